@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "swift-uv-futures",
+    products: [
+        .library(name: "UVFutures", targets: ["UVFutures"]),
+        .library(name: "Futures", targets: ["Futures"]),
+        .library(name: "ByteStreams", targets: ["ByteStreams"]),
+        .library(name: "FuturesTesting", targets: ["FuturesTesting"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(name: "CThread"),
+        .target(name: "Futures", dependencies: ["CThread"], swiftSettings: settings),
+        .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
+        .target(
+            name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV"], swiftSettings: settings),
+        .target(name: "FuturesTesting", dependencies: ["Futures", "ByteStreams"], swiftSettings: settings),
+        .testTarget(
+            name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures"],
+            swiftSettings: settings),
+        .testTarget(name: "FuturesTestingTests", dependencies: ["FuturesTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting"], swiftSettings: settings
+        ),
+        .testTarget(
+            name: "UVFuturesTests", dependencies: ["UVFutures", "FuturesTesting"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,139 @@
+public import FoundationEssentials
+public import Futures
+
+extension ByteStream {
+    /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
+    ///
+    /// The next chunk waits for the future that `body` returned, and while it waits the peer is held back: so a
+    /// `body` that returns the future of what it wrote never queues more than a chunk. Ends as well, without
+    /// failure, when this side calls ``close(within:)``. Fails with what `body` throws or its future fails with,
+    /// with the error that broke the connection, and with ``StreamError/readPending`` if a read is pending.
+    /// Cancelling it asks the future that it waits for to cancel, and leaves the bytes that follow readable.
+    public func forEachChunk<Ignored>(
+        _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
+    ) -> Future<Void> {
+        // Generic so that a closure of several statements without a `return` is one of the other method.
+        if let body = body as? (Data) throws -> Future<Void> { return runChunks(body) }
+        return runChunks { chunk in try body(chunk).map { _ in } }
+    }
+
+    /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
+    ///
+    /// Nothing holds the peer back: what `body` writes is limited by ``StreamLimits/writeCap`` alone. To wait for
+    /// it, return its future. Otherwise the same as the other one.
+    public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
+        let loop = loop
+        return runChunks { chunk in
+            try body(chunk)
+            return loop.succeeded()
+        }
+    }
+
+    private func runChunks(_ body: @escaping (Data) throws -> Future<Void>) -> Future<Void> {
+        loop.checkThread()
+        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        if inbound.isEmpty, let refusal { return refused(refusal) }
+        let chunks = ChunkLoop(self, body)
+        setReader(chunks)
+        if !inbound.isEmpty || inbound.isAtEnd { chunks.startLater() }
+        return chunks.future
+    }
+}
+
+/// The reader behind `forEachChunk`: takes a chunk whenever there is one and `body` is done with the last.
+private final class ChunkLoop: Reader {
+    private let stream: ByteStream
+    private let body: (Data) throws -> Future<Void>
+    private let promise: Promise<Void>
+    /// Goes on when the future of `body` completes.
+    private var waiting: Future<Void>?
+
+    init(_ stream: ByteStream, _ body: @escaping (Data) throws -> Future<Void>) {
+        self.stream = stream
+        self.body = body
+        promise = stream.loop.makePromise()
+        super.init()
+        promise.onCancelRequest {
+            self.stream.remove(self)
+            self.waiting?.cancel()
+            return .cancel
+        }
+    }
+
+    var future: Future<Void> { promise.future }
+
+    func startLater() {
+        stream.loop.submit { self.run() }.ignoreFailure()
+    }
+
+    override var wantsBytes: Bool { waiting == nil }
+
+    override func receive(_ chunk: Data) -> Bool {
+        guard isReady else { return false }
+        handle(chunk)
+        return true
+    }
+
+    override func inboundChanged() { run() }
+
+    override func fail(_ error: any Error, byClose: Bool) {
+        if byClose {
+            promise.succeed()
+        } else {
+            promise.future.ignoreFailure()
+            promise.fail(error)
+        }
+    }
+
+    private var isReady: Bool { waiting == nil && stream.reader === self }
+
+    private func run() {
+        while isReady {
+            guard !stream.inbound.isEmpty else { return bytesRanOut() }
+            handle(stream.inbound.takeBlock())
+        }
+    }
+
+    private func handle(_ chunk: Data) {
+        do {
+            let future = try body(chunk)
+            if future.hasSucceeded { return }
+            switch future.result {
+            case .success: break
+            case .failure(let error):
+                future.ignoreFailure()
+                end(.failure(error))
+            case nil: if stream.reader === self { wait(for: future) }
+            }
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private func bytesRanOut() {
+        if let refusal = stream.refusal {
+            promise.future.ignoreFailure()
+            end(.failure(refusal))
+        } else if stream.inbound.isAtEnd {
+            end(.success(()))
+        } else {
+            stream.startReading()
+        }
+    }
+
+    private func wait(for future: Future<Void>) {
+        waiting = future.transform { result in
+            self.waiting = nil
+            switch result {
+            case .success: self.run()
+            case .failure(let error): self.end(.failure(error))
+            }
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        guard stream.reader === self else { return }
+        stream.remove(self)
+        promise.complete(result)
+    }
+}

@@ -1,0 +1,56 @@
+public import FoundationEssentials
+public import Futures
+
+extension ByteStream {
+    /// Completes with the next `count` bytes; with none, at once, if `count` is zero.
+    ///
+    /// They are gathered in memory, however many that is. Fails with ``StreamError/unexpectedEnd(received:)`` if
+    /// the peer finishes before, and with ``FutureError/invalidArgument(_:)`` if `count` is negative.
+    public func read(exactly count: Int) -> Future<Data> {
+        guard count >= 0 else {
+            return invalid("read(exactly:) was given a count of \(count); give zero or more")
+        }
+        return read(ExactBytes(count: count))
+    }
+
+    /// Completes with the bytes before the next `delimiter`, which is consumed, but is not part of the result.
+    ///
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before it; they stay
+    /// readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes before, also between
+    /// two messages: then `received` is empty. Fails with ``FutureError/invalidArgument(_:)`` if `delimiter` is
+    /// empty or `limit` is negative.
+    public func read(until delimiter: Data, limit: Int = 65_536) -> Future<Data> {
+        guard !delimiter.isEmpty else {
+            return invalid("read(until:) was given an empty delimiter; give at least one byte")
+        }
+        guard limit >= 0 else { return negativeLimit(limit, of: "read(until:)") }
+        return read(DelimitedBytes(search: DelimiterSearch(delimiter), limit: limit))
+    }
+
+    /// Completes with the next line, without its line feed, or carriage return and line feed; `nil` at the end.
+    ///
+    /// What the peer sends after the last line feed counts as a line. The bytes need not be text.
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes; they stay
+    /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    public func readLine(limit: Int = 65_536) -> Future<Data?> {
+        guard limit >= 0 else { return negativeLimit(limit, of: "readLine") }
+        return read(Line(limit: limit))
+    }
+
+    /// Completes with all bytes from here until the peer has finished sending; with none if it has already.
+    ///
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if these are more than `limit`; what has come stays
+    /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    public func readToEnd(limit: Int = 16_777_216) -> Future<Data> {
+        guard limit >= 0 else { return negativeLimit(limit, of: "readToEnd") }
+        return read(EverythingLeft(limit: limit))
+    }
+
+    private func negativeLimit<Value>(_ limit: Int, of call: String) -> Future<Value> {
+        invalid("\(call) was given a limit of \(limit); give zero or more")
+    }
+
+    private func invalid<Value>(_ text: String) -> Future<Value> {
+        loop.failed(FutureError.invalidArgument(text))
+    }
+}

@@ -1,0 +1,80 @@
+public import FoundationEssentials
+public import Futures
+
+extension ByteStream {
+    /// Completes with the next bytes from the peer, in order; empty when the peer has finished sending.
+    ///
+    /// Cancelling a read, or timing it out, loses nothing: the next read gets what has arrived. So it is for all
+    /// kinds of read. But one that has completed has taken its bytes, whatever becomes of futures derived from it.
+    /// There is one read at a time; while it is pending, others fail with ``StreamError/readPending``.
+    ///
+    /// Fails with the error that broke the connection, after the last bytes that came, and with
+    /// ``StreamError/connectionClosed`` after ``close(within:)``. The data's `startIndex` is 0.
+    public func read() -> Future<Data> { read(AnyBytes()) }
+
+    final func read<F: Framing>(_ framing: F) -> Future<F.Output> {
+        loop.checkThread()
+        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        if inbound.isEmpty, let refusal { return refused(refusal) }
+        var framing = framing
+        do {
+            if let output = try framing.take(from: inbound) {
+                if inbound.count < limits.readLowWaterMark { startReading() }
+                return loop.succeeded(output)
+            }
+        } catch {
+            return loop.failed(error)
+        }
+        if let refusal { return refused(refusal) }
+        let read = PendingRead(self, framing)
+        setReader(read)
+        return read.future
+    }
+
+    /// Lets `reader` have the bytes that come.
+    final func setReader(_ reader: Reader) {
+        self.reader = reader
+        updateHold()
+        startReading()
+    }
+
+    /// Ends what waits for bytes. The slot is free for the next one at once.
+    final func remove(_ reader: Reader) {
+        guard self.reader === reader else { return }
+        self.reader = nil
+        updateHold()
+    }
+
+    /// Reading starts with the first read, and goes on after each pause.
+    final func startReading() {
+        guard !isReading, !inbound.isAtEnd, isConnected else { return }
+        isReading = true
+        do {
+            try transport.startReading()
+        } catch {
+            connectionBroke(error)
+        }
+    }
+
+    private func pauseReadingIfFull() {
+        guard inbound.count >= limits.readHighWaterMark, isReading, reader?.wantsBytes != true else { return }
+        isReading = false
+        transport.stopReading()
+    }
+}
+
+extension ByteStream {
+    package func transportDidRead(_ data: Data) {
+        // What comes during `close` is thrown away, so that a peer that has to send before it reads gets there.
+        guard phase == .open else { return }
+        if let reader, inbound.isEmpty, reader.receive(data) { return }
+        inbound.append(data)
+        reader?.inboundChanged()
+        pauseReadingIfFull()
+    }
+
+    package func transportDidReachEnd() {
+        inbound.isAtEnd = true
+        reader?.inboundChanged()
+    }
+}

@@ -1,0 +1,171 @@
+public import FoundationEssentials
+public import Futures
+
+extension ByteStream {
+    /// Sends `data`, and completes when all of it has left this side's queue; not: when the peer has got it.
+    ///
+    /// What the system does not take at once is queued. Without bytes, completes when all earlier writes have.
+    /// Cancelling takes the bytes back if none of them have been handed to the system; otherwise it has no
+    /// effect.
+    ///
+    /// Fails with the error that broke the connection, with ``StreamError/backpressureExceeded(queued:limit:)``
+    /// if more than ``StreamLimits/writeCap`` bytes were queued before, with ``StreamError/connectionClosed``
+    /// after ``close(within:)``, and with ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Of these
+    /// only the last counts as unhandled if nobody hears of it: the others are known from ``closed``.
+    @discardableResult
+    public func write(_ data: Data) -> Future<Void> {
+        loop.checkThread()
+        guard canWriteAtOnce, !data.isEmpty else { return enqueue([data]) }
+        do {
+            let taken = try transport.tryWrite(data)
+            return taken == data.count ? loop.succeeded() : enqueue([data.dropFirst(taken)])
+        } catch {
+            return broken(error)
+        }
+    }
+
+    /// Sends `string` in UTF-8, as ``write(_:)-(Data)`` does.
+    @discardableResult
+    public func write(_ string: String) -> Future<Void> { write(Data(string.utf8)) }
+
+    /// Sends `bytes`, as ``write(_:)-(Data)`` does.
+    @discardableResult
+    public func write(_ bytes: [UInt8]) -> Future<Void> { write(Data(bytes)) }
+
+    /// Sends all of `buffers`, in order, with one vectored write, as ``write(_:)-(Data)`` does.
+    @discardableResult
+    public func write(_ buffers: [Data]) -> Future<Void> {
+        loop.checkThread()
+        let count = buffers.totalCount
+        guard canWriteAtOnce, count > 0 else { return enqueue(buffers) }
+        do {
+            let taken = try transport.tryWrite(buffers)
+            return taken == count ? loop.succeeded() : enqueue(buffers.dropping(taken))
+        } catch {
+            return broken(error)
+        }
+    }
+
+    /// How many bytes have been written and have not left this side's queue.
+    public var bufferedBytes: Int {
+        loop.checkThread()
+        return outbound?.byteCount(unwritten: transport.unwrittenBytes) ?? 0
+    }
+
+    /// Completes when less is queued than ``StreamLimits/writeLowWaterMark``; at once if it is less than
+    /// ``StreamLimits/writeHighWaterMark`` now.
+    ///
+    /// Fails as ``write(_:)-(Data)`` does. Cancelling it has no effect on others who wait for it.
+    public var writable: Future<Void> {
+        if let refusal { return refused(refusal) }
+        if let writablePromise { return writablePromise.future }
+        guard bufferedBytes >= limits.writeHighWaterMark else { return loop.succeeded() }
+        let promise = makeSharedPromise()
+        writablePromise = promise
+        return promise.future
+    }
+
+    /// Tells the peer that nothing follows, after what has been written. Reading goes on.
+    ///
+    /// Completes when the peer has been told; the same future for all calls. That the peer has gone is no
+    /// failure. Fails with the error that broke the connection, and with ``StreamError/connectionClosed``
+    /// after ``close(within:)``. Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
+    @discardableResult
+    public func shutdownWrite() -> Future<Void> {
+        loop.checkThread()
+        if let refusal { return refused(refusal) }
+        switch writeSide {
+        case .open:
+            let promise = makeSharedPromise()
+            writeSide = .shuttingDown(promise)
+            updateHold()
+            if outbound == nil { transport.shutdownWrite() }
+            return promise.future
+        case .shuttingDown(let promise): return promise.future
+        case .shutDown: return loop.succeeded()
+        }
+    }
+
+    private var canWriteAtOnce: Bool {
+        guard refusal == nil, case .open = writeSide else { return false }
+        return outbound == nil
+    }
+
+    private func enqueue(_ buffers: [Data]) -> Future<Void> {
+        if let refusal { return refused(refusal) }
+        guard case .open = writeSide else { return loop.failed(StreamError.writeSideShutDown) }
+        let queued = bufferedBytes
+        guard queued <= limits.writeCap else {
+            return broken(StreamError.backpressureExceeded(queued: queued, limit: limits.writeCap))
+        }
+        guard outbound != nil || buffers.totalCount > 0 else { return loop.succeeded() }
+        let promise = loop.makePromise(of: Void.self)
+        if let outbound {
+            append(buffers, promise, to: outbound)
+        } else {
+            let outbound = OutboundQueue()
+            self.outbound = outbound
+            updateHold()
+            append(buffers, promise, to: outbound)
+            transport.write(outbound.takeBatch())
+        }
+        return promise.future
+    }
+
+    private func append(_ buffers: [Data], _ promise: Promise<Void>, to outbound: OutboundQueue) {
+        let id = outbound.append(buffers, promise)
+        promise.onCancelRequest { [unowned self] in
+            guard outbound.remove(id) else { return .continue }
+            completeWritable()
+            return .cancel
+        }
+    }
+
+    private func broken(_ error: any Error) -> Future<Void> {
+        connectionBroke(error)
+        return refused(error)
+    }
+
+    private func completeWritable() {
+        guard let promise = writablePromise else { return }
+        guard outbound == nil || bufferedBytes < limits.writeLowWaterMark else { return }
+        writablePromise = nil
+        promise.succeed()
+    }
+}
+
+extension ByteStream {
+    package func transportDidWrite(failure: (any Error)?) {
+        guard isConnected, let outbound else { return }
+        if let failure { return connectionBroke(failure) }
+        var finished = outbound.finishBatch()
+        let batch = outbound.takeBatch()
+        if batch.isEmpty {
+            finished += outbound.finishBatch()
+            self.outbound = nil
+        } else {
+            transport.write(batch)
+        }
+        for promise in finished { promise.succeed() }
+        completeWritable()
+        if batch.isEmpty { outboundDrained() }
+    }
+
+    private func outboundDrained() {
+        if writeSide.isShuttingDown {
+            transport.shutdownWrite()
+        } else if phase == .flushing {
+            closeTransport(resetting: false)
+        }
+        updateHold()
+    }
+
+    package func transportDidShutdown(failure: (any Error)?) {
+        guard isConnected, case .shuttingDown(let promise) = writeSide else { return }
+        if let failure { return connectionBroke(failure) }
+        writeSide = .shutDown
+        promise.succeed()
+        if phase == .flushing { closeTransport(resetting: false) }
+        updateHold()
+    }
+}

@@ -1,0 +1,72 @@
+internal import FoundationEssentials
+
+/// What a read waits for: how much of the bytes that have arrived makes up its result.
+protocol Framing {
+    associatedtype Output
+    /// Takes the result out of `buffer`; `nil`, and takes nothing, as long as more bytes are needed.
+    /// Called again when bytes have been appended, or the end has come.
+    mutating func take(from buffer: InboundBuffer) throws -> Output?
+}
+
+struct AnyBytes: Framing {
+    func take(from buffer: InboundBuffer) -> Data? {
+        buffer.isEmpty && !buffer.isAtEnd ? nil : buffer.takeBlock()
+    }
+}
+
+struct ExactBytes: Framing {
+    let count: Int
+
+    func take(from buffer: InboundBuffer) throws -> Data? {
+        guard buffer.count < count else { return buffer.take(count) }
+        guard !buffer.isAtEnd else { throw StreamError.unexpectedEnd(received: buffer.takeAll()) }
+        return nil
+    }
+}
+
+struct DelimitedBytes: Framing {
+    var search: DelimiterSearch
+    let limit: Int
+
+    mutating func take(from buffer: InboundBuffer) throws -> Data? {
+        let end = search.position(in: buffer)
+        guard end ?? search.passed <= limit else { throw StreamError.limitExceeded(limit: limit) }
+        if let end {
+            let taken = buffer.take(end)
+            buffer.discard(search.delimiterCount)
+            return taken
+        }
+        guard !buffer.isAtEnd else { throw StreamError.unexpectedEnd(received: buffer.takeAll()) }
+        return nil
+    }
+}
+
+struct Line: Framing {
+    var search = DelimiterSearch(CollectionOfOne(UInt8(ascii: "\n")))
+    let limit: Int
+
+    mutating func take(from buffer: InboundBuffer) throws -> Data?? {
+        let lineFeed = search.position(in: buffer)
+        let size = lineFeed ?? buffer.count
+        // A carriage return belongs to the line unless a line feed follows, which may still be on its way.
+        let endsInReturn = size > 0 && buffer[size - 1] == UInt8(ascii: "\r")
+        let mayBeStripped = endsInReturn && (lineFeed != nil || !buffer.isAtEnd)
+        guard size - (mayBeStripped ? 1 : 0) <= limit else { throw StreamError.limitExceeded(limit: limit) }
+        if lineFeed != nil {
+            let line = buffer.take(size)
+            buffer.discard(1)
+            return endsInReturn ? line.dropLast() : line
+        }
+        guard buffer.isAtEnd else { return nil }
+        return .some(buffer.isEmpty ? nil : buffer.takeAll())
+    }
+}
+
+struct EverythingLeft: Framing {
+    let limit: Int
+
+    func take(from buffer: InboundBuffer) throws -> Data? {
+        guard buffer.count <= limit else { throw StreamError.limitExceeded(limit: limit) }
+        return buffer.isAtEnd ? buffer.takeAll() : nil
+    }
+}

@@ -1,0 +1,51 @@
+internal import FoundationEssentials
+internal import Futures
+
+/// Whoever waits for a stream's bytes: a read, or a `forEachChunk`. There is one at most.
+class Reader {
+    /// Whether more bytes would be taken as soon as they come.
+    var wantsBytes: Bool { true }
+    /// Takes bytes that need not go through the buffer, which is empty; `false` if they have to.
+    func receive(_ data: Data) -> Bool { false }
+    /// Bytes have come into the buffer, or the end.
+    func inboundChanged() {}
+    /// The connection is gone, or will be. `byClose`: because this side has called `close`.
+    func fail(_ error: any Error, byClose: Bool) {}
+}
+
+/// A read that what had arrived could not satisfy.
+final class PendingRead<F: Framing>: Reader {
+    private let stream: ByteStream
+    private var framing: F
+    private let promise: Promise<F.Output>
+
+    init(_ stream: ByteStream, _ framing: F) {
+        self.stream = stream
+        self.framing = framing
+        promise = stream.loop.makePromise()
+        super.init()
+        // Holds the promise until the future is cancelled; as its last owner it would break it.
+        promise.onCancelRequest {
+            self.stream.remove(self)
+            return .cancel
+        }
+    }
+
+    var future: Future<F.Output> { promise.future }
+
+    override func inboundChanged() {
+        do {
+            guard let output = try framing.take(from: stream.inbound) else { return }
+            stream.remove(self)
+            promise.succeed(output)
+        } catch {
+            stream.remove(self)
+            promise.fail(error)
+        }
+    }
+
+    override func fail(_ error: any Error, byClose: Bool) {
+        promise.future.ignoreFailure()
+        promise.fail(error)
+    }
+}

@@ -1,0 +1,123 @@
+extension Cell {
+    /// Whether a producer may still complete this cell. Checks the thread.
+    @usableFromInline
+    var isOpen: Bool {
+        checkThread()
+        return root.state == .pending
+    }
+
+    @inlinable @discardableResult
+    func succeed<Value>(_ value: Value) -> Bool {
+        guard let root = openRoot else { return false }
+        root.initializeSlot(value)
+        root.settle(as: .success)
+        return true
+    }
+
+    @usableFromInline @discardableResult
+    func fail(_ error: any Error) -> Bool {
+        guard let root = openRoot else { return false }
+        root.dropStep()
+        if error.isCancellation {
+            root.settle(as: .cancelled)
+        } else {
+            root.storeError(error)
+            root.settle(as: .failure)
+        }
+        return true
+    }
+
+    @inlinable @discardableResult
+    func complete<Value>(_ result: Result<Value, any Error>) -> Bool {
+        switch result {
+        case .success(let value): succeed(value)
+        case .failure(let error): fail(error)
+        }
+    }
+
+    /// What a producer has to complete, if it still may. Checks the thread.
+    @usableFromInline
+    var openRoot: Cell? {
+        checkThread()
+        let root = root
+        return root.state == .pending ? root : nil
+    }
+
+    /// Completes a pending cell with the outcome of another one of its type.
+    func copyOutcome(of other: Cell) {
+        dropStep()
+        switch other.state {
+        case .success: behavior(.copyValue, self, other)
+        case .failure: storeError(other.readError())
+        default: break
+        }
+        settle(as: other.state)
+    }
+
+    /// Puts the step aside, to be released when no cell is half-way between two states: that runs user code.
+    func dropStep() {
+        if flags.contains(.hasStep) {
+            flags.remove(.hasStep)
+            withLoop { $0.bury(self, .dropStep) }
+        }
+    }
+
+    /// Records the outcome, which is in the slot, and hands it on: steps that want it are queued, and through
+    /// the other consumers it passes at once. One list of work in the loop, so that no chain is too long.
+    @usableFromInline
+    func settle(as outcome: State) {
+        state = outcome
+        // What is linked to this cell may live on, but has nobody to ask any more.
+        if let source, source.state == .linked { source.producer = nil }
+        if !flags.contains(.isQueued) { source = nil }
+        if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
+        if let only = first, only == last, !only.interest.isDisjoint(with: interestOfOutcome) {
+            first = nil
+            last = nil
+            withLoop { $0.enqueue(only, source: self) }
+        } else if first != nil {
+            withLoop { $0.distribute(self) }
+        }
+        if hasProducer { endProducer() }
+        withLoop { $0.releaseTheDead() }
+    }
+
+    private func endProducer() {
+        let producer = producer
+        self.producer = nil
+        producer?.settled()
+    }
+
+    /// Empties the list of consumers, in order: into the ready queue, or, where the outcome passes through
+    /// them, into completion.
+    func distributeConsumers() {
+        while let consumer = first {
+            first = consumer.next
+            deliver(to: consumer)
+        }
+        last = nil
+    }
+
+    /// Hands the outcome to a consumer, whose reference in the list is passed on with it.
+    func deliver(to consumer: Cell) {
+        consumer.previous = nil
+        consumer.next = nil
+        if !consumer.interest.isDisjoint(with: interestOfOutcome) {
+            withLoop { $0.enqueue(consumer, source: self) }
+        } else {
+            consumer.source = nil
+            consumer.dropStep()
+            let target = consumer.root
+            if target.state == .pending { target.copyOutcome(of: self) }
+            consumer.release()
+        }
+    }
+
+    private var interestOfOutcome: Interest {
+        switch state {
+        case .success: .success
+        case .failure: .failure
+        default: .cancellation
+        }
+    }
+}

@@ -1,0 +1,74 @@
+extension Cell {
+    @inline(__always)
+    func checkThread() { withLoop { $0.checkThread() } }
+
+    var isCompleted: Bool { state.rawValue > State.linked.rawValue }
+
+    /// The cell that stands for this one: itself unless it is linked.
+    @inline(__always)
+    var root: Cell { state == .linked ? linkedRoot() : self }
+
+    private func linkedRoot() -> Cell {
+        var root = first!
+        guard root.state == .linked else { return root }
+        repeat { root = root.first! } while root.state == .linked
+        setRoot(root)
+        return root
+    }
+
+    /// Makes `root` stand for this cell, which then owns a reference to it.
+    func setRoot(_ root: Cell) {
+        let former = state == .linked ? first : nil
+        root.retain()
+        first = root
+        state = .linked
+        former?.release()
+    }
+
+    /// The last thing that a cell does.
+    func tearDown() {
+        checkThread()
+        if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
+        if let first { abandon(first) }
+        emptySlot()
+        withLoop { $0.cellWasFreed() }
+    }
+
+    /// Nothing else would ever complete the consumers of a cell that dies pending, or its root.
+    private func abandon(_ consumer: Cell) {
+        first = nil
+        if state == .linked {
+            let root = consumer
+            if root.source == self {
+                root.source = nil
+                if root.state == .pending { root.fail(FutureError.abandoned) }
+            }
+            withLoop { $0.release(root) }
+        } else {
+            let heir = CellObject.plain(loop, state: .pending, of: Never.self)
+            heir.cell.first = consumer
+            heir.cell.last = last
+            heir.cell.flags.insert(.isObserved)
+            heir.fail(FutureError.abandoned)
+        }
+    }
+
+    /// Releases what the slot holds. Deep inside other cells it goes to the graveyard, not down the stack.
+    private func emptySlot() {
+        if flags.contains(.hasStep) {
+            flags.remove(.hasStep)
+            withLoop { $0.releaseSlot(of: self, .dropStep) }
+        } else if state == .success {
+            if flags.contains(.hasTrivialValue) { return }
+            withLoop { $0.releaseSlot(of: self, .dropValue) }
+        } else if state == .failure {
+            let error = takeError()
+            if !flags.contains(.isObserved) { loop.reportUnhandled(error) }
+        }
+    }
+}
+
+extension FutureError {
+    /// What produced a future is gone, and was no promise.
+    fileprivate static let abandoned = FutureError.brokenPromise(file: "(unknown)", line: 0)
+}

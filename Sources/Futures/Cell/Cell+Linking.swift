@@ -1,0 +1,47 @@
+extension Cell {
+    /// Lets `other`, a future of the same type, decide this cell's outcome.
+    ///
+    /// A pending `other` that nobody else waits for becomes a link to this cell, so that a loop of `flatMap`s
+    /// runs in constant memory: whatever completes it completes this one.
+    @usableFromInline
+    func complete(using object: CellObject) {
+        let other = object.cell
+        let target = root
+        let source = other.root
+        guard source.isOf(target.loop) else { Misuse.foreignFuture() }
+        source.flags.insert(.isObserved)
+        guard target.state == .pending else { return }
+        guard source != target, !source.waits(for: target) else {
+            target.fail(FutureError.cycle)
+            return
+        }
+        if source.isCompleted {
+            target.copyOutcome(of: source)
+        } else if !source.hasProducer, !source.hasConsumers {
+            target.adopt(source)
+        } else {
+            source.register(target, when: [])
+        }
+    }
+
+    /// Whether something further up decides this cell's outcome.
+    private func waits(for other: Cell) -> Bool {
+        var cell = self
+        while let source = cell.source, source != cell {
+            if source == other { return true }
+            cell = source
+        }
+        return false
+    }
+
+    /// Links `source` to this cell. What completes `source` may itself be a link to it: that one is led here.
+    private func adopt(_ source: Cell) {
+        if let link = source.source, link.state == .linked {
+            self.source = link
+            link.setRoot(self)
+        } else {
+            self.source = source
+        }
+        source.setRoot(self)
+    }
+}

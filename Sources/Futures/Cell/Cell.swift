@@ -1,0 +1,209 @@
+/// The heap object behind a future: all that it does is to keep its cell in memory.
+@usableFromInline
+final class CellObject {
+    @exclusivity(unchecked) private var content: CellContent
+
+    /// A cell in its first state. The caller fills the slot.
+    @usableFromInline
+    init(_ loop: EventLoop, state: Cell.State, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
+        unsafe content = CellContent(
+            Unmanaged.passUnretained(loop), state: state, flags: flags, behavior: behavior)
+        loop.cellWasMade()
+    }
+
+    /// A pending cell of the same loop as `sibling`.
+    @usableFromInline
+    init(besides sibling: CellObject, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
+        unsafe content = CellContent(sibling.content.loop, state: .pending, flags: flags, behavior: behavior)
+        cell.withLoop { $0.cellWasMade() }
+    }
+
+    deinit {
+        cell.tearDown()
+    }
+
+    /// The cell in this object, which must outlive the use of it.
+    ///
+    /// Not by `withUnsafeMutablePointer(to: &content)`: the optimizer may then believe that the object does not
+    /// escape, and put it on the stack.
+    @usableFromInline
+    var cell: Cell { unsafe Cell(Unmanaged.passUnretained(self).toOpaque() + Cell.headerSize) }
+}
+
+/// A future's state, and at the same time a node in its source's list of consumers.
+///
+/// A derived future is its own continuation: the step it has to run waits in the slot, where its outcome goes
+/// later, so that a `map` costs one allocation. A cell moves through these states:
+///
+/// - pending, with a step: waits in the list of `source`, or, once that has completed, in the ready queue;
+/// - pending, without one: a promise, or a cell whose step has run and returned a future;
+/// - linked: what completes this cell completes another one, its root, instead;
+/// - success, failure or cancelled, for ever.
+///
+/// This is a pointer that owns nothing, because reference counting is most of what a `map` costs. Ownership is
+/// by hand, in this folder alone: a list and the ready queue own one reference to each cell in them, a queued
+/// cell owns one to its `source`, and a linked cell owns one to its root. All other pointers between cells are
+/// cleared by whoever dies or completes. Public methods are given a `CellObject`, which their caller keeps alive.
+@safe @usableFromInline
+struct Cell: Equatable {
+    /// The slot, which is the first thing in a `CellContent`.
+    @usableFromInline let slot: UnsafeMutableRawPointer
+
+    fileprivate init(_ slot: UnsafeMutableRawPointer) { unsafe self.slot = slot }
+
+    /// The content is the only stored property of its object, and begins behind the two words of every object.
+    fileprivate static var headerSize: Int { 2 * MemoryLayout<UInt>.stride }
+
+    @usableFromInline
+    static func == (a: Cell, b: Cell) -> Bool { unsafe a.slot == b.slot }
+
+    private var content: UnsafeMutablePointer<CellContent> {
+        unsafe slot.assumingMemoryBound(to: CellContent.self)
+    }
+
+    @usableFromInline
+    enum State: UInt8 { case pending, linked, success, failure, cancelled }
+
+    /// Everything about a cell that depends on its types, in one function: it closes over nothing.
+    @usableFromInline typealias Behavior = (_ event: Event, _ cell: Cell, _ source: Cell) -> Void
+
+    @usableFromInline
+    enum Event {
+        /// Take the step out of the slot and run it on the completed source.
+        case run
+        case dropStep
+        case dropValue
+        /// Copy the source's value, which is of this cell's type.
+        case copyValue
+    }
+
+    /// Which outcomes of its source run a cell's step. The others pass through it at once.
+    @usableFromInline
+    struct Interest: OptionSet, Sendable {
+        @usableFromInline let rawValue: UInt8
+        @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+        @usableFromInline static let success = Interest(rawValue: 1)
+        @usableFromInline static let failure = Interest(rawValue: 2)
+        @usableFromInline static let cancellation = Interest(rawValue: 4)
+        /// The step is to run although its own future has been cancelled (`always`).
+        @usableFromInline static let afterCancel = Interest(rawValue: 8)
+        @usableFromInline static let all: Interest = [.success, .failure, .cancellation]
+    }
+
+    @usableFromInline
+    struct Flags: OptionSet, Sendable {
+        @usableFromInline let rawValue: UInt8
+        @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
+        @usableFromInline static let hasStep = Flags(rawValue: 1)
+        /// Values of the cell's type need no release.
+        @usableFromInline static let hasTrivialValue = Flags(rawValue: 32)
+        /// Somebody will hear of a failure.
+        static let isObserved = Flags(rawValue: 2)
+        /// Completed by another future: the promise may not complete it any more.
+        static let isLockedIn = Flags(rawValue: 4)
+        static let isQueued = Flags(rawValue: 8)
+        /// Among the loop's promises, which `shutdown()` fails.
+        static let isListed = Flags(rawValue: 16)
+    }
+}
+
+@safe
+private struct CellContent {
+    var slot: (UInt, UInt, UInt) = (0, 0, 0)
+    let loop: Unmanaged<EventLoop>
+    let behavior: Cell.Behavior
+    var producer: Producer?
+    var source: Cell?
+    var previous: Cell?
+    var next: Cell?
+    var first: Cell?
+    var last: Cell?
+    var state: Cell.State
+    var interest: Cell.Interest = []
+    var flags: Cell.Flags
+
+    init(
+        _ loop: Unmanaged<EventLoop>, state: Cell.State, flags: Cell.Flags, behavior: @escaping Cell.Behavior
+    ) {
+        unsafe self.loop = loop
+        self.behavior = behavior
+        self.state = state
+        self.flags = flags
+    }
+}
+
+extension Cell {
+    var state: State {
+        get { unsafe content.pointee.state }
+        nonmutating set { unsafe content.pointee.state = newValue }
+    }
+
+    var interest: Interest {
+        get { unsafe content.pointee.interest }
+        nonmutating set { unsafe content.pointee.interest = newValue }
+    }
+
+    var flags: Flags {
+        get { unsafe content.pointee.flags }
+        nonmutating set { unsafe content.pointee.flags = newValue }
+    }
+
+    /// What this cell waits for: the cell in whose list it stands, or the one that is linked to it.
+    var source: Cell? {
+        get { unsafe content.pointee.source }
+        nonmutating set { unsafe content.pointee.source = newValue }
+    }
+
+    // Neighbours in the list of `source`, in the ready queue, or among the loop's promises.
+    var previous: Cell? {
+        get { unsafe content.pointee.previous }
+        nonmutating set { unsafe content.pointee.previous = newValue }
+    }
+
+    var next: Cell? {
+        get { unsafe content.pointee.next }
+        nonmutating set { unsafe content.pointee.next = newValue }
+    }
+
+    /// The first of this cell's own consumers, or, when it is linked, the root.
+    var first: Cell? {
+        get { unsafe content.pointee.first }
+        nonmutating set { unsafe content.pointee.first = newValue }
+    }
+
+    var last: Cell? {
+        get { unsafe content.pointee.last }
+        nonmutating set { unsafe content.pointee.last = newValue }
+    }
+
+    var producer: Producer? {
+        get { unsafe content.pointee.producer }
+        nonmutating set { unsafe content.pointee.producer = newValue }
+    }
+
+    var hasProducer: Bool { unsafe content.pointee.producer != nil }
+
+    var behavior: Behavior { unsafe content.pointee.behavior }
+
+    var loop: EventLoop { unsafe content.pointee.loop.takeUnretainedValue() }
+
+    /// The loop, without the reference counting that `loop` costs.
+    @inline(__always)
+    func withLoop<Result>(_ body: (EventLoop) -> Result) -> Result {
+        unsafe content.pointee.loop._withUnsafeGuaranteedRef(body)
+    }
+
+    func isOf(_ loop: EventLoop) -> Bool {
+        unsafe content.pointee.loop.toOpaque() == Unmanaged.passUnretained(loop).toOpaque()
+    }
+
+    /// The object that keeps this cell in memory.
+    var object: CellObject { unsafe reference.takeUnretainedValue() }
+
+    func retain() { unsafe _ = reference.retain() }
+    func release() { unsafe reference.release() }
+
+    private var reference: Unmanaged<CellObject> {
+        unsafe Unmanaged.fromOpaque(slot - Cell.headerSize)
+    }
+}

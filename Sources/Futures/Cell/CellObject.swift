@@ -1,0 +1,63 @@
+// What the rest of the module, and what is inlined into users' code, asks of a cell. A method's caller keeps the
+// object alive meanwhile. All of these check the thread.
+
+extension CellObject {
+    @usableFromInline
+    var loop: EventLoop { cell.loop }
+
+    /// Whether the future has completed, in whichever way.
+    @usableFromInline
+    var isCompleted: Bool { checkedRoot.isCompleted }
+
+    @usableFromInline
+    var hasSucceeded: Bool { checkedRoot.hasSucceeded }
+
+    @inlinable
+    func result<Value>(as _: Value.Type) -> Result<Value, any Error>? {
+        isCompleted ? withExtendedLifetime(self) { checkedRoot.readResult(as: Value.self) } : nil
+    }
+
+    /// Marks a failure as heard of.
+    @usableFromInline
+    func markObserved() { checkedRoot.flags.insert(.isObserved) }
+
+    /// Makes `child` a consumer: it runs its step, or completes, when this cell does.
+    @usableFromInline
+    func register(_ child: CellObject, when interest: Cell.Interest) {
+        checkedRoot.register(child.cell, when: interest)
+    }
+
+    @usableFromInline
+    func registerObserver(_ child: CellObject, when interest: Cell.Interest) {
+        checkedRoot.registerObserver(child.cell, when: interest)
+    }
+
+    @usableFromInline
+    func requestCancellation(ignoringConsumers: Bool = false) -> Bool {
+        checkedRoot.requestCancellation(ignoringConsumers: ignoringConsumers)
+    }
+
+    @inlinable @discardableResult
+    func succeed<Value>(_ value: Value) -> Bool {
+        withExtendedLifetime(self) { cell.succeed(value) }
+    }
+
+    @usableFromInline @discardableResult
+    func fail(_ error: any Error) -> Bool { cell.fail(error) }
+
+    @inlinable @discardableResult
+    func complete<Value>(_ result: Result<Value, any Error>) -> Bool {
+        withExtendedLifetime(self) { cell.complete(result) }
+    }
+
+    /// Stops waiting for the source, which is asked to cancel if nobody else waits for it.
+    func leaveSource(cancelling: Bool) { cell.leaveSource(cancelling: cancelling) }
+
+    func setProducer(_ producer: Producer) { cell.producer = producer }
+
+    @usableFromInline
+    var checkedRoot: Cell {
+        cell.checkThread()
+        return cell.root
+    }
+}

@@ -1,0 +1,19 @@
+/// What will complete a cell, where that is something that wants to hear of cancellation or of the end.
+@usableFromInline
+class Producer {
+    enum Answer {
+        /// Cancel the future now.
+        case cancel
+        /// The producer has completed the future or will do so; all wait for it.
+        case willComplete
+        /// Not the producer's decision: whoever is further upstream decides.
+        case undecided
+    }
+
+    @usableFromInline init() {}
+
+    func cancellationRequested(by cell: Cell) -> Answer { .undecided }
+
+    /// The cell has completed, by whatever way.
+    func settled() {}
+}

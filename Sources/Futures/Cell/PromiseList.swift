@@ -1,0 +1,34 @@
+/// The pending promises of a loop, for `shutdown()` to fail: a list through `previous` and `next` that owns nothing.
+struct PromiseList {
+    private var first: Cell?
+
+    var isEmpty: Bool { first == nil }
+
+    mutating func add(_ cell: Cell) {
+        cell.flags.insert(.isListed)
+        cell.next = first
+        if let first = first { first.previous = cell }
+        first = cell
+    }
+
+    mutating func remove(_ cell: Cell) {
+        cell.flags.remove(.isListed)
+        let (before, after) = (cell.previous, cell.next)
+        if let before { before.next = after } else { first = after }
+        if let after { after.previous = before }
+        cell.previous = nil
+        cell.next = nil
+    }
+
+    /// One of them, or `nil`.
+    var any: Cell? { first }
+}
+
+extension EventLoop {
+    func failPromises(_ error: any Error) {
+        while let cell = promises.any {
+            promises.remove(cell)
+            cell.fail(error)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+extension Future {
+    /// A future with the outcome of the one that `transform` returns, or of the error it throws.
+    ///
+    /// A loop of `flatMap`s, in which `transform` calls the function that it is in, runs in constant memory.
+    /// Traps if the returned future is of another loop.
+    @inlinable
+    public func flatMap<NewValue>(
+        _ transform: @escaping (Value) throws -> Future<NewValue>
+    ) -> Future<NewValue> {
+        cell.derive(FlatMapStep(transform: transform), when: .success)
+    }
+
+    /// A future with the outcome of the one that `body` makes of the outcome of this one, whichever it is.
+    @inlinable
+    public func flatTransform<NewValue>(
+        _ body: @escaping (Result<Value, any Error>) throws -> Future<NewValue>
+    ) -> Future<NewValue> {
+        cell.derive(FlatTransformStep(body: body), when: .all)
+    }
+}
+
+@usableFromInline
+struct FlatMapStep<Input, Output>: Step {
+    @usableFromInline let transform: (Input) throws -> Future<Output>
+
+    @inlinable init(transform: @escaping (Input) throws -> Future<Output>) { self.transform = transform }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        do {
+            target.complete(using: try transform(source.readSlot(as: Input.self)).cell)
+        } catch {
+            target.fail(error)
+        }
+    }
+}
+
+@usableFromInline
+struct FlatTransformStep<Input, Output>: Step {
+    @usableFromInline let body: (Result<Input, any Error>) throws -> Future<Output>
+
+    @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Future<Output>) { self.body = body }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        do {
+            target.complete(using: try body(source.readResult(as: Input.self)).cell)
+        } catch {
+            target.fail(error)
+        }
+    }
+}

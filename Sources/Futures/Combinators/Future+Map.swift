@@ -1,0 +1,56 @@
+extension Future {
+    /// A future of what `transform` makes of the value, or of the error it throws. Failure and cancellation pass.
+    @inlinable
+    public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> Future<NewValue> {
+        cell.derive(MapStep(transform: transform), when: .success)
+    }
+
+    /// A future of the value, if it satisfies `predicate`; otherwise fails with ``FutureError/filtered``.
+    @inlinable
+    public func filter(_ predicate: @escaping (Value) throws -> Bool) -> Future<Value> {
+        map { value in
+            guard try predicate(value) else { throw FutureError.filtered }
+            return value
+        }
+    }
+
+    /// A future of what `body` makes of the outcome, whichever it is. Cancellation reads as `CancellationError`.
+    @inlinable
+    public func transform<NewValue>(
+        _ body: @escaping (Result<Value, any Error>) throws -> NewValue
+    ) -> Future<NewValue> {
+        cell.derive(TransformStep(body: body), when: .all)
+    }
+}
+
+@usableFromInline
+struct MapStep<Input, Output>: Step {
+    @usableFromInline let transform: (Input) throws -> Output
+
+    @inlinable init(transform: @escaping (Input) throws -> Output) { self.transform = transform }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        do {
+            target.succeed(try transform(source.readSlot(as: Input.self)))
+        } catch {
+            target.fail(error)
+        }
+    }
+}
+
+@usableFromInline
+struct TransformStep<Input, Output>: Step {
+    @usableFromInline let body: (Result<Input, any Error>) throws -> Output
+
+    @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Output) { self.body = body }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        do {
+            target.succeed(try body(source.readResult(as: Input.self)))
+        } catch {
+            target.fail(error)
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// Which unsuccessful outcomes an error handler sees.
+public struct RecoverPolicy: Sendable {
+    @usableFromInline let interest: Cell.Interest
+
+    /// Errors; cancellation passes.
+    public static let failure = RecoverPolicy(interest: .failure)
+    /// Errors, and cancellation as `CancellationError`.
+    public static let cancellation = RecoverPolicy(interest: [.failure, .cancellation])
+}
+
+extension Future {
+    /// A future of the value, or of what `body` makes of the error.
+    @inlinable
+    public func recover(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Value
+    ) -> Future<Value> {
+        cell.derive(RecoverStep(body: body), when: policy.interest)
+    }
+
+    /// A future of the value, or with the outcome of the future that `body` returns for the error.
+    @inlinable
+    public func flatMapError(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Future<Value>
+    ) -> Future<Value> {
+        cell.derive(FlatRecoverStep(body: body), when: policy.interest)
+    }
+
+    /// A future of the value, or of the error that `body` returns or throws for the error.
+    @inlinable
+    public func mapError(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> any Error
+    ) -> Future<Value> {
+        recover(including: policy) { error in throw try body(error) }
+    }
+}
+
+@usableFromInline
+struct RecoverStep<Output>: Step {
+    @usableFromInline let body: (any Error) throws -> Output
+
+    @inlinable init(body: @escaping (any Error) throws -> Output) { self.body = body }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        do {
+            target.succeed(try body(source.readFailure()))
+        } catch {
+            target.fail(error)
+        }
+    }
+}
+
+@usableFromInline
+struct FlatRecoverStep<Output>: Step {
+    @usableFromInline let body: (any Error) throws -> Future<Output>
+
+    @inlinable init(body: @escaping (any Error) throws -> Future<Output>) { self.body = body }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        do {
+            target.complete(using: try body(source.readFailure()).cell)
+        } catch {
+            target.fail(error)
+        }
+    }
+}

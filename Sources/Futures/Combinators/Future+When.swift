@@ -1,0 +1,69 @@
+extension Future {
+    /// Calls `body` with the outcome. Cancellation reads as `.failure(CancellationError())`.
+    @inlinable
+    public func whenComplete(_ body: @escaping (Result<Value, any Error>) -> Void) {
+        cell.observe(CompleteObserver(body: body), when: .all)
+    }
+
+    /// Calls `body` with the value, if there will be one.
+    @inlinable
+    public func whenSuccess(_ body: @escaping (Value) -> Void) {
+        cell.observe(SuccessObserver(body: body), when: .success)
+    }
+
+    /// Calls `body` with the error, if the future fails. Cancellation is no failure.
+    @inlinable
+    public func whenFailure(_ body: @escaping (any Error) -> Void) {
+        cell.observe(FailureObserver(body: body), when: .failure)
+    }
+
+    /// Calls `body` if the future is cancelled.
+    @inlinable
+    public func whenCancelled(_ body: @escaping () -> Void) {
+        cell.observe(CancelObserver(body: body), when: .cancellation)
+    }
+}
+
+@usableFromInline
+struct CompleteObserver<Value>: Step {
+    @usableFromInline let body: (Result<Value, any Error>) -> Void
+
+    @inlinable init(body: @escaping (Result<Value, any Error>) -> Void) { self.body = body }
+
+    @inlinable func run(source: Cell, target: Cell) { body(source.readResult(as: Value.self)) }
+
+    @usableFromInline typealias Output = Void
+}
+
+@usableFromInline
+struct SuccessObserver<Value>: Step {
+    @usableFromInline let body: (Value) -> Void
+
+    @inlinable init(body: @escaping (Value) -> Void) { self.body = body }
+
+    @inlinable func run(source: Cell, target: Cell) { body(source.readSlot(as: Value.self)) }
+
+    @usableFromInline typealias Output = Void
+}
+
+@usableFromInline
+struct FailureObserver: Step {
+    @usableFromInline let body: (any Error) -> Void
+
+    @inlinable init(body: @escaping (any Error) -> Void) { self.body = body }
+
+    @inlinable func run(source: Cell, target: Cell) { body(source.readError()) }
+
+    @usableFromInline typealias Output = Void
+}
+
+@usableFromInline
+struct CancelObserver: Step {
+    @usableFromInline let body: () -> Void
+
+    @inlinable init(body: @escaping () -> Void) { self.body = body }
+
+    @inlinable func run(source: Cell, target: Cell) { body() }
+
+    @usableFromInline typealias Output = Void
+}

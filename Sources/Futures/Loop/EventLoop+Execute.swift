@@ -1,0 +1,40 @@
+extension EventLoop {
+    /// Runs `job` on the loop, after everything that this thread gave it before. Any thread.
+    ///
+    /// Keeps ``run()`` from returning until it has run. `false`, and the job is dropped, if the loop has been
+    /// shut down. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
+    @discardableResult
+    public func execute(_ job: @escaping @Sendable () -> Void) -> Bool {
+        guard isCurrent else { return inbox.add(job, waking: self) }
+        guard phase != .closed else { return false }
+        enqueue(job)
+        return true
+    }
+
+    /// Runs `body` later in this turn, from the ready queue, and completes with what it returns or throws.
+    public func submit<Value>(_ body: @escaping () throws -> Value) -> Future<Value> {
+        checkThread()
+        let cell = CellObject.waiting(self, step: SubmitStep(body: body))
+        enqueue(cell)
+        return Future(cell)
+    }
+
+    /// Runs `body` on the loop and returns what it returns, or throws what it throws. Any thread.
+    ///
+    /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
+    public func submit<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
+    {
+        try await withCheckedThrowingContinuation { continuation in
+            let accepted = execute { continuation.resume(with: Result(catching: body)) }
+            if !accepted { continuation.resume(throwing: FutureError.shutDown) }
+        }
+    }
+}
+
+struct SubmitStep<Output>: Step {
+    let body: () throws -> Output
+
+    func run(source: Cell, target: Cell) {
+        target.complete(Result(catching: body))
+    }
+}

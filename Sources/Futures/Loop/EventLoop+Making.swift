@@ -1,0 +1,36 @@
+extension EventLoop {
+    /// A promise of this loop, and by its ``Promise/future`` a pending future. `file` and `line` are reported
+    /// if it is released uncompleted.
+    @inlinable
+    public func makePromise<Value>(
+        of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
+    ) -> Promise<Value> {
+        Promise(self, file: file, line: line)
+    }
+
+    /// A future that has completed with `value`.
+    @inlinable
+    public func succeeded<Value>(_ value: Value) -> Future<Value> {
+        checkThread()
+        let cell = CellObject.plain(self, state: .success, of: Value.self)
+        cell.initializeSlot(value)
+        return Future(cell)
+    }
+
+    /// A future that has completed. One and the same for all calls while the loop runs, so it costs nothing.
+    public func succeeded() -> Future<Void> {
+        checkThread()
+        if let completedVoid { return Future(completedVoid) }
+        let cell = CellObject.plain(self, state: .success, of: Void.self)
+        if isRunning || isTurning { completedVoid = cell }
+        return Future(cell)
+    }
+
+    /// A future that has failed with `error`, or is cancelled if `error` stands for cancellation.
+    @inlinable
+    public func failed<Value>(_ error: any Error, as _: Value.Type = Value.self) -> Future<Value> {
+        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        cell.fail(error)
+        return Future(cell)
+    }
+}

@@ -1,0 +1,70 @@
+internal import Synchronization
+
+extension EventLoop {
+    /// Runs callbacks, timers and I/O on the calling thread, which the loop then belongs to.
+    ///
+    /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the loop
+    /// alive, no open handle, no submitted job, no awaiting task. Can be called again afterwards.
+    /// Traps in a callback of this loop, and on another thread than the one that has used the loop before.
+    ///
+    /// Fails with ``FutureError/shutDown``. Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
+    public func run() throws {
+        try enter {
+            if !takeStop() { driver.run() }
+            _ = takeStop()
+        }
+    }
+
+    /// Runs the loop until `future` completes, and returns its value or throws its error.
+    ///
+    /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with
+    /// ``FutureError/stopped`` after ``stop()``.
+    public func run<Value>(until future: Future<Value>) throws -> Value {
+        if let result = future.result {
+            future.ignoreFailure()
+            return try result.get()
+        }
+        let waiter = CellObject.waiting(self, step: StopStep(loop: self))
+        future.cell.registerObserver(waiter, when: .all)
+        var wasStopped = false
+        try enter {
+            wasStopped = takeStop()
+            guard !wasStopped else { return }
+            driver.run()
+            wasStopped = takeStop()
+        }
+        waiter.stopObserving(cancelling: false)
+        guard let result = future.result else { throw wasStopped ? FutureError.stopped : FutureError.stalled }
+        return try result.get()
+    }
+
+    private func takeStop() -> Bool { stopRequested.exchange(false, ordering: .acquiringAndReleasing) }
+
+    /// Makes ``run()`` return after the callback that runs now, or at once the next time if none runs. Any thread.
+    public func stop() {
+        stopRequested.store(true, ordering: .releasing)
+        if isCurrent { driver.stop() } else { inbox.wake(self) }
+    }
+
+    /// Runs `body`, which turns the driver, as a run of this loop.
+    package func enter(_ body: () -> Void) throws {
+        guard !isShutDown else { throw FutureError.shutDown }
+        if isRunning || isTurning { Misuse.nestedRun() }
+        claimThread()
+        isRunning = true
+        defer {
+            isRunning = false
+            completedVoid = nil
+            printOmitted()
+        }
+        EventLoop.withCurrent(self, body)
+    }
+}
+
+private struct StopStep: Step {
+    let loop: EventLoop
+
+    func run(source: Cell, target: Cell) { loop.driver.stop() }
+
+    typealias Output = Void
+}

@@ -1,0 +1,36 @@
+extension EventLoop {
+    /// Fails what is pending, runs the callbacks of that, closes all handles, and ends the loop for good.
+    ///
+    /// Pending promises and timers fail with ``FutureError/shutDown``, connections are aborted. Jobs that other
+    /// threads submitted before are run, later ones are refused. Callbacks registered afterwards never run; the
+    /// futures they would complete fail with ``FutureError/shutDown``. Does nothing the second time.
+    /// Traps in a callback of this loop, and if callbacks go on starting new work for a thousand rounds.
+    ///
+    /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
+    public func shutdown() {
+        checkThread()
+        guard !isShutDown else { return }
+        if isRunning || isTurning { Misuse.nestedRun() }
+        EventLoop.withCurrent(self) {
+            isTurning = true
+            phase = .shuttingDown
+            for job in inbox.close() { enqueue(job) }
+            var rounds = 0
+            repeat {
+                failTimers(FutureError.shutDown)
+                failPromises(FutureError.shutDown)
+                driver.closeHandles()
+                drain()
+                reportUnhandledFailures()
+                rounds += 1
+                if rounds == 1000 { Misuse.endlessShutdown() }
+            } while !(ready.isEmpty && timers.isEmpty && promises.isEmpty && liveHandles == 0)
+            printOmitted()
+            driver.close()
+            isTurning = false
+            isTurnRequested = false
+        }
+        completedVoid = nil
+        phase = .closed
+    }
+}

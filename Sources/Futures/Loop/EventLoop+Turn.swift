@@ -1,0 +1,109 @@
+internal import Synchronization
+
+extension EventLoop {
+    /// Lets `callback` handle an event, runs what is ready then, up to the budget, and prepares the next wait.
+    ///
+    /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
+    @inline(__always)
+    package func turn(_ callback: () -> Void = {}) {
+        guard !isTurning else { return callback() }
+        isTurning = true
+        callback()
+        finishTurn()
+    }
+
+    private func finishTurn() {
+        isTurnRequested = false
+        turns &+= 1
+        drain()
+        reportUnhandledFailures()
+        isTurning = false
+        if !isRunning { completedVoid = nil }
+        if !ready.isEmpty || unhandled.isPending { requestTurn() }
+        armTimer()
+    }
+
+    /// The driver's clock has reached the armed deadline.
+    package func timerFired() {
+        timers.alarmFired()
+        turn { fireTimers() }
+    }
+
+    /// Another thread called `wake`.
+    package func wokenUp() {
+        turn {
+            for job in inbox.takeAll() { enqueue(job) }
+            if stopRequested.load(ordering: .acquiring) { driver.stop() }
+        }
+    }
+
+    func drain() {
+        var budget = EventLoop.turnBudget
+        while budget > 0, runNext() { budget -= 1 }
+    }
+
+    private func armTimer() {
+        guard timers.hasChanged else { return }
+        let next = timers.takeAlarm()
+        driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
+    }
+
+    /// Makes the driver call `turn` before it waits, when something happens outside of one.
+    func requestTurn() {
+        guard !isTurning, !isTurnRequested else { return }
+        guard phase != .closed else { return failReady() }
+        isTurnRequested = true
+        driver.requestTurn()
+    }
+
+    /// Nothing runs on a loop that has been shut down: what would wait for that fails instead.
+    private func failReady() {
+        while failNext(FutureError.shutDown) {}
+        reportUnhandledFailures()
+    }
+
+    /// Queues a consumer, whose reference the queue takes over, to run on its completed source.
+    @inline(__always)
+    func enqueue(_ cell: Cell, source: Cell) {
+        ready.append(cell, source: source)
+        requestTurn()
+    }
+
+    /// Queues a cell that has no source: a timer that is due, or one that runs although it was cancelled.
+    func enqueue(_ object: CellObject) {
+        object.cell.retain()
+        enqueue(object.cell, source: object.cell)
+    }
+
+    /// Queues a closure from another thread, or a job of an actor.
+    func enqueue(_ job: @escaping () -> Void) {
+        enqueue(CellObject.waiting(self, step: JobStep(body: job)))
+    }
+
+    /// Hands on the outcome of a cell with several consumers, or with some that it passes through.
+    func distribute(_ cell: Cell) {
+        passingOn.append(cell.object)
+        guard !isDistributing else { return }
+        isDistributing = true
+        var index = 0
+        while index < passingOn.count {
+            passingOn[index].cell.distributeConsumers()
+            index += 1
+            if index == 1024 {
+                passingOn.removeFirst(index)
+                index = 0
+            }
+        }
+        passingOn.removeAll(keepingCapacity: true)
+        isDistributing = false
+        releaseTheDead()
+    }
+}
+
+private struct JobStep: Step {
+    let body: () -> Void
+
+    func run(source: Cell, target: Cell) { body() }
+
+    typealias Output = Void
+}

@@ -1,0 +1,101 @@
+internal import CThread
+internal import Synchronization
+
+/// A single-threaded scheduler: runs callbacks, timers and I/O, one after another, on the thread that runs it.
+///
+/// Futures, promises and timers belong to the loop that made them and may only be used on its thread; using
+/// them elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
+/// ``submit(_:)`` and ``stop()``.
+///
+/// A loop belongs to the thread that made it until it is run.
+public final class EventLoop: @unchecked Sendable {
+    // Sendable because all state below is touched on the loop's thread only, except for what says otherwise.
+
+    package let driver: any LoopDriver
+    /// Any thread.
+    let inbox = Inbox()
+    /// Any thread: the identity of the loop's thread.
+    let thread = Atomic(current_thread_identity())
+    /// Any thread: `stop` was called, and no run has ended because of it.
+    let stopRequested = Atomic(false)
+
+    var ready = ReadyQueue()
+    let timers = TimerHeap()
+    let graveyard = Graveyard()
+    var hasTheDead = false
+    var releaseDepth = 0
+    var unhandled = UnhandledFailures()
+    var promises = PromiseList()
+    var passingOn: [CellObject] = []
+    var isDistributing = false
+    var cancelRequests: [Cell] = []
+    var isCancelling = false
+    var isTurning = false
+    var isTurnRequested = false
+    var isRunning = false
+    var waiters: [UInt64: Waiter] = [:]
+    var lastWaiterID: UInt64 = 0
+    var completedVoid: CellObject?
+    var turns: UInt64 = 0
+    var liveCells = 0
+    var livePromises = 0
+    /// Handles of the driver that users hold, and, among them, connections.
+    package var liveHandles = 0
+    package var liveConnections = 0
+    var phase = Phase.open
+
+    enum Phase { case open, shuttingDown, closed }
+
+    /// How many ready steps a turn runs before I/O and timers get their chance.
+    public static let turnBudget = 4096
+
+    /// Called once, at the end of the turn, for each future that failed and was released without anyone having
+    /// heard of the failure. Prints to standard error, at most ten lines a second, unless set.
+    public var onUnhandledFailure: ((any Error) -> Void)? {
+        get { unhandled.handler }
+        set {
+            checkThread()
+            unhandled.handler = newValue
+        }
+    }
+
+    package init(driver: any LoopDriver) {
+        self.driver = driver
+    }
+
+    deinit {
+        // No future is alive: they retain the loop. So nothing can be pending but an idle driver.
+        if phase == .open {
+            _ = inbox.close()
+            driver.close()
+        }
+    }
+
+    /// Whether the caller is on the loop's thread. Any thread.
+    public var isCurrent: Bool { current_thread_identity() == thread.load(ordering: .relaxed) }
+
+    @usableFromInline
+    package func checkThread() {
+        if !isCurrent { Misuse.wrongThread() }
+    }
+
+    /// Whether `shutdown` was called: nothing new is to be started.
+    package var isShutDown: Bool { phase != .open }
+
+    /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
+    package var now: UInt64 { driver.now }
+
+    // MARK: The life of the loop: it is retained while a future of it is alive.
+
+    @inline(__always)
+    func cellWasMade() {
+        if liveCells == 0 { retainItself() }
+        liveCells &+= 1
+    }
+
+    @inline(__always)
+    func cellWasFreed() {
+        liveCells &-= 1
+        if liveCells == 0 { releaseItself() }
+    }
+}

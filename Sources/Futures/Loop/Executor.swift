@@ -1,0 +1,66 @@
+internal import CThread
+internal import Glibc
+internal import Synchronization
+
+// The executor glue: the one place, with `Cell/`, where this module reaches below the language's guarantees.
+
+extension EventLoop {
+    /// The loop whose callbacks run on the calling thread now, or that `run()` runs there; `nil` if there is none.
+    public static var current: EventLoop? {
+        guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
+        return unsafe Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Runs `body` with `loop` as `current`.
+    package static func withCurrent<Result>(_ loop: EventLoop, _ body: () throws -> Result) rethrows -> Result
+    {
+        let outer = unsafe pthread_getspecific(currentKey)
+        unsafe pthread_setspecific(currentKey, Unmanaged.passUnretained(loop).toOpaque())
+        defer { unsafe pthread_setspecific(currentKey, outer) }
+        return try body()
+    }
+
+    private static let currentKey: pthread_key_t = {
+        var key = pthread_key_t()
+        guard unsafe pthread_key_create(&key, nil) == 0 else { fatalError("No thread-specific key is left.") }
+        return key
+    }()
+
+    /// Moves a loop that nothing has used yet to the calling thread.
+    func claimThread() {
+        guard !isCurrent else { return }
+        if liveCells > 0 || liveHandles > 0 { Misuse.runElsewhere() }
+        thread.store(current_thread_identity(), ordering: .relaxed)
+    }
+
+    func retainItself() { unsafe _ = Unmanaged.passRetained(self) }
+    func releaseItself() { unsafe Unmanaged.passUnretained(self).release() }
+}
+
+extension EventLoop: SerialExecutor {
+    /// Runs a job of an actor whose executor is this loop. Any thread.
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let accepted = execute { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        if !accepted { Misuse.actorOutlivesLoop() }
+    }
+
+    public func checkIsolated() {
+        checkThread()
+    }
+
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}
+
+/// Where a task that awaited a future goes on: on the loop's thread.
+final class Resumption: TaskExecutor {
+    private let loop: EventLoop
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let accepted = loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        if !accepted { Misuse.actorOutlivesLoop() }
+    }
+}

@@ -1,0 +1,25 @@
+/// What turns an event loop: it waits, and calls `turn`, `timerFired` or `wokenUp` whenever something happened.
+///
+/// On the loop's thread, except for `wake`. Nothing here schedules: the order of work is the loop's alone.
+package protocol LoopDriver: AnyObject {
+    /// Monotonic nanoseconds, read afresh.
+    var now: UInt64 { get }
+    /// Calls `timerFired` at `deadline` or soon after, instead of at the one given before; never if `nil`.
+    /// Only a deadline that keeps alive prevents `run` from returning.
+    func arm(deadline: UInt64?, keepsAlive: Bool)
+    /// Calls `turn` before it waits again, without a system call.
+    func requestTurn()
+    /// Calls `wokenUp` soon. Any thread; calls may be merged. Never called after `close`.
+    func wake()
+    /// While `true`, `run` does not return for want of work.
+    func keepAlive(_ isNeeded: Bool)
+    /// Waits and calls until `stop`, or until nothing is left that could call.
+    func run()
+    func stop()
+    /// One round, without waiting unless `blocking`.
+    func poll(blocking: Bool)
+    /// Closes the handles that users left open, failing what waits on them. Blocks until that is done.
+    func closeHandles()
+    /// Closes the driver itself, which has no users' handles any more. Nothing is called afterwards.
+    func close()
+}

@@ -1,0 +1,9 @@
+internal import Glibc
+
+/// Lines for a person, straight to the descriptor, whole.
+enum StandardError {
+    static func print(_ line: String) {
+        var text = line + "\n"
+        text.withUTF8 { bytes in _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    }
+}

@@ -1,0 +1,53 @@
+/// Failures that nobody will hear of, until the end of the turn, and how many have been printed lately.
+struct UnhandledFailures {
+    static let linesPerSecond = 10
+
+    var handler: ((any Error) -> Void)?
+    fileprivate var errors: [any Error] = []
+    fileprivate var secondStarted: UInt64 = 0
+    fileprivate var printed = 0
+    fileprivate var omitted = 0
+
+    var isPending: Bool { !errors.isEmpty }
+}
+
+extension EventLoop {
+    func reportUnhandled(_ error: any Error) {
+        // Whoever shuts the loop down knows that what was pending fails.
+        if isShutDown, error as? FutureError == .shutDown { return }
+        unhandled.errors.append(error)
+        requestTurn()
+    }
+
+    @inline(__always)
+    func reportUnhandledFailures() {
+        if unhandled.isPending || unhandled.omitted > 0 { report() }
+    }
+
+    private func report() {
+        let errors = unhandled.errors
+        unhandled.errors = []
+        if unhandled.handler == nil, driver.now - unhandled.secondStarted >= 1_000_000_000 {
+            printOmitted()
+            unhandled.secondStarted = driver.now
+            unhandled.printed = 0
+        }
+        for error in errors {
+            if let handler = unhandled.handler {
+                handler(error)
+            } else if unhandled.printed < UnhandledFailures.linesPerSecond {
+                unhandled.printed += 1
+                StandardError.print("Unhandled failure of a future: \(error)")
+            } else {
+                unhandled.omitted += 1
+            }
+        }
+    }
+
+    /// Says how many failures were left out: with the first turn after a second, or at the end of a run.
+    func printOmitted() {
+        guard unhandled.omitted > 0 else { return }
+        StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
+        unhandled.omitted = 0
+    }
+}

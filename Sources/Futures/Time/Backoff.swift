@@ -1,0 +1,80 @@
+/// How long to wait before each new attempt.
+public struct Backoff: Sendable {
+    /// Before the second attempt.
+    public var initial: Duration
+    /// What each further wait is multiplied by.
+    public var factor: Double
+    /// No wait is longer, jitter included.
+    public var maximum: Duration
+    /// Up to which share of itself, from 0 to 1, a wait is shortened or lengthened at random, so that clients
+    /// that failed together do not come back together.
+    public var jitter: Double
+
+    /// 100 ms, 200 ms, 400 ms … up to 30 s, give or take a fifth.
+    public static let exponential = exponential(initial: .milliseconds(100))
+
+    public static func exponential(
+        initial: Duration, factor: Double = 2, maximum: Duration = .seconds(30), jitter: Double = 0.2
+    ) -> Backoff {
+        Backoff(initial: initial, factor: factor, maximum: maximum, jitter: jitter)
+    }
+
+    /// Always the same wait.
+    public static func constant(_ delay: Duration) -> Backoff {
+        Backoff(initial: delay, factor: 1, maximum: delay, jitter: 0)
+    }
+
+    /// The wait after the failure of the attempt with this number; the first is 1.
+    public func delay(
+        afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator
+    ) -> Duration {
+        var scale = 1.0
+        for _ in 1..<max(attempt, 1) where scale < 1e15 { scale *= factor }
+        if jitter > 0 { scale *= Double.random(in: (1 - jitter)...(1 + jitter), using: &generator) }
+        // Not `initial * scale`: that traps where the product is no duration.
+        guard initial > .zero else { return .zero }
+        return scale < maximum / initial ? initial * scale : maximum
+    }
+
+    /// What is wrong with the values, if anything.
+    var complaint: String? {
+        if initial < .zero { return "an initial delay of \(initial) is negative; give zero or more" }
+        if maximum < .zero { return "a maximum delay of \(maximum) is negative; give zero or more" }
+        if !(factor >= 1) || factor.isInfinite {
+            return "a back-off factor of \(factor) is no growth; give 1 or more"
+        }
+        if !(0...1).contains(jitter) { return "a jitter of \(jitter) is not from 0 to 1" }
+        return nil
+    }
+}
+
+extension EventLoop {
+    /// A future of the first success among up to `attempts` runs of `body`, which gets the attempt's number
+    /// from 1, or failed with the error of the last.
+    ///
+    /// Waits between attempts as `backoff` says. An error for which `condition` is `false` ends it at once, and
+    /// so does cancellation. Cancelling it reaches the attempt or the wait in progress.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `attempts` is not positive or `backoff` makes no sense.
+    public func retry<Value>(
+        attempts: Int = 3, backoff: Backoff = .exponential,
+        when condition: @escaping (any Error) -> Bool = { _ in true },
+        _ body: @escaping (_ attempt: Int) throws -> Future<Value>
+    ) -> Future<Value> {
+        guard attempts > 0 else {
+            return failed(FutureError.invalidArgument("\(attempts) attempts are none; give at least 1"))
+        }
+        if let complaint = backoff.complaint { return failed(FutureError.invalidArgument(complaint)) }
+        func attempt(_ number: Int) -> Future<Value> {
+            let run: Future<Value>
+            do { run = try body(number) } catch { run = failed(error) }
+            guard number < attempts else { return run }
+            return run.flatMapError { [unowned self] error in
+                guard condition(error) else { throw error }
+                var generator = SystemRandomNumberGenerator()
+                return sleep(for: backoff.delay(afterAttempt: number, using: &generator))
+                    .flatMap { attempt(number + 1) }
+            }
+        }
+        return attempt(1)
+    }
+}

@@ -1,0 +1,56 @@
+/// What a repetition's interval is counted from.
+public enum RepeatPace: Sendable {
+    /// From the end of one run to the start of the next.
+    case fixedDelay
+    /// From start to start. Starts that are missed because a run took longer are left out.
+    case fixedRate
+}
+
+/// What a repetition does when its body throws, or the future it returned fails.
+public enum RepeatFailure: Sendable {
+    /// The repetition ends, and its own future fails with that.
+    case end
+    /// The repetition goes on.
+    case `continue`
+}
+
+extension EventLoop {
+    /// Runs `body` every `interval`, first after one `interval`, until it is cancelled or `body` throws.
+    ///
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    @discardableResult
+    public func `repeat`(
+        every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
+        keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Void
+    ) -> ScheduledTask<Void> {
+        `repeat`(every: interval, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive) {
+            [unowned self] () throws -> Future<Void> in
+            try body()
+            return succeeded()
+        }
+    }
+
+    /// Runs `body` every `interval`, first after one `interval`, until it is cancelled or its future fails.
+    ///
+    /// Runs never overlap: the next one waits for the future of the one before. Cancelling asks it to cancel.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    @discardableResult
+    public func `repeat`<Ignored>(
+        every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
+        keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Future<Ignored>
+    ) -> ScheduledTask<Void> {
+        let cell = CellObject.plain(self, state: .pending, of: Void.self)
+        let future = Future<Void>(cell)
+        guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
+            cell.fail(
+                FutureError.invalidArgument("an interval of \(interval) is not positive; give more than zero")
+            )
+            return ScheduledTask(future)
+        }
+        Repetition(
+            cell, interval: nanoseconds, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
+            body: body
+        ).start()
+        return ScheduledTask(future)
+    }
+}

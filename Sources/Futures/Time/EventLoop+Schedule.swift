@@ -1,0 +1,70 @@
+/// A point in time on the clock of one loop's timers, which stands still while the machine sleeps.
+public struct LoopInstant: Hashable, Comparable, Sendable {
+    let nanoseconds: UInt64
+
+    public static func < (a: LoopInstant, b: LoopInstant) -> Bool { a.nanoseconds < b.nanoseconds }
+
+    /// The instant `duration` after this one. Saturates at both ends.
+    public func advanced(by duration: Duration) -> LoopInstant {
+        if let forward = duration.wholeNanoseconds {
+            return LoopInstant(nanoseconds: nanoseconds.addingSaturated(forward))
+        }
+        let back = UInt64(clamping: duration.attoseconds.magnitude / 1_000_000_000)
+        return LoopInstant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
+    }
+
+    /// How long after this instant `other` is; negative if it is before.
+    public func duration(to other: LoopInstant) -> Duration {
+        other >= self
+            ? .nanoseconds(other.nanoseconds - nanoseconds)
+            : Duration.zero - .nanoseconds(nanoseconds - other.nanoseconds)
+    }
+}
+
+extension EventLoop {
+    /// The time now, as the timers see it. Virtual on a virtual loop.
+    public var instant: LoopInstant { LoopInstant(nanoseconds: driver.now) }
+
+    /// A future that completes when `duration` has passed, never earlier; resolution on a real loop is 1 ms.
+    ///
+    /// Cancelling it stops the timer. Durations beyond 584 years last for ever. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does
+    /// not prevent ``run()`` from returning.
+    /// Binds [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
+    public func sleep(for duration: Duration, keepsLoopAlive: Bool = true) -> Future<Void> {
+        guard let nanoseconds = duration.wholeNanoseconds else {
+            return failed(FutureError.negativeDuration(duration))
+        }
+        return sleep(until: deadline(after: nanoseconds), keepsLoopAlive: keepsLoopAlive)
+    }
+
+    /// Runs `body` when `delay` has passed, as ``sleep(for:keepsLoopAlive:)`` counts it.
+    @discardableResult
+    public func schedule<Value>(
+        after delay: Duration, keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Value
+    ) -> ScheduledTask<Value> {
+        ScheduledTask(startTimer(after: delay, keepsLoopAlive: keepsLoopAlive, step: SubmitStep(body: body)))
+    }
+
+    /// Runs `body` at `instant`, or in the next turn if that has passed.
+    @discardableResult
+    public func schedule<Value>(
+        at instant: LoopInstant, keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Value
+    ) -> ScheduledTask<Value> {
+        ScheduledTask(
+            startTimer(at: instant.nanoseconds, keepsLoopAlive: keepsLoopAlive, step: SubmitStep(body: body)))
+    }
+}
+
+/// Work that the loop does later, once or again and again, until it is cancelled.
+public struct ScheduledTask<Value> {
+    /// The outcome: of the body, or, for a repetition, of the one that ended it. Cancelled by ``cancel()``.
+    public let future: Future<Value>
+
+    init(_ future: Future<Value>) { self.future = future }
+
+    /// Ends it at once, whoever waits for its future, and releases its body. `false` if it has ended before.
+    /// A body that returned a pending future is asked to cancel that.
+    @discardableResult
+    public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
+}

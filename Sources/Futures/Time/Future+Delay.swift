@@ -1,0 +1,49 @@
+extension Future {
+    /// A future with this outcome, value or error, `duration` after it. Cancellation passes at once.
+    ///
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
+    public func delay(by duration: Duration) -> Future<Value> {
+        let loop = loop
+        return cell.derive(
+            FlatTransformStep { result in loop.sleep(for: duration).map { _ in try result.get() } },
+            when: [.success, .failure])
+    }
+
+    /// A future with this outcome, or failed with ``FutureError/timedOut(after:)`` if that comes too late.
+    ///
+    /// When the time is up this future is asked to cancel, if nobody else waits for it; with
+    /// `cancellingSource: false` it is left alone.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    public func timeout(after limit: Duration, cancellingSource: Bool = true) -> Future<Value> {
+        let loop = loop
+        guard let nanoseconds = limit.wholeNanoseconds else {
+            return loop.failed(FutureError.negativeDuration(limit))
+        }
+        let child = CellObject.plain(loop, state: .pending, of: Value.self)
+        cell.register(child, when: [])
+        if !child.isCompleted {
+            TimeoutTimer(loop, cell: child, after: nanoseconds, limit: limit, cancelling: cancellingSource)
+                .start()
+        }
+        return Future(child)
+    }
+}
+
+private final class TimeoutTimer: LoopTimer {
+    private let limit: Duration
+    private let cancelling: Bool
+
+    init(_ loop: EventLoop, cell: CellObject, after nanoseconds: UInt64, limit: Duration, cancelling: Bool) {
+        self.limit = limit
+        self.cancelling = cancelling
+        super.init(loop, cell: cell, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
+    }
+
+    override func fire(_ cell: CellObject) {
+        cell.leaveSource(cancelling: cancelling)
+        cell.fail(FutureError.timedOut(after: limit))
+    }
+
+    /// Who cancels a future with a time limit cancels what it waits for.
+    override func cancellationRequested(by cell: Cell) -> Answer { .undecided }
+}

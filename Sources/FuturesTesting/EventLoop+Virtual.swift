@@ -1,0 +1,32 @@
+public import Futures
+
+extension EventLoop {
+    /// A loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
+    ///
+    /// It schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
+    public static func virtual() -> EventLoop {
+        let driver = VirtualDriver()
+        let loop = EventLoop(driver: driver)
+        driver.loop = loop
+        return loop
+    }
+
+    /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`; `.zero` moves nothing.
+    ///
+    /// Traps on a loop that is not virtual, in a callback, and if `duration` is negative.
+    public func advance(by duration: Duration) {
+        guard let driver = driver as? VirtualDriver else {
+            fatalError(
+                "advance(by:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
+            )
+        }
+        guard let nanoseconds = duration.wholeNanoseconds else {
+            fatalError("advance(by:) was given \(duration); time only moves forward.")
+        }
+        do {
+            try enter { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
+        } catch {
+            fatalError("advance(by:) was called on an event loop that has been shut down; make a new one.")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+public import Futures
+internal import Glibc
+
+/// A signal of the system that a program may wait for.
+public struct Signal: RawRepresentable, Hashable, Sendable {
+    public let rawValue: CInt
+
+    public init(rawValue: CInt) { self.rawValue = rawValue }
+
+    /// `SIGTERM`: somebody asks the program to end.
+    public static let terminate = Signal(rawValue: SIGTERM)
+    /// `SIGINT`: somebody pressed Ctrl-C.
+    public static let interrupt = Signal(rawValue: SIGINT)
+    /// `SIGHUP`: the terminal is gone, or, for a daemon, read the configuration again.
+    public static let hangup = Signal(rawValue: SIGHUP)
+    /// `SIGQUIT`: somebody pressed Ctrl-\.
+    public static let quit = Signal(rawValue: SIGQUIT)
+    /// `SIGUSR1`
+    public static let user1 = Signal(rawValue: SIGUSR1)
+    /// `SIGUSR2`
+    public static let user2 = Signal(rawValue: SIGUSR2)
+}
+
+extension EventLoop {
+    /// Completes when the process next gets `signal`, which does nothing else while this waits.
+    ///
+    /// Does not keep the loop alive. Cancelling it gives the signal its former effect back.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that nobody can catch, and for
+    /// `SIGCHLD`, which belongs to whoever starts processes; with ``UVFutures/UVError`` if the system
+    /// refuses.
+    /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
+    public func signal(_ signal: Signal) -> Future<Void> {
+        checkThread()
+        do {
+            guard !isShutDown else { throw FutureError.shutDown }
+            guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
+                throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
+            }
+            let handle = try UVSignal(uv, signal.rawValue)
+            let promise = makePromise(of: Void.self)
+            // Only the end of the loop fails it.
+            promise.future.ignoreFailure()
+            handle.onDelivery = { promise.succeed() }
+            promise.onCancelRequest { [unowned handle] in
+                handle.close()
+                return .cancel
+            }
+            return promise.future
+        } catch {
+            return failed(error)
+        }
+    }
+}

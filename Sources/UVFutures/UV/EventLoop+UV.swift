@@ -1,0 +1,56 @@
+internal import CLibUV
+public import Futures
+internal import Glibc
+
+extension EventLoop {
+    /// A loop of its own. Belongs to the calling thread until it is run.
+    ///
+    /// Ignores SIGPIPE in the process, unless that has a handler: writing to a peer that has gone is an error
+    /// of that connection and nothing more. Fails when no descriptors are left.
+    /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
+    public convenience init() throws(UVError) {
+        let driver = try UVLoop()
+        self.init(driver: driver)
+        unsafe driver.eventLoop = self
+        ignoreBrokenPipes()
+    }
+
+    /// The loop of the main thread, made when it is first asked for.
+    ///
+    /// Traps on another thread.
+    public static var main: EventLoop {
+        guard is_main_thread() else {
+            fatalError(
+                "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), "
+                    + "or ask on the main thread and pass the loop on.")
+        }
+        return mainLoop
+    }
+
+    private static let mainLoop: EventLoop = {
+        do {
+            return try EventLoop()
+        } catch {
+            fatalError("The event loop of the main thread could not be made: \(error)")
+        }
+    }()
+
+    /// The version of the libuv that runs, like `1.44.2`.
+    public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }
+
+    /// The driver. Traps if this is not a loop of libuv.
+    var uv: UVLoop {
+        guard let driver = driver as? UVLoop else {
+            fatalError(
+                "This event loop has no sockets and signals. Make it with EventLoop() or use EventLoop.main.")
+        }
+        return driver
+    }
+}
+
+private func ignoreBrokenPipes() {
+    var action = sigaction()
+    unsafe sigaction(SIGPIPE, nil, &action)
+    let hasHandler = unsafe action.sa_flags & SA_SIGINFO != 0 || action.__sigaction_handler.sa_handler != nil
+    if !hasHandler { _ = signal(SIGPIPE, SIG_IGN) }
+}

@@ -1,0 +1,46 @@
+internal import CLibUV
+
+extension UVError {
+    static func check(_ status: CInt, _ operation: String) throws(UVError) {
+        if status != 0 { throw UVError(status, operation, local: nil, peer: nil) }
+    }
+}
+
+extension UVError.Code {
+    /// The C name, like `ECONNREFUSED`.
+    public var name: String { unsafe text(64) { unsafe uv_err_name_r(rawValue, $0, $1) == nil ? -1 : 0 } }
+
+    /// What it means, like `connection refused`.
+    public var message: String { unsafe text(128) { unsafe uv_strerror_r(rawValue, $0, $1) == nil ? -1 : 0 } }
+
+    private init(_ code: uv_errno_t) { self.init(rawValue: code.rawValue) }
+
+    /// The address is in use by another socket: `EADDRINUSE`.
+    public static let addressInUse = Self(UV_EADDRINUSE)
+    /// No interface of this machine has the address: `EADDRNOTAVAIL`.
+    public static let addressNotAvailable = Self(UV_EADDRNOTAVAIL)
+    /// The operation was given up: `ECANCELED`. Reads as cancellation.
+    public static let cancelled = Self(UV_ECANCELED)
+    /// The other side gave the connection up before it was accepted: `ECONNABORTED`.
+    public static let connectionAborted = Self(UV_ECONNABORTED)
+    /// Nobody listens there: `ECONNREFUSED`.
+    public static let connectionRefused = Self(UV_ECONNREFUSED)
+    /// The peer reset the connection: `ECONNRESET`.
+    public static let connectionReset = Self(UV_ECONNRESET)
+    /// There is no way to the host: `EHOSTUNREACH`.
+    public static let hostUnreachable = Self(UV_EHOSTUNREACH)
+    /// There is no way to the network: `ENETUNREACH`.
+    public static let networkUnreachable = Self(UV_ENETUNREACH)
+    /// The socket is not connected: `ENOTCONN`.
+    public static let notConnected = Self(UV_ENOTCONN)
+    /// The system does not allow it to this user: `EACCES`.
+    public static let permissionDenied = Self(UV_EACCES)
+    /// The peer takes nothing more: `EPIPE`.
+    public static let brokenPipe = Self(UV_EPIPE)
+    /// No answer came in time: `ETIMEDOUT`.
+    public static let timedOut = Self(UV_ETIMEDOUT)
+    /// The process has no descriptor left: `EMFILE`.
+    public static let tooManyOpenFiles = Self(UV_EMFILE)
+    /// An argument makes no sense to the system: `EINVAL`.
+    public static let invalidArgument = Self(UV_EINVAL)
+}

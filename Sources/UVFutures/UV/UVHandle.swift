@@ -1,0 +1,115 @@
+internal import CLibUV
+internal import Futures
+
+/// A libuv handle that users hold, and its memory.
+///
+/// The one rule of its life: libuv holds one strong reference to this object, from a successful
+/// initialisation until the close callback; the memory is freed when all references are gone, so never before
+/// that callback. See <https://docs.libuv.org/en/v1.x/design.html#handles-and-requests>.
+@safe
+class UVHandle {
+    final let driver: UVLoop
+    fileprivate final let memory: UnsafeMutableRawPointer
+    /// `close` has been called.
+    private(set) final var isClosing = false
+
+    // The list of the driver's open handles, each of which libuv keeps alive.
+    fileprivate final unowned(unsafe) var previous: UVHandle?
+    fileprivate final unowned(unsafe) var next: UVHandle?
+
+    init<CHandle>(
+        _ driver: UVLoop, _ type: uv_handle_type, _ operation: String,
+        initialize: (UnsafeMutablePointer<uv_loop_t>?, UnsafeMutablePointer<CHandle>?) -> CInt
+    ) throws(UVError) {
+        self.driver = driver
+        unsafe memory = .allocate(byteCount: uv_handle_size(type), alignment: 16)
+        try UVError.check(unsafe initialize(driver.loop, memory(as: CHandle.self)), operation)
+        unsafe handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
+        driver.opened(self)
+    }
+
+    deinit {
+        unsafe memory.deallocate()
+    }
+
+    final var handle: UnsafeMutablePointer<uv_handle_t> {
+        unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
+    }
+
+    /// The memory as what it was initialized as.
+    @inline(__always)
+    final func memory<CHandle>(as _: CHandle.Type) -> UnsafeMutablePointer<CHandle> {
+        unsafe memory.assumingMemoryBound(to: CHandle.self)
+    }
+
+    @inline(__always)
+    static func from(_ data: UnsafeMutableRawPointer?) -> Self {
+        unsafe unsafeDowncast(Unmanaged<UVHandle>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
+    }
+
+    final var loop: EventLoop { unsafe driver.eventLoop }
+
+    /// Ends it; `didClose` follows, from the loop. Does nothing the second time.
+    final func close() {
+        guard !isClosing else { return }
+        isClosing = true
+        unsafe uv_close(handle) { handle in
+            let object = unsafe Unmanaged<UVHandle>.fromOpaque(handle!.pointee.data).takeRetainedValue()
+            object.driver.closed(object)
+        }
+    }
+
+    /// What the loop does with a handle that is open when it is shut down.
+    func abort() { close() }
+
+    /// The last that is heard of the handle.
+    func didClose() {}
+}
+
+/// The open handles of a loop: a list that owns nothing.
+@safe
+struct UVHandleList {
+    private unowned(unsafe) var first: UVHandle?
+
+    var isEmpty: Bool { unsafe first == nil }
+
+    /// What is aborted leaves the list later, from its close callback.
+    func abortAll() {
+        var handle = unsafe first
+        while let current = handle {
+            current.abort()
+            handle = unsafe current.next
+        }
+    }
+
+    fileprivate mutating func add(_ handle: UVHandle) {
+        unsafe handle.next = first
+        if let first = unsafe first { unsafe first.previous = handle }
+        unsafe first = handle
+    }
+
+    fileprivate mutating func remove(_ handle: UVHandle) {
+        let (before, after) = unsafe (handle.previous, handle.next)
+        if let before { unsafe before.next = after } else { unsafe first = after }
+        if let after { unsafe after.previous = before }
+    }
+}
+
+extension UVLoop {
+    /// The event loop is retained while a handle is open.
+    fileprivate func opened(_ handle: UVHandle) {
+        handles.add(handle)
+        let eventLoop = unsafe self.eventLoop!
+        if eventLoop.liveHandles == 0 { unsafe _ = Unmanaged.passRetained(eventLoop) }
+        eventLoop.liveHandles += 1
+    }
+
+    fileprivate func closed(_ handle: UVHandle) {
+        handles.remove(handle)
+        let eventLoop = unsafe self.eventLoop!
+        eventLoop.liveHandles -= 1
+        let isLast = eventLoop.liveHandles == 0
+        eventLoop.turn { handle.didClose() }
+        if isLast { unsafe Unmanaged.passUnretained(eventLoop).release() }
+    }
+}

@@ -1,0 +1,46 @@
+internal import FoundationEssentials
+internal import Glibc
+
+/// The memory that all connections of a loop read into, one after another.
+@safe
+struct UVReadBlock: ~Copyable {
+    /// Small enough that 16 KiB, which much software writes at a time, are half of it and handed over.
+    private static let initialSize = 32 * 1024
+    private static let maximumSize = 256 * 1024
+
+    private var base: UnsafeMutableRawPointer?
+    private var size = initialSize
+    /// How many reads in a row have filled the block.
+    private var filled = 0
+
+    /// The block, for libuv to read into.
+    mutating func prepare() -> UnsafeMutableRawBufferPointer {
+        if unsafe base == nil { unsafe base = malloc(size) }
+        return unsafe UnsafeMutableRawBufferPointer(start: base, count: size)
+    }
+
+    /// The first `count` bytes of the block: a copy, or, if they are half of it or more, the block itself.
+    mutating func take(_ count: Int) -> Data {
+        let data: Data
+        if count < size / 2 {
+            data = unsafe Data(bytes: base!, count: count)
+        } else {
+            data = unsafe Data(bytesNoCopy: base!, count: count, deallocator: .free)
+            unsafe base = nil
+        }
+        filled = count == size ? filled + 1 : 0
+        if filled == 2, size < Self.maximumSize { grow() }
+        return data
+    }
+
+    private mutating func grow() {
+        unsafe free(base)
+        unsafe base = nil
+        size *= 2
+        filled = 0
+    }
+
+    deinit {
+        unsafe free(base)
+    }
+}

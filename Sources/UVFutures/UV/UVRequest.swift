@@ -1,0 +1,53 @@
+internal import CLibUV
+
+/// A libuv request and its memory: something that is done once.
+///
+/// libuv holds one strong reference from a successful submission until the callback, and never calls back
+/// after a submission that failed.
+@safe
+class UVRequest {
+    fileprivate final let memory: UnsafeMutableRawPointer
+
+    init(_ type: uv_req_type) {
+        unsafe memory = .allocate(byteCount: uv_req_size(type), alignment: 16)
+    }
+
+    deinit {
+        unsafe memory.deallocate()
+    }
+
+    @inline(__always)
+    final func memory<CRequest>(as _: CRequest.Type) -> UnsafeMutablePointer<CRequest> {
+        unsafe memory.assumingMemoryBound(to: CRequest.self)
+    }
+
+    /// Submits the request by `call`, which returns libuv's status.
+    final func submit(_ call: () -> CInt) -> CInt {
+        let reference = unsafe Unmanaged.passRetained(self)
+        unsafe memory(as: uv_req_t.self).pointee.data = reference.toOpaque()
+        let status = call()
+        if status != 0 { unsafe reference.release() }
+        return status
+    }
+
+    /// The object of a request that calls back.
+    static func completed(_ data: UnsafeMutableRawPointer?) -> Self {
+        unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeRetainedValue(), to: Self.self)
+    }
+}
+
+/// A request whose callback has a status and nothing else: connect, shutdown.
+final class UVStatusRequest: UVRequest {
+    private let driver: UVLoop
+    private let completion: (CInt) -> Void
+
+    init(_ driver: UVLoop, _ type: uv_req_type, completion: @escaping (CInt) -> Void) {
+        self.driver = driver
+        self.completion = completion
+        super.init(type)
+    }
+
+    func complete(_ status: CInt) {
+        unsafe driver.eventLoop.turn { completion(status) }
+    }
+}

@@ -1,0 +1,100 @@
+internal import CLibUV
+internal import FoundationEssentials
+
+/// A write in progress, and the bytes it is to write.
+@safe
+final class UVWrite: UVRequest {
+    static let maximumBuffers = 64
+    /// Data up to this size is copied: `Data` may keep it inside itself, where it has no address of its own.
+    static let maximumCopy = 32
+
+    private let copies = UnsafeMutableRawPointer.allocate(
+        byteCount: maximumBuffers * maximumCopy, alignment: 1)
+    private let buffers = UnsafeMutablePointer<uv_buf_t>.allocate(capacity: maximumBuffers)
+    private var retained: [Data] = []
+    private var stream: UVStream?
+
+    init() {
+        super.init(UV_WRITE)
+    }
+
+    deinit {
+        unsafe copies.deallocate()
+        unsafe buffers.deallocate()
+    }
+
+    /// Calls `body` with the bytes of `data`, of the first `maximumBuffers` of it, as libuv wants them. They
+    /// stay where they are until `clear`.
+    func withBuffers(_ data: [Data], _ body: (UnsafeMutablePointer<uv_buf_t>, CUnsignedInt) -> CInt) -> CInt {
+        retained = data
+        let count = min(data.count, Self.maximumBuffers)
+        for index in 0..<count {
+            unsafe buffers[index] = buffer(data[index], at: index)
+        }
+        return unsafe body(buffers, CUnsignedInt(count))
+    }
+
+    /// The address in a larger `Data` is used after the closure that gives it. That is sound because such
+    /// bytes live in an object on the heap, which `retained` keeps; and because it does, whoever changes
+    /// another copy of that `Data` gets new bytes, and these stay what they are.
+    private func buffer(_ data: Data, at index: Int) -> uv_buf_t {
+        unsafe data.withUnsafeBytes { bytes in
+            guard bytes.count <= Self.maximumCopy else {
+                return unsafe uv_buf_t(reading: bytes)
+            }
+            let copy = unsafe UnsafeMutableRawBufferPointer(
+                start: copies + index * Self.maximumCopy, count: bytes.count)
+            unsafe copy.copyMemory(from: bytes)
+            return unsafe uv_buf_t(copy)
+        }
+    }
+
+    fileprivate func clear() {
+        retained = []
+        stream = nil
+    }
+
+    /// Starts to write; calls `didWrite` of the stream, unless it fails at once.
+    func start(_ data: [Data], on stream: UVStream) -> CInt {
+        self.stream = stream
+        return unsafe withBuffers(data) { buffers, count in
+            submit {
+                unsafe uv_write(
+                    memory(as: uv_write_t.self), stream.memory(as: uv_stream_t.self), buffers, count
+                ) {
+                    unsafe UVWrite.completed($0!.pointee.data).complete($1)
+                }
+            }
+        }
+    }
+
+    private func complete(_ status: CInt) {
+        let stream = stream!
+        stream.driver.writes.put(self)
+        stream.loop.turn { stream.didWrite(status) }
+    }
+}
+
+extension uv_buf_t {
+    init(_ bytes: UnsafeMutableRawBufferPointer) {
+        unsafe self.init(base: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), len: bytes.count)
+    }
+
+    /// Bytes that libuv only reads.
+    init(reading bytes: UnsafeRawBufferPointer) {
+        unsafe self.init(UnsafeMutableRawBufferPointer(mutating: bytes))
+    }
+}
+
+/// Writes that can be used again.
+struct UVWritePool {
+    private static let capacity = 64
+    private var free: [UVWrite] = []
+
+    mutating func take() -> UVWrite { free.popLast() ?? UVWrite() }
+
+    mutating func put(_ write: UVWrite) {
+        write.clear()
+        if free.count < Self.capacity { free.append(write) }
+    }
+}

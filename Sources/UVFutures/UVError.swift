@@ -1,0 +1,46 @@
+public import Futures
+
+/// What the system answered to an operation that it could not do.
+///
+/// To be caught as `let error as UVError where error.code == .connectionRefused`.
+public struct UVError: Error, Hashable, Sendable {
+    /// A code of libuv, which on Linux is the system's with the sign turned.
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: CInt
+
+        public init(rawValue: CInt) { self.rawValue = rawValue }
+    }
+
+    public let code: Code
+    /// What was tried, like `connect`.
+    public let operation: String
+    public let localAddress: SocketAddress?
+    public let peerAddress: SocketAddress?
+
+    init(_ status: CInt, _ operation: String, local: SocketAddress?, peer: SocketAddress?) {
+        self.init(Code(rawValue: status), operation, local: local, peer: peer)
+    }
+
+    package init(_ code: Code, _ operation: String, local: SocketAddress?, peer: SocketAddress?) {
+        self.code = code
+        self.operation = operation
+        localAddress = local
+        peerAddress = peer
+    }
+}
+
+extension UVError: CustomStringConvertible {
+    /// Like `connect ECONNREFUSED 127.0.0.1:9: connection refused`.
+    public var description: String {
+        let address = (peerAddress ?? localAddress).map { " \($0)" } ?? ""
+        return "\(operation) \(code.name)\(address): \(code.message)"
+    }
+}
+
+extension UVError.Code: CustomStringConvertible {
+    public var description: String { name }
+}
+
+extension UVError: CancellationIndicating {
+    public var isCancellation: Bool { code == .cancelled }
+}

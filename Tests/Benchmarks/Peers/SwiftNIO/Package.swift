@@ -1,0 +1,16 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+let package = Package(
+    name: "SwiftNIOPeers",
+    dependencies: [.package(url: "https://github.com/apple/swift-nio", exact: "2.101.2")],
+    targets: [
+        .executableTarget(name: "NIOEcho", dependencies: nio),
+        .executableTarget(name: "NIOMapChain", dependencies: nio),
+    ]
+)

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import Testing
+
+@testable import ByteStreams
+
+struct DelimiterSearchTests {
+    @Test("the first delimiter is found, however it is split", arguments: SeededGenerator.seeds)
+    func matchesNaiveSearch(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<100 {
+            let delimiter = random.bytes(1 + random.below(5), below: 2)
+            let text = random.bytes(60, below: 2)
+            let expected = text.indices.first { text[$0...].starts(with: delimiter) }
+            var search = DelimiterSearch(delimiter)
+            let buffer = InboundBuffer()
+            buffer.append(Data([9, 9]))
+            buffer.discard(2)
+            var found: Int?
+            var appended = 0
+            while found == nil, appended < text.count {
+                let size = 1 + random.below(8)
+                buffer.append(Data(text.dropFirst(appended).prefix(size)))
+                appended += size
+                found = search.position(in: buffer)
+                #expect(found ?? search.passed <= expected ?? text.count)
+            }
+            #expect(found == expected)
+        }
+    }
+
+    @Test("the delimiter is found across blocks that are not put together")
+    func acrossLargeBlocks() {
+        for offset in 0...4 {
+            let buffer = InboundBuffer()
+            let text = Data(count: 8000 - offset) + Data("abab") + Data(count: 8000)
+            buffer.append(Data(text.prefix(8000)))
+            buffer.append(Data(text.dropFirst(8000)))
+            var search = DelimiterSearch(Data("abab"))
+            #expect(search.position(in: buffer) == 8000 - offset)
+        }
+    }
+
+    @Test("no byte is looked at twice")
+    func isLinear() {
+        let buffer = InboundBuffer()
+        var search = DelimiterSearch(Data(repeating: 1, count: 1000) + Data([2]))
+        for _ in 0..<2000 {
+            buffer.append(Data(repeating: 1, count: 100))
+            #expect(search.position(in: buffer) == nil)
+        }
+        #expect(search.passed == 200_000 - 1000)
+        buffer.append(Data([2]))
+        #expect(search.position(in: buffer) == 199_000)
+    }
+}

@@ -1,0 +1,64 @@
+import FoundationEssentials
+import Testing
+
+@testable import ByteStreams
+
+struct InboundBufferTests {
+    @Test("the buffer gives back what went in, however it is cut", arguments: SeededGenerator.seeds)
+    func model(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let buffer = InboundBuffer()
+        var model = Data()
+        for _ in 0..<500 {
+            if random.below(2) == 0 {
+                let size = random.below(10) == 0 ? 9000 : 1 + random.below(40)
+                let block = random.bytes(size)
+                buffer.append(block)
+                model.append(block)
+            } else if random.below(3) == 0 {
+                let block = buffer.takeBlock()
+                #expect(block.isEmpty == model.isEmpty)
+                expect(block, isFirstOf: &model)
+            } else if random.below(3) == 0 {
+                let size = random.below(model.count + 1)
+                buffer.discard(size)
+                model.removeFirst(size)
+            } else {
+                expect(buffer.take(random.below(model.count + 1)), isFirstOf: &model)
+            }
+            #expect(buffer.count == model.count)
+            #expect(buffer.isEmpty == model.isEmpty)
+            if !model.isEmpty {
+                let index = random.below(model.count)
+                #expect(buffer[index] == model[model.startIndex + index])
+            }
+        }
+        expect(buffer.takeAll(), isFirstOf: &model)
+        #expect(model.isEmpty)
+    }
+
+    private func expect(_ taken: Data, isFirstOf model: inout Data) {
+        #expect(taken == model.prefix(taken.count))
+        #expect(taken.startIndex == 0)
+        model.removeFirst(taken.count)
+    }
+
+    @Test("small blocks are put together, large ones are not")
+    func coalesces() {
+        let buffer = InboundBuffer()
+        for _ in 0..<10_000 { buffer.append(Data([1])) }
+        #expect(buffer.blockCount == 3)
+        buffer.append(Data(count: 5000))
+        #expect(buffer.blockCount == 4)
+        #expect(buffer.takeBlock().count == 4096)
+    }
+
+    @Test("removing everything keeps the end")
+    func removesAll() {
+        let buffer = InboundBuffer()
+        buffer.append(Data([1]))
+        buffer.isAtEnd = true
+        buffer.removeAll()
+        #expect(buffer.isEmpty && buffer.isAtEnd)
+    }
+}

@@ -1,0 +1,46 @@
+import ByteStreams
+import FoundationEssentials
+import Testing
+
+struct StreamErrorTests {
+    @Test("each error says what happened, with the numbers, and what to do")
+    func descriptions() {
+        let texts: [(StreamError, String)] = [
+            (
+                .connectionClosed,
+                "the connection was closed on this side; read and write before close() or abort()"
+            ),
+            (
+                .readPending,
+                "another read of this connection is pending; wait for it or cancel it before the next one"
+            ),
+            (
+                .unexpectedEnd(received: Data("abc")),
+                "the peer finished sending before the read was complete, after 3 of its bytes"
+            ),
+            (
+                .limitExceeded(limit: 10),
+                "more than 10 bytes came without the end that the read waits for; raise its limit, or read() them"
+            ),
+            (
+                .writeSideShutDown,
+                "nothing can be written after shutdownWrite(); call it after the last write"
+            ),
+            (
+                .backpressureExceeded(queued: 20, limit: 10),
+                "the connection was aborted: the peer left 20 bytes waiting, over the limit of 10; "
+                    + "wait for the futures of write, or for writable"
+            ),
+            (
+                .flushTimedOut(after: .seconds(5), unsent: 7),
+                "the connection was aborted: 7 bytes were still unsent 5.0 seconds after close(); "
+                    + "give close(within:) more time"
+            ),
+            (
+                .droppedUnclosed,
+                "a connection was dropped without close() and has been aborted; keep it until it is closed"
+            ),
+        ]
+        for (error, text) in texts { #expect("\(error)" == text) }
+    }
+}

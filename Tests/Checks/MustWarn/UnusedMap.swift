@@ -1,0 +1,6 @@
+// expect: result of call to 'map' is unused
+import UVFutures
+
+func forget(_ future: Future<Int>) {
+    future.map { $0 + 1 }
+}

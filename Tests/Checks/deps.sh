@@ -1,0 +1,34 @@
+#!/bin/bash
+# Installs with apt those packages whose work cannot be done yet. Where all can be, it returns at once.
+# usage: deps.sh PACKAGE...
+set -euo pipefail
+
+present() {
+    case $1 in
+        libuv1-dev) pkg-config --exists 'libuv >= 1.44' ;;
+        binutils) command -v strip ;;
+        netcat-openbsd) nc -h 2>&1 | grep -q OpenBSD ;;
+        python3-pip) python3 -m pip --version ;;
+        *) command -v "$1" ;;
+    esac >/dev/null 2>&1
+}
+
+if ! present swift; then
+    echo "swift is missing: install the toolchain, 6.2 or newer (swift.org/install), and put it on PATH" >&2
+    exit 1
+fi
+
+missing=()
+for package; do present "$package" || missing+=("$package"); done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+root=()
+[ "$(id -u)" = 0 ] || root=(sudo -n)
+if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
+    echo "missing: ${missing[*]}; install with: sudo apt-get install ${missing[*]}" >&2
+    exit 1
+fi
+
+echo "installing ${missing[*]}"
+"${root[@]}" apt-get update -qq || echo "trying with the package lists at hand" >&2
+"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "${missing[@]}" </dev/null >/dev/null

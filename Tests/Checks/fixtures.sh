@@ -1,0 +1,34 @@
+#!/bin/bash
+# Compiles every fixture against the built modules. MustNotCompile has to fail and MustWarn to warn, with the
+# text in the first line and no other; Control.swift has to compile without a word, so that the others cannot
+# fail for want of a module.
+# usage: fixtures.sh MODULES
+set -euo pipefail
+modules=$1
+
+# Sendability is checked by passes that -typecheck leaves out.
+complaints() {
+    swiftc -emit-sil -o /dev/null -parse-as-library -swift-version 6 -diagnostic-style llvm \
+        -I "$modules" -I Sources/CLibUV -I Sources/CThread $(pkg-config --cflags libuv) "$1" 2>&1 |
+        grep -E '(error|warning): ' || true
+}
+
+failed=0
+refuse() {
+    printf '%s: expected %s, got:\n%s\n' "$1" "$2" "${3:-nothing}" >&2
+    failed=1
+}
+
+got=$(complaints Tests/Checks/Control.swift)
+[ -z "$got" ] || refuse Tests/Checks/Control.swift nothing "$got"
+
+for fixture in Tests/Checks/Must*/*.swift; do
+    case $fixture in
+        */MustNotCompile/*) kind=error ;;
+        */MustWarn/*) kind=warning ;;
+    esac
+    expected="$kind: $(sed -n '1s|^// expect: ||p' "$fixture")"
+    got=$(complaints "$fixture")
+    if [ -z "$got" ] || grep -qvF -- "$expected" <<<"$got"; then refuse "$fixture" "$expected" "$got"; fi
+done
+exit $failed

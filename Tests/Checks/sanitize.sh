@@ -1,0 +1,22 @@
+#!/bin/bash
+# The suite under both sanitizers, and the proof that the first one finds a retain cycle.
+# XCTest's own runner leaks, so only Swift Testing's runs.
+# usage: sanitize.sh FLAGS...
+set -euo pipefail
+
+# The toolchain's backtracer hangs over a process that a sanitizer ends, and so does whoever reads its output.
+export SWIFT_BACKTRACE=enable=no
+export TSAN_OPTIONS=suppressions=$PWD/Tests/Checks/thread-sanitizer.txt
+
+suite() { swift test --disable-xctest --sanitize="$1" --scratch-path ".build-$1" "${@:2}"; }
+
+suite address "$@"
+
+output=$(PLANT_LEAK=1 suite address --skip-build --filter plantedLeak "$@" 2>&1) && status=0 || status=$?
+if [ $status = 0 ] || ! grep -q 'LeakSanitizer: detected' <<<"$output"; then
+    printf '%s\nthe planted leak was not found\n' "$output" >&2
+    exit 1
+fi
+echo "the planted leak was found, as it should be"
+
+suite thread "$@"

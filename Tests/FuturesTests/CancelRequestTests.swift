@@ -1,0 +1,181 @@
+import Futures
+import Testing
+
+struct CancelRequestTests {
+    @Test("a handler that answers cancel cancels all that waits", arguments: Driver.allCases)
+    func cancel(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest {
+                seen.add("asked")
+                return .cancel
+            }
+            let derived = promise.future.map { $0 }
+            #expect(derived.cancel())
+            #expect(seen.entries == ["asked"])
+            #expect("\(derived)" == "Future(cancelled)")
+            #expect("\(promise.future)" == "Future(cancelled)")
+            #expect(!promise.succeed(1))
+        }
+    }
+
+    @Test("a handler that answers complete gives all who wait that outcome", arguments: Driver.allCases)
+    func complete(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest { .complete(.success(1)) }
+            let derived = promise.future.map { $0 + 1 }
+            #expect(derived.cancel())
+            #expect(promise.future.isCompleted)
+            try expect(derived, succeedsWith: 2)
+            let failing = loop.makePromise(of: Int.self)
+            failing.onCancelRequest { .complete(.failure(Failure(3))) }
+            #expect(failing.future.cancel())
+            expect(failing.future, failsWith: Failure(3))
+        }
+    }
+
+    @Test("a handler that answers continue makes all wait for it", arguments: Driver.allCases)
+    func `continue`(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest {
+                seen.add("asked")
+                return .continue
+            }
+            let derived = promise.future.map { $0 + 1 }
+            #expect(derived.cancel())
+            #expect(derived.cancel())
+            #expect(!derived.isCompleted)
+            #expect(seen.entries == ["asked", "asked"])
+            #expect(promise.succeed(1))
+            try expect(derived, succeedsWith: 2)
+        }
+    }
+
+    @Test("a handler is asked only when the last consumer leaves", arguments: Driver.allCases)
+    func lastConsumer(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest {
+                seen.add("asked")
+                return .cancel
+            }
+            let (first, second) = (promise.future.map { $0 }, promise.future.map { $0 })
+            #expect(first.cancel())
+            #expect(seen.entries.isEmpty)
+            #expect(second.cancel())
+            #expect(seen.entries == ["asked"])
+        }
+    }
+
+    @Test("the handler set last is the one that is asked, and none after the end", arguments: Driver.allCases)
+    func replaced(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest {
+                seen.add("first")
+                return .cancel
+            }
+            promise.onCancelRequest {
+                seen.add("second")
+                return .continue
+            }
+            promise.future.cancel()
+            promise.succeed(1)
+            promise.onCancelRequest {
+                seen.add("third")
+                return .cancel
+            }
+            #expect(!promise.future.cancel())
+            #expect(seen.entries == ["second"])
+        }
+    }
+
+    @Test("a handler is released when the future completes, or is replaced", arguments: Driver.allCases)
+    func released(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            weak var captured: Witness?
+            func setHandler(of promise: Promise<Int>) {
+                let witness = Witness()
+                captured = witness
+                promise.onCancelRequest {
+                    witness.look()
+                    promise.succeed(0)
+                    return .cancel
+                }
+            }
+            let promises = (0..<4).map { _ in loop.makePromise(of: Int.self) }
+            setHandler(of: promises[0])
+            promises[0].succeed(1)
+            #expect(captured == nil)
+            setHandler(of: promises[1])
+            promises[1].onCancelRequest { .cancel }
+            #expect(captured == nil)
+            promises[1].succeed(1)
+            setHandler(of: promises[2])
+            promises[2].future.cancel()
+            #expect(captured == nil)
+            setHandler(of: promises[3])
+            promises[3].complete(using: loop.succeeded(2))
+            #expect(captured == nil)
+        }
+    }
+
+    @Test("a handler may drop its promise, complete it, or cancel what asks", arguments: Driver.allCases)
+    func reentrant(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            func outcome(_ answer: CancelResponse<Int>, _ act: @escaping (inout Promise<Int>?) -> Void)
+                -> String
+            {
+                var promise: Promise<Int>? = loop.makePromise(of: Int.self, file: "here", line: 1)
+                let derived = promise!.future.tapResult { _ in }
+                promise!.onCancelRequest {
+                    act(&promise)
+                    return answer
+                }
+                #expect(derived.cancel())
+                promise?.cancel()
+                promise = nil
+                let seen = Record()
+                derived.whenComplete { seen.add($0) }
+                _ = try? settle(loop)
+                return seen.entries.joined()
+            }
+            let broken = "failed: \(FutureError.brokenPromise(file: "here", line: 1))"
+            let answers: [CancelResponse<Int>] = [.cancel, .continue, .complete(.success(2))]
+            for answer in answers {
+                let dropped = outcome(answer) { $0 = nil }
+                #expect(dropped == broken || dropped == "cancelled")
+                let completed = outcome(answer) { $0!.succeed(1) }
+                #expect(completed == "1" || completed == "cancelled")
+                let failed = outcome(answer) { $0!.fail(Failure(4)) }
+                #expect(failed == "failed: Failure(code: 4)" || failed == "cancelled")
+            }
+        }
+    }
+
+    @Test("a handler may be all that holds its promise", arguments: Driver.allCases)
+    func heldByHandler(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            func future(_ answer: CancelResponse<Int>) -> Future<Int> {
+                let promise = loop.makePromise(of: Int.self)
+                promise.onCancelRequest {
+                    #expect(!promise.future.isCompleted)
+                    return answer
+                }
+                return promise.future.map { $0 + 1 }
+            }
+            let cancelled = future(.cancel)
+            #expect(cancelled.cancel())
+            #expect("\(cancelled)" == "Future(cancelled)")
+            let completed = future(.complete(.success(1)))
+            #expect(completed.cancel())
+            try expect(completed, succeedsWith: 2)
+        }
+    }
+}

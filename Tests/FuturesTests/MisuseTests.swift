@@ -1,0 +1,172 @@
+import Futures
+import FuturesTesting
+import Testing
+
+/// What a programmer's mistake is answered with: the process ends with a sentence, in release too.
+struct MisuseTests {
+    private static let wrongThread = """
+        This future, promise or timer was used off its event loop's thread. Go there first, with \
+        loop.execute { … }.
+        """
+    private static let foreign = """
+        A future of another event loop was given where only one of this loop can be waited for. Complete a \
+        promise of this loop instead, with loop.execute { … } from the other loop's callback.
+        """
+    private static let nested = """
+        run() was called on an event loop that is running. Return from the callback instead, and go on in a \
+        future's callback.
+        """
+    private static let elsewhere = """
+        run() was called on another thread than the one that has used the event loop so far. Make and run \
+        the loop on one thread, or make nothing on it before run().
+        """
+    private static let noLoop = """
+        A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback.
+        """
+    private static let endlessShutdown = """
+        shutdown() was kept busy for 1000 rounds by callbacks that start new work when their work fails. \
+        Let them end on FutureError.shutDown.
+        """
+
+    private func expect(
+        _ sentence: String, in result: ExitTest.Result?, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(printed.contains(sentence), sourceLocation: sourceLocation)
+    }
+
+    @Test("a future used on another thread", arguments: Driver.allCases)
+    func mapElsewhere(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            nonisolated(unsafe) let future = loop.makePromise(of: Int.self).future
+            try onThread { _ = unsafe future.map { $0 } }
+        }
+        expect(Self.wrongThread, in: result)
+    }
+
+    @Test("a promise completed on another thread", arguments: Driver.allCases)
+    func completeElsewhere(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            nonisolated(unsafe) let promise = loop.makePromise(of: Int.self)
+            try onThread { _ = unsafe promise.succeed(1) }
+        }
+        expect(Self.wrongThread, in: result)
+    }
+
+    @Test("a timer, a task or a shutdown asked for on another thread", arguments: 0..<6)
+    func othersElsewhere(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let loop = EventLoop.virtual()
+            nonisolated(unsafe) let future = loop.makePromise(of: Int.self).future
+            try onThread {
+                switch call {
+                case 0: _ = loop.sleep(for: .zero)
+                case 1: _ = loop.submit { 1 } as Future<Int>
+                case 2: loop.shutdown()
+                case 3: _ = unsafe future.cancel()
+                case 4: _ = loop.succeeded(1)
+                default: _ = loop.statistics
+                }
+            }
+        }
+        expect(Self.wrongThread, in: result)
+    }
+
+    @Test("a run on another thread than that of the futures", arguments: Driver.allCases)
+    func runElsewhere(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            let promise = loop.makePromise(of: Int.self)
+            try onThread { try loop.run() }
+            promise.succeed(1)
+        }
+        expect(Self.elsewhere, in: result)
+    }
+
+    @Test("a run in a callback of the loop that runs", arguments: Driver.allCases)
+    func nestedRun(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            try loop.run(until: loop.submit { try loop.run() })
+        }
+        expect(Self.nested, in: result)
+    }
+
+    @Test("a shutdown in a callback, and a wait in a callback for a future that is pending", arguments: 0..<2)
+    func nestedOthers(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let loop = EventLoop.virtual()
+            let job = loop.submit {
+                if call == 0 { loop.shutdown() } else { try loop.run(until: loop.sleep(for: .zero)) }
+            }
+            try loop.run(until: job)
+        }
+        expect(Self.nested, in: result)
+    }
+
+    @Test("a future of another loop returned in a flatMap", arguments: Driver.allCases)
+    func foreignFlatMap(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let (loop, other) = (try driver.makeLoop(), try driver.makeLoop())
+            let foreign = other.makePromise(of: Int.self)
+            try loop.run(until: loop.submit {}.flatMap { foreign.future }.map { _ in })
+        }
+        expect(Self.foreign, in: result)
+    }
+
+    @Test("a future of another loop given to a group or to a promise", arguments: 0..<4)
+    func foreignGroups(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let (loop, other) = (EventLoop.virtual(), EventLoop.virtual())
+            let foreign = other.succeeded(1)
+            switch call {
+            case 0: _ = Future.all([loop.succeeded(1), foreign])
+            case 1: _ = Future.race([foreign], on: loop)
+            case 2: _ = loop.succeeded(1).and(foreign)
+            default: loop.makePromise(of: Int.self).complete(using: foreign)
+            }
+        }
+        expect(Self.foreign, in: result)
+    }
+
+    @Test("a group of nothing outside of all callbacks", arguments: 0..<2)
+    func groupWithoutLoop(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            if call == 0 { _ = Future<Int>.all([]) } else { _ = Future<Int>.race([]) }
+        }
+        expect(Self.noLoop, in: result)
+    }
+
+    @Test("advance on a loop of real time")
+    func advanceOnRealTime() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try Driver.libuv.makeLoop().advance(by: .zero)
+        }
+        expect(
+            "advance(by:) was called on an event loop of real time; make the loop by EventLoop.virtual().",
+            in: result)
+    }
+
+    @Test("callbacks that keep a shutdown busy for ever", arguments: Driver.allCases)
+    func endlessShutdown(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            func again() { loop.sleep(for: .seconds(1)).whenComplete { _ in again() } }
+            again()
+            loop.shutdown()
+        }
+        expect(Self.endlessShutdown, in: result)
+    }
+}

@@ -1,0 +1,158 @@
+import Futures
+import Testing
+
+struct OrderTests {
+    @Test("no callback runs inside the call that registers or completes", arguments: Driver.allCases)
+    func deferred(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            promise.future.whenComplete { seen.add($0) }
+            promise.future.map { $0 + 1 }.whenSuccess { seen.add($0) }
+            promise.succeed(1)
+            #expect(promise.future.isCompleted)
+            promise.future.whenComplete { _ in seen.add("late") }
+            loop.succeeded(7).whenSuccess { seen.add($0) }
+            loop.failed(Failure(), as: Int.self).whenFailure { _ in seen.add("failed") }
+            #expect(seen.entries.isEmpty)
+            try settle(loop)
+            #expect(seen.entries == ["1", "late", "7", "failed", "2"])
+        }
+    }
+
+    @Test("no callback runs inside another one", arguments: Driver.allCases)
+    func flat(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let inner = loop.makePromise(of: Int.self)
+            inner.future.whenSuccess { seen.add("inner \($0)") }
+            loop.succeeded(1).whenSuccess { _ in
+                inner.succeed(2)
+                inner.future.whenSuccess { _ in seen.add("last") }
+                loop.succeeded(3).whenSuccess { seen.add($0) }
+                seen.add("outer")
+            }
+            try settle(loop)
+            #expect(seen.entries == ["outer", "inner 2", "last", "3"])
+        }
+    }
+
+    @Test(
+        "callbacks of one future run in the order of registration, of whichever kind",
+        arguments: Driver.allCases
+    )
+    func registrationOrder(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            let future = promise.future
+            future.whenComplete { _ in seen.add(1) }
+            let mapped = future.map { _ in seen.add(2) }
+            future.whenSuccess { _ in seen.add(3) }
+            let chained = future.flatMap { _ in
+                seen.add(4)
+                return loop.succeeded()
+            }
+            let always = future.always { seen.add(5) }
+            future.whenSuccess { _ in
+                seen.add(6)
+                future.whenSuccess { _ in seen.add(8) }
+            }
+            future.whenComplete { _ in seen.add(7) }
+            promise.succeed(0)
+            try settle(loop)
+            #expect(seen.entries == ["1", "2", "3", "4", "5", "6", "7", "8"])
+            #expect(mapped.isCompleted && chained.isCompleted && always.isCompleted)
+        }
+    }
+
+    @Test("callbacks that a failure passes by keep the order of the others", arguments: Driver.allCases)
+    func orderAroundPassThrough(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            let future = promise.future
+            future.whenFailure { _ in seen.add(1) }
+            future.map { $0 }.map { $0 }.whenFailure { _ in seen.add("passed") }
+            future.whenFailure { _ in seen.add(2) }
+            future.whenSuccess { _ in seen.add("success") }
+            future.whenCancelled { seen.add("cancelled") }
+            future.whenComplete { _ in seen.add(3) }
+            promise.fail(Failure())
+            try settle(loop)
+            #expect(seen.entries == ["1", "2", "3", "passed"])
+        }
+    }
+
+    @Test("between futures, the order is that of completion", arguments: Driver.allCases)
+    func completionOrder(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promises = (0..<4).map { _ in loop.makePromise(of: Int.self) }
+            for promise in promises {
+                promise.future.whenSuccess { seen.add("\($0)a") }
+                promise.future.whenSuccess { seen.add("\($0)b") }
+            }
+            for index in [2, 0, 3, 1] { promises[index].succeed(index) }
+            try settle(loop)
+            #expect(seen.entries == ["2a", "2b", "0a", "0b", "3a", "3b", "1a", "1b"])
+        }
+    }
+
+    @Test("a registration on a completed future goes to the end of the queue", arguments: Driver.allCases)
+    func tail(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let first = loop.succeeded(1)
+            let second = loop.makePromise(of: Int.self)
+            second.future.whenSuccess { seen.add($0) }
+            second.succeed(2)
+            first.whenSuccess { seen.add($0) }
+            try settle(loop)
+            #expect(seen.entries == ["2", "1"])
+        }
+    }
+
+    @Test("a failure passes through all that does not want it at once", arguments: Driver.allCases)
+    func passThrough(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            let end = promise.future.map { $0 }.flatMap { loop.succeeded($0) }.filter { _ in true }.tap { _ in
+            }
+            promise.fail(Failure(3))
+            #expect("\(end)" == "Future(failure: Failure(code: 3))")
+            end.ignoreFailure()
+        }
+    }
+
+    @Test("steps of two chains alternate", arguments: Driver.allCases)
+    func interleaving(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            func chain(_ name: String) {
+                loop.succeeded(0).map { _ in seen.add("\(name)1") }.map { seen.add("\(name)2") }
+                    .whenSuccess { seen.add("\(name)3") }
+            }
+            chain("a")
+            chain("b")
+            try settle(loop)
+            #expect(seen.entries == ["a1", "b1", "a2", "b2", "a3", "b3"])
+        }
+    }
+
+    @Test("a promise may be dropped in its own callback", arguments: Driver.allCases)
+    func droppedInCallback(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            var promise: Promise<[Int]>? = loop.makePromise()
+            promise?.future.whenSuccess {
+                promise = nil
+                seen.add($0)
+            }
+            promise?.future.whenSuccess { seen.add($0) }
+            promise?.succeed([1, 2])
+            try settle(loop)
+            #expect(seen.entries == ["[1, 2]", "[1, 2]"])
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Futures
+import FuturesTesting
+import Testing
+
+struct UnhandledFailureTests {
+    /// Runs `body`, lets the loop settle, and expects these failures to be reported.
+    private func expectReports(
+        _ expected: [Int], on driver: Driver, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: (EventLoop) throws -> Void
+    ) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            loop.onUnhandledFailure = { seen.add(($0 as? Failure)?.code ?? -1) }
+            try body(loop)
+            try settle(loop)
+            #expect(seen.entries == expected.map { "\($0)" }, sourceLocation: sourceLocation)
+            loop.onUnhandledFailure = nil
+        }
+    }
+
+    @Test(
+        "a failed future that is released unheard is reported once, when it is released",
+        arguments: Driver.allCases
+    )
+    func reported(driver: Driver) throws {
+        try expectReports([1, 2, 3, -1], on: driver) { loop in
+            func fail(_ code: Int) -> Future<Int> { loop.failed(Failure(code)) }
+            do { _ = fail(1) }
+            var held: Future<Int>? = fail(3)
+            try settle(loop)
+            #expect(held!.isCompleted)
+            loop.submit { fail(2) }.whenSuccess { _ in }
+            try settle(loop)
+            held = nil
+            do { _ = loop.makePromise(of: Int.self) }
+        }
+    }
+
+    @Test("a report comes at the end of the turn, after all callbacks", arguments: Driver.allCases)
+    func endOfTurn(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            loop.onUnhandledFailure = { _ in seen.add("report") }
+            loop.submit {
+                _ = loop.failed(Failure(), as: Int.self)
+                seen.add("released")
+            }.whenSuccess { seen.add("callback") }
+            try settle(loop)
+            #expect(seen.entries == ["released", "callback", "report"])
+            loop.onUnhandledFailure = nil
+        }
+    }
+
+    @Test("what passes a failure on is reported in its place, once", arguments: Driver.allCases)
+    func passedOn(driver: Driver) throws {
+        try expectReports([1, 2, 3, 4], on: driver) { loop in
+            func fail(_ code: Int) -> Future<Int> { loop.failed(Failure(code)) }
+            _ = fail(1).map { $0 }.map { $0 }
+            _ = fail(2).always {}
+            _ = loop.succeeded(0).map { _ in throw Failure(3) }
+            _ = loop.submit {}.flatMap { loop.submit {}.map { _ -> Int in throw Failure(4) } }
+        }
+    }
+
+    @Test("observers of other outcomes do not count as hearing of it", arguments: Driver.allCases)
+    func unheard(driver: Driver) throws {
+        try expectReports([1, 2, 3], on: driver) { loop in
+            func fail(_ code: Int) -> Future<Int> { loop.failed(Failure(code)) }
+            fail(1).whenSuccess { _ in }
+            fail(2).whenCancelled {}
+            #expect(fail(3).result != nil)
+        }
+    }
+
+    @Test("a failure that somebody hears of is not reported", arguments: Driver.allCases)
+    func heard(driver: Driver) throws {
+        try expectReports([], on: driver) { loop in
+            func fail() -> Future<Int> { loop.failed(Failure()) }
+            fail().ignoreFailure()
+            fail().whenFailure { _ in }
+            fail().whenComplete { _ in }
+            _ = fail().recover { _ in 0 }
+            _ = fail().transform { _ in 0 }
+            _ = fail().flatMapError { _ in loop.succeeded(0) }
+            expect(fail(), failsWith: Failure())
+            expect(loop.submit { throw Failure() }, failsWith: Failure())
+            let locked = loop.makePromise(of: Int.self)
+            locked.complete(using: fail())
+            locked.future.ignoreFailure()
+        }
+    }
+
+    @Test("the losers of groups and limits are not reported", arguments: Driver.allCases)
+    func losers(driver: Driver) throws {
+        try expectReports([], on: driver) { loop in
+            func fail() -> Future<Int> { loop.submit { throw Failure() } }
+            try expect(Future.race([loop.succeeded(1), fail(), fail()]), succeedsWith: 1)
+            expect(Future.all([fail(), fail(), fail()]), failsWith: Failure())
+            expect(fail().and(fail()).map { $0.0 }, failsWith: Failure())
+            let late = loop.makePromise(of: Int.self)
+            late.onCancelRequest { .continue }
+            expect(late.future.timeout(after: .zero), failsWith: FutureError.timedOut(after: .zero))
+            late.fail(Failure())
+        }
+    }
+
+    @Test("cancellation is not reported", arguments: Driver.allCases)
+    func cancellation(driver: Driver) throws {
+        try expectReports([], on: driver) { loop in
+            _ = loop.failed(CancellationError(), as: Int.self)
+            let promise = loop.makePromise(of: Int.self)
+            promise.future.cancel()
+            #expect(!promise.fail(Failure()))
+        }
+    }
+
+    @Test("failures that the handler releases are reported as well", arguments: Driver.allCases)
+    func nested(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            var held: [Future<Int>] = (1...3).map { loop.failed(Failure($0)) }
+            loop.onUnhandledFailure = {
+                seen.add(($0 as? Failure)?.code ?? -1)
+                _ = held.popLast()
+            }
+            do { _ = loop.failed(Failure(0), as: Int.self) }
+            try loop.run()
+            #expect(seen.entries == ["0", "3", "2", "1"])
+            loop.onUnhandledFailure = nil
+        }
+    }
+
+    @Test("by default ten lines a second are printed, then the number of the others")
+    func printing() async throws {
+        let result = try await #require(
+            processExitsWith: .success, observing: [\.standardErrorContent]
+        ) {
+            let loop = EventLoop.virtual()
+            for second in 0..<2 {
+                for index in 0..<15 { _ = loop.failed(Failure(second * 100 + index), as: Int.self) }
+                loop.advance(by: .seconds(1))
+            }
+            for index in 0..<3 { _ = loop.failed(Failure(200 + index), as: Int.self) }
+            loop.advance(by: .zero)
+        }
+        var expected: [String] = []
+        for second in 0..<2 {
+            expected += (0..<10).map { "Unhandled failure of a future: Failure(code: \(second * 100 + $0))" }
+            expected.append("Unhandled failures of futures, not printed: 5")
+        }
+        expected += (0..<3).map { "Unhandled failure of a future: Failure(code: \(200 + $0))" }
+        let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(printed.split(separator: "\n").map(String.init) == expected)
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import Testing
+import UVFutures
+
+struct SignalTests {
+    @Test("a signal completes all futures that wait for it")
+    func delivers() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let waiting = [loop.signal(.user1), loop.signal(.user1)]
+                let other = loop.signal(.user2)
+                _ = loop.submit { kill(getpid(), SIGUSR1) }
+                let idle = loop.sleep(for: .seconds(10))
+                for future in waiting { try loop.run(until: future) }
+                #expect(!other.isCompleted)
+                idle.cancel()
+                #expect(other.cancel())
+                try loop.run()
+                #expect(loop.statistics.handles == 0)
+            }
+        }
+    }
+
+    @Test("cancelling gives the signal its former effect back")
+    func cancels() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let waiting = loop.signal(.terminate)
+                #expect(isHandled(SIGTERM))
+                #expect(waiting.cancel())
+                try loop.run()
+                #expect(!isHandled(SIGTERM))
+            }
+        }
+    }
+
+    @Test("waiting for a signal does not keep the loop alive")
+    func keepsNothingAlive() throws {
+        try withLoop { loop in
+            let waiting = loop.signal(.user2)
+            try loop.run()
+            #expect(loop.failure(of: waiting) as? FutureError == .stalled)
+            #expect(waiting.cancel())
+        }
+    }
+
+    @Test("signals that cannot be had are refused", arguments: [SIGKILL, SIGSTOP, SIGCHLD, 0, -1, 1_000])
+    func refuses(number: CInt) throws {
+        try withLoop { loop in
+            #expect(loop.failure(of: loop.signal(Signal(rawValue: number))) != nil)
+        }
+    }
+}
+
+private func isHandled(_ number: CInt) -> Bool {
+    var action = sigaction()
+    unsafe sigaction(number, nil, &action)
+    return unsafe action.__sigaction_handler.sa_handler != nil
+}

@@ -1,0 +1,232 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import UVFutures
+
+struct TCPConnectionTests {
+    @Test("what one end writes the other one reads", arguments: loopbackHosts)
+    func readsAndWrites(host: String) throws {
+        try withLoop { loop in
+            let listener = try TCPListener(host: host, port: 0, on: loop)
+            let client = try loop.connect(to: listener.localAddress)
+            let server = try loop.run(until: listener.accept())
+            client.write("a string")
+            #expect(try loop.run(until: server.read(exactly: 8)) == Data("a string".utf8))
+            server.write([1, 2, 3])
+            #expect(try loop.run(until: client.read()) == Data([1, 2, 3]))
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("an end that has finished sending still reads", arguments: [false, true])
+    func halfClose(serverFirst: Bool) throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let (first, second) = serverFirst ? (server, client) : (client, server)
+            first.write("last words")
+            try loop.run(until: first.shutdownWrite())
+            #expect(try loop.run(until: second.readToEnd(limit: 100)) == Data("last words".utf8))
+            let answer = Data(repeating: 7, count: 1_000_000)
+            second.write(answer)
+            second.shutdownWrite()
+            #expect(try loop.run(until: first.readToEnd(limit: 2_000_000)) == answer)
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("a reset is seen by the other end, and says where it happened")
+    func reset() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let read = server.read()
+            let address = client.localAddress!
+            client.abort()
+            let error = loop.failure(of: read)
+            #expect("\(error!)" == "read ECONNRESET \(address): connection reset by peer")
+            #expect((error as? UVError)?.localAddress == server.localAddress)
+            #expect(loop.failure(of: server.closed) as? UVError == error as? UVError)
+            #expect(loop.failure(of: server.write("late")) as? UVError == error as? UVError)
+            try loop.run(until: client.closed)
+        }
+    }
+
+    @Test("aborting after a shutdown resets as well")
+    func resetAfterShutdown() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            try loop.run(until: client.shutdownWrite())
+            #expect(try loop.run(until: server.read()).isEmpty)
+            client.abort()
+            try loop.run(until: client.closed)
+            // A reset may answer the first write, and the second at the latest.
+            _ = loop.outcome(of: server.write("a"))
+            _ = loop.outcome(of: loop.sleep(for: .milliseconds(1)))
+            #expect(loop.failure(of: server.write("b")) != nil)
+            _ = loop.outcome(of: server.close())
+        }
+    }
+
+    @Test("closing twice is closing once; reads and writes fail from then on")
+    func closesOnce() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let read = client.read()
+            let closing = [client.close(), client.close(), client.abort(), client.closed]
+            #expect(loop.failure(of: read) as? StreamError == .connectionClosed)
+            for future in closing { try loop.run(until: future) }
+            #expect(loop.failure(of: client.read()) as? StreamError == .connectionClosed)
+            #expect(loop.failure(of: client.write("late")) as? StreamError == .connectionClosed)
+            #expect(loop.failure(of: client.shutdownWrite()) as? StreamError == .connectionClosed)
+            #expect(throws: StreamError.connectionClosed) { try client.setKeepAlive(after: .seconds(1)) }
+            #expect(try loop.run(until: server.read()).isEmpty)
+            try loop.closeAll(server)
+        }
+    }
+
+    @Test("close sends what has been written first")
+    func closeFlushes() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let sent = pattern(32_000_000)
+            let write = client.write(sent)
+            let closed = client.close()
+            #expect(!write.isCompleted)
+            #expect(try loop.run(until: server.readToEnd(limit: 40_000_000)) == sent)
+            try loop.run(until: closed)
+            #expect(throws: Never.self) { try write.result?.get() }
+            try loop.closeAll(server)
+        }
+    }
+
+    @Test("aborting fails a write that is under way, and everything before closed")
+    func abortWhileWriting() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            var order: [String] = []
+            client.write(pattern(32_000_000)).whenFailure { _ in order.append("write") }
+            client.read().whenFailure { _ in order.append("read") }
+            client.closed.whenComplete { _ in order.append("closed") }
+            try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            client.abort()
+            try loop.run(until: client.closed)
+            #expect(order.last == "closed")
+            #expect(Set(order) == ["write", "read", "closed"])
+            server.abort()
+        }
+    }
+
+    @Test("bytes arrive in order, however they were written")
+    func mixedWrites() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            var expected = Data()
+            for size in [1, 14, 15, 32, 33, 100, 70_000, 0, 3, 1_000_000, 5] {
+                let data = pattern(size, from: expected.count)
+                client.write(data)
+                expected += data
+            }
+            // More than one vectored write takes, small ones among them.
+            let list = (0..<500).map { pattern($0 % 40 + ($0 % 7 == 0 ? 3_000 : 0), from: $0) }
+            client.write(list)
+            for data in list { expected += data }
+            client.write("end")
+            expected += Data("end".utf8)
+            client.shutdownWrite()
+            #expect(try loop.run(until: server.readToEnd(limit: 10_000_000)) == expected)
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("changing a buffer after it was written changes nothing that is sent")
+    func bufferIsChanged() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            var buffers = (0..<20).map { pattern(300_000, from: $0) }
+            let expected = buffers.reduce(Data(), +)
+            client.write(buffers)
+            for index in buffers.indices { buffers[index].resetBytes(in: 0..<300_000) }
+            client.shutdownWrite()
+            #expect(try loop.run(until: server.readToEnd(limit: 10_000_000)) == expected)
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("chunks keep their bytes, though all reads share one block of memory")
+    func chunksAreStable() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let sent = pattern(6_000_000)
+            client.write(sent)
+            client.shutdownWrite()
+            var chunks: [Data] = []
+            try loop.run(until: server.forEachChunk { chunk in chunks.append(chunk) })
+            #expect(chunks.allSatisfy { $0.startIndex == 0 && !$0.isEmpty })
+            #expect(chunks.contains { $0.count > 64 * 1024 }, "the block should have grown")
+            #expect(chunks.reduce(Data(), +) == sent)
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("a peer is held back when nobody reads")
+    func holdsBack() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let write = client.write(pattern(32_000_000))
+            #expect(try loop.run(until: server.read(exactly: 1)).count == 1)
+            try loop.run(until: loop.sleep(for: .milliseconds(50)))
+            #expect(!write.isCompleted)
+            #expect(client.bufferedBytes > 1_000_000)
+            let rest = try loop.run(until: server.read(exactly: 31_999_999))
+            #expect(rest == pattern(32_000_000).dropFirst())
+            try loop.run(until: write)
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("options can be set, and make no sense when out of range")
+    func options() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            #expect(client.noDelay)
+            client.noDelay = false
+            client.noDelay = true
+            try client.setKeepAlive(after: .milliseconds(1))
+            try client.setKeepAlive(after: .seconds(60))
+            try client.setKeepAlive(after: nil)
+            for idle in [Duration.zero, .seconds(-1), .seconds(100_000)] {
+                #expect(throws: FutureError.self) { try client.setKeepAlive(after: idle) }
+            }
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("writing to a peer that has gone is an error of the connection, not the end of the process")
+    func peerHasGone() throws {
+        try withLoop { loop in
+            let listener = PlainSocket.bound(backlog: 1)
+            let client = try loop.run(
+                until: TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop))
+            close(accept(listener.descriptor, nil, nil))
+            #expect(try loop.run(until: client.read()).isEmpty)
+            var error: (any Error)?
+            while error == nil {
+                error = loop.failure(of: client.write("anybody there?"))
+                try loop.run(until: loop.sleep(for: .zero))
+            }
+            #expect([.brokenPipe, .connectionReset].contains((error as? UVError)?.code))
+            #expect(loop.failure(of: client.closed) != nil)
+        }
+    }
+}
+
+/// Bytes that look alike only if they are the right ones: a piece of a long sequence.
+func pattern(_ count: Int, from start: Int = 0) -> Data {
+    var bytes = Data(capacity: count)
+    while bytes.count < count {
+        let offset = (start + bytes.count) % sequence.count
+        bytes += sequence[offset..<min(sequence.count, offset + count - bytes.count)]
+    }
+    return bytes
+}
+
+private let sequence = (0..<65_521).map { UInt8(truncatingIfNeeded: ($0 &* 2_654_435_761) >> 13) }
