@@ -1,3 +1,4 @@
+import Dispatch
 import Futures
 import Synchronization
 import Testing
@@ -26,10 +27,10 @@ struct ExecuteTests {
     @Test("jobs of other threads run on the loop, in order for each thread", arguments: Driver.allCases)
     func otherThreads(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let (numbers, threads, jobs) = (Numbers(), 4, 1000)
+            let (numbers, threads, jobs, group) = (Numbers(), 4, 1000, DispatchGroup())
             let beat = loop.repeat(every: .milliseconds(1)) {}
             for thread in 0..<threads {
-                detachThread {
+                startThread(of: group) {
                     for job in 0..<jobs {
                         loop.execute {
                             if !loop.isCurrent { Issue.record("a job has run elsewhere") }
@@ -40,6 +41,7 @@ struct ExecuteTests {
                 }
             }
             try loop.run()
+            group.wait()
             beat.cancel()
             for thread in 0..<threads {
                 #expect(
@@ -61,10 +63,10 @@ struct ExecuteTests {
     @Test("a job wakes a loop that waits for something else", arguments: Driver.allCases)
     func wakes(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let numbers = Numbers()
+            let (numbers, group) = (Numbers(), DispatchGroup())
             let idle = loop.repeat(every: driver == .virtual ? .milliseconds(1) : .seconds(1000)) {}
             loop.submit {
-                detachThread {
+                startThread(of: group) {
                     loop.execute {
                         numbers.add(1)
                         loop.stop()
@@ -72,6 +74,7 @@ struct ExecuteTests {
                 }
             }.whenSuccess {}
             try loop.run()
+            group.wait()
             #expect(numbers.all == [1])
             idle.cancel()
         }

@@ -123,7 +123,7 @@ struct MisuseTests {
         expect(Self.foreign, in: result)
     }
 
-    @Test("a future of another loop given to a group or to a promise", arguments: 0..<4)
+    @Test("a future of another loop given to a group, a promise or a run", arguments: 0..<5)
     func foreignGroups(call: Int) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [call] in
@@ -133,7 +133,8 @@ struct MisuseTests {
             case 0: _ = Future.all([loop.succeeded(1), foreign])
             case 1: _ = Future.race([foreign], on: loop)
             case 2: _ = loop.succeeded(1).and(foreign)
-            default: loop.makePromise(of: Int.self).complete(using: foreign)
+            case 3: loop.makePromise(of: Int.self).complete(using: foreign)
+            default: _ = try loop.run(until: foreign)
             }
         }
         expect(Self.foreign, in: result)

@@ -1,3 +1,4 @@
+import Dispatch
 import Futures
 import Testing
 
@@ -111,8 +112,10 @@ struct RunTests {
     func stopFromThread(driver: Driver) throws {
         try withLoop(driver) { loop in
             let forever = loop.repeat(every: .ticks(1)) {}
-            loop.schedule(after: .ticks(1)) { detachThread { loop.stop() } }
+            let group = DispatchGroup()
+            loop.schedule(after: .ticks(1)) { startThread(of: group) { loop.stop() } }
             try loop.run()
+            group.wait()
             #expect(!forever.future.isCompleted)
             forever.cancel()
         }

@@ -1,3 +1,4 @@
+import Dispatch
 import Futures
 import Testing
 
@@ -49,9 +50,11 @@ struct TurnTests {
         try withLoop(driver) { loop in
             var goesOn = true
             func storm() -> Future<Void> { goesOn ? loop.submit {}.flatMap(storm) : loop.succeeded() }
-            detachThread { loop.stop() }
+            let group = DispatchGroup()
+            startThread(of: group) { loop.stop() }
             let end = storm()
             try loop.run()
+            group.wait()
             #expect(!end.isCompleted)
             goesOn = false
             try loop.run(until: end)

@@ -1,3 +1,4 @@
+import Dispatch
 import Futures
 import Testing
 
@@ -84,10 +85,12 @@ struct ValueTests {
             _ = owner.await(owner.promise!.future)
             try settle(loop)
             #expect(!owner.promise!.future.cancel())
-            detachThread {
+            let group = DispatchGroup()
+            startThread(of: group) {
                 loop.execute { owner.assumeIsolated { _ = $0.promise!.succeed(1) } }
             }
             try loop.run()
+            group.wait()
             #expect(owner.seen.entries == ["1"])
             owner.promise = nil
         }

@@ -18,8 +18,9 @@ extension EventLoop {
     /// Runs the loop until `future` completes, and returns its value or throws its error.
     ///
     /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with
-    /// ``FutureError/stopped`` after ``stop()``.
+    /// ``FutureError/stopped`` after ``stop()``. Traps if `future` is of another loop.
     public func run<Value>(until future: Future<Value>) throws -> Value {
+        guard future.cell.cell.isOf(self) else { Misuse.foreignFuture() }
         if let result = future.result {
             future.ignoreFailure()
             return try result.get()

@@ -17,9 +17,10 @@ func onThread<Value: Sendable>(
     return try outcome.result.withLock { $0! }.get()
 }
 
-/// Starts `body` on a thread of its own.
-func detachThread(_ body: @escaping @Sendable () -> Void) {
-    startThread(stackSize: 1 << 20, body) { _ in }
+/// Starts `body` on a thread of its own. It has been released when `group` has been left.
+func startThread(of group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
+    group.enter()
+    startThread(stackSize: 1 << 20, body) { _ in group.leave() }
 }
 
 /// Runs a loop on a thread of its own while `body`, which is elsewhere, uses it. Expects that nothing is left.
