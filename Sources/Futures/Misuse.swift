@@ -32,8 +32,8 @@ enum Misuse {
 
     static func endlessShutdown() -> Never {
         fatalError(
-            "shutdown() was kept busy for 1000 rounds by callbacks that start new work when their work fails. "
-                + "Let them end on FutureError.shutDown.")
+            "shutdown() was kept busy by callbacks that start new work when their work fails. Let them end on "
+                + "FutureError.shutDown.")
     }
 
     static func actorOutlivesLoop() -> Never {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # The suite under both sanitizers, and the proof that the first one finds a retain cycle.
-# XCTest's own runner leaks, so only Swift Testing's runs.
+# XCTest's own runner leaks, so only Swift Testing's runs. One test at a time: the sanitizers' locks spin, and
+# with more threads than processors that starves what is measured in time.
 # usage: sanitize.sh FLAGS...
 set -euo pipefail
 
@@ -8,7 +9,7 @@ set -euo pipefail
 export SWIFT_BACKTRACE=enable=no
 export TSAN_OPTIONS=suppressions=$PWD/Tests/Checks/thread-sanitizer.txt
 
-suite() { swift test --disable-xctest --sanitize="$1" --scratch-path ".build-$1" "${@:2}"; }
+suite() { swift test --no-parallel --disable-xctest --sanitize="$1" --scratch-path ".build-$1" "${@:2}"; }
 
 suite address "$@"
 

@@ -24,8 +24,8 @@ struct MisuseTests {
         A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback.
         """
     private static let endlessShutdown = """
-        shutdown() was kept busy for 1000 rounds by callbacks that start new work when their work fails. \
-        Let them end on FutureError.shutDown.
+        shutdown() was kept busy by callbacks that start new work when their work fails. Let them end on \
+        FutureError.shutDown.
         """
 
     private func expect(

@@ -122,6 +122,24 @@ struct ShutdownTests {
         await #expect(throws: FutureError.shutDown) { try await loop.submit { 1 } }
     }
 
+    @Test("shutdown runs as many callbacks as there were", arguments: Driver.allCases)
+    func many(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            var (calls, last) = (0, promise.future)
+            for _ in 0..<2 * longChain {
+                last = last.recover { error in
+                    calls += 1
+                    throw error
+                }
+            }
+            loop.shutdown()
+            #expect(calls == 2 * longChain)
+            #expect(throws: FutureError.shutDown) { try last.result?.get() }
+            last.ignoreFailure()
+        }
+    }
+
     @Test("failures that nobody hears of are reported by shutdown, and after it", arguments: Driver.allCases)
     func unhandled(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -37,9 +37,12 @@ extension EventLoop {
         }
     }
 
-    func drain() {
+    /// Runs what is ready, up to the budget, and returns how much that was.
+    @discardableResult
+    func drain() -> Int {
         var budget = EventLoop.turnBudget
         while budget > 0, runNext() { budget -= 1 }
+        return EventLoop.turnBudget - budget
     }
 
     private func armTimer() {
