@@ -25,15 +25,17 @@ let package = Package(
         .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
         .target(
             name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV"], swiftSettings: settings),
-        .target(name: "FuturesTesting", dependencies: ["Futures", "ByteStreams"], swiftSettings: settings),
+        .target(name: "FuturesTesting", dependencies: ["Futures"], swiftSettings: settings),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures"],
+            name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(name: "FuturesTestingTests", dependencies: ["FuturesTesting"], swiftSettings: settings),
         .testTarget(
-            name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting"], swiftSettings: settings
-        ),
+            name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "UVFuturesTests", dependencies: ["UVFutures", "FuturesTesting"], swiftSettings: settings),
+            name: "UVFuturesTests", dependencies: ["UVFutures", "FuturesTesting", "TestSupport"],
+            swiftSettings: settings),
     ]
 )

@@ -4,7 +4,7 @@ set -euo pipefail
 
 unsafe="Sources/UVFutures/UV/ Sources/Futures/Cell/"
 unsafe+=" Sources/Futures/Loop/(Executor|Future.Value|StandardError).swift"
-unchecked="Sources/Futures/Loop/EventLoop.swift Sources/UVFutures/UV/UVAsync.swift"
+unchecked="Sources/Futures/Loop/EventLoop.swift"
 foundation="Sources/ByteStreams/ Sources/UVFutures/ Sources/FuturesTesting/"
 libuv="Sources/UVFutures/UV/"
 

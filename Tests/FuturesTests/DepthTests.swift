@@ -1,5 +1,9 @@
 import Futures
+import TestSupport
 import Testing
+
+/// How long a chain of futures is to be.
+let longChain = isSoaking ? 1_000_000 : 100_000
 
 /// Nothing recurses along a chain of futures: all of these run on a stack of 512 KiB.
 struct DepthTests {

@@ -1,6 +1,7 @@
 import Dispatch
 import Futures
 import Synchronization
+import TestSupport
 import Testing
 
 struct ExecuteTests {

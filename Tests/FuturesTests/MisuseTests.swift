@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 /// What a programmer's mistake is answered with: the process ends with a sentence, in release too.

@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 struct RetryTests {
@@ -96,7 +97,7 @@ struct RetryTests {
 
     @Test("jitter shortens and lengthens waits by up to its share")
     func jitter() {
-        var generator = SeededGenerator.fresh()
+        var generator = SeededGenerator()
         let backoff = Backoff.exponential(initial: .seconds(1), maximum: .seconds(100), jitter: 0.25)
         let waits = (0..<1000).map { _ in backoff.delay(afterAttempt: 2, using: &generator) / .seconds(1) }
         #expect(waits.allSatisfy { (1.5...2.5).contains($0) })
@@ -111,7 +112,7 @@ struct RetryTests {
         var backoff = Backoff.exponential
         #expect(backoff.jitter == 0.2)
         backoff.jitter = 0
-        var generator = SeededGenerator.fresh()
+        var generator = SeededGenerator()
         let waits = [1, 2, 3, 9, 10, 1_000_000].map { backoff.delay(afterAttempt: $0, using: &generator) }
         #expect(
             waits == [
@@ -123,7 +124,7 @@ struct RetryTests {
 
     @Test("a back-off beyond all bounds waits for the maximum")
     func huge() {
-        var generator = SeededGenerator.fresh()
+        var generator = SeededGenerator()
         let steep = Backoff.exponential(initial: .seconds(1), factor: 1e300, maximum: .seconds(5), jitter: 0)
         #expect(steep.delay(afterAttempt: 1_000, using: &generator) == .seconds(5))
         let late = Backoff.exponential(initial: .seconds(Int64.max), maximum: .seconds(Int64.max), jitter: 0)

@@ -1,5 +1,6 @@
 import Futures
 import Synchronization
+import TestSupport
 import Testing
 
 struct ShutdownTests {

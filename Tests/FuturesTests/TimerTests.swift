@@ -1,4 +1,5 @@
 import Futures
+import TestSupport
 import Testing
 
 struct TimerTests {
@@ -35,7 +36,7 @@ struct TimerTests {
     @Test("a thousand timers, half of them cancelled, fire in order", arguments: Driver.allCases)
     func heap(driver: Driver) throws {
         try withLoop(driver) { loop in
-            var generator = SeededGenerator.fresh()
+            var generator = SeededGenerator()
             var fired: [Int] = []
             var (expected, tasks): ([Int], [ScheduledTask<Void>]) = ([], [])
             let start = loop.instant

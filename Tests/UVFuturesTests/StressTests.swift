@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -7,9 +8,7 @@ import UVFutures
 struct StressTests {
     @Test("every client that survives gets back exactly its bytes, and nothing is left")
     func stress() async {
-        let seed = UInt64.random(in: .min ... .max)
-        print("stress seed \(seed)")
-        await #expect(processExitsWith: .success) { [seed = seed as UInt64] in
+        await #expect(processExitsWith: .success) { [seed = SeededGenerator.seed as UInt64] in
             raiseDescriptorLimit()
             let before = openSockets()
             let size = isSoaking ? 1_000 : 200
@@ -20,7 +19,7 @@ struct StressTests {
                 }
                 var broken = 0
                 server.onConnectionError = { _ in broken += 1 }
-                var generator = Generator(state: seed)
+                var generator = SeededGenerator(seed: seed)
                 let clients = (0..<size).map { number in
                     Client(number, bytes, messages: size, seed: generator.next(), server.localAddress, loop)
                 }
@@ -53,7 +52,7 @@ private final class Client {
     private let messages: Int
     private let address: SocketAddress
     private let loop: EventLoop
-    private var generator: Generator
+    private var generator: SeededGenerator
     private var resetAt: Int?
     private var sent = 0
     private var received = 0
@@ -66,7 +65,7 @@ private final class Client {
         self.messages = messages
         self.address = address
         self.loop = loop
-        generator = Generator(state: seed)
+        generator = SeededGenerator(seed: seed)
         if Int.random(in: 0..<20, using: &generator) == 0 {
             resetAt = Int.random(in: 0..<messages, using: &generator)
         }
@@ -120,17 +119,4 @@ private final class Client {
     }
 
     private func position(_ offset: Int) -> Int { (number * 7_919 + offset) % Self.period }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
 }

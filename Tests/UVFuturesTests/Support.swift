@@ -131,15 +131,6 @@ func openSockets() -> Int {
     }
 }
 
-/// Runs `body` on a thread of its own: the queues of Dispatch may be kept busy by tests that wait.
-func startThread(of group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-    group.enter()
-    Thread.detachNewThread {
-        body()
-        group.leave()
-    }
-}
-
 /// A number that threads share.
 final class Counter: Sendable {
     private let atomic = Atomic(0)
@@ -149,5 +140,3 @@ final class Counter: Sendable {
         set { atomic.store(newValue, ordering: .sequentiallyConsistent) }
     }
 }
-
-let isSoaking = unsafe getenv("SOAK") != nil
