@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Futures, promises and timers belong to the loop that made them and may only be used on its thread; using
 /// them elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
-/// ``submit(_:)`` and ``stop()``.
+/// ``submit(_:)->Value`` and ``stop()``.
 ///
 /// A loop belongs to the thread that made it until it is run.
 public final class EventLoop: @unchecked Sendable {
