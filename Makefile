@@ -74,8 +74,9 @@ examples:
 	Tests/Checks/examples.sh
 
 bench:
-	$(NEEDS) git jq
+	$(NEEDS) git jq valgrind binutils
 	Tests/Benchmarks/run.sh
+	Tests/Benchmarks/instructions.sh
 
 guard:
 	$(NEEDS) git valgrind binutils
