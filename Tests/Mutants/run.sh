@@ -30,7 +30,7 @@ try() {
     if [[ ${original#*"$old"} == *"$old"* ]]; then verdict="FOUND TWICE"; return; fi
     printf '%s\n' "$mutated" >"$file"
     if ! build; then verdict="DOES NOT COMPILE"
-    elif suite; then verdict=SURVIVED
+    elif { suite; } 2>/dev/null; then verdict=SURVIVED
     else verdict=killed
     fi
     printf '%s\n' "$original" >"$file"
