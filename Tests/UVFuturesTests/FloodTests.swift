@@ -42,10 +42,11 @@ struct FloodTests {
             let before = processorMilliseconds()
             try loop.run(until: loop.sleep(for: .seconds(seconds)))
 
-            // Beside other tests, only the time counts in which this thread had a processor.
-            let possible = isSoaking ? seconds * 100 : (processorMilliseconds() - before) * 9 / 100
-            #expect(ticks >= possible * 9 / 10, "\(ticks) of \(possible) ticks")
-            #expect(roundTrips >= possible / 10, "\(roundTrips) round trips")
+            // In a sanitizer and beside other tests, half of them are enough, and only the time counts in which
+            // this thread had a processor: libuv reads up to 32 blocks before it looks at its timers.
+            let expected = isSoaking ? seconds * 90 : (processorMilliseconds() - before) / 20
+            #expect(ticks >= expected, "\(ticks) ticks, \(expected) expected")
+            #expect(roundTrips >= expected / 10, "\(roundTrips) round trips")
             #expect(flooded > 10_000_000)
 
             ended.value = 1
