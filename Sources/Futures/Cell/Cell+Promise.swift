@@ -2,17 +2,20 @@ extension CellObject {
     /// Counts the promise, and lists its future for `shutdown()`.
     @usableFromInline
     func promiseWasMade() {
-        let loop = loop
-        loop.checkThread()
-        loop.livePromises &+= 1
-        loop.promises.add(cell)
+        let cell = cell
+        cell.withLoop { loop in
+            loop.checkThread()
+            loop.livePromises &+= 1
+            loop.promises.add(cell)
+        }
     }
 
     @usableFromInline
     func promiseWasReleased(_ file: StaticString, _ line: UInt) {
-        let loop = loop
-        loop.checkThread()
-        loop.livePromises &-= 1
+        cell.withLoop { loop in
+            loop.checkThread()
+            loop.livePromises &-= 1
+        }
         if !isLockedIn, cell.isOpen { fail(FutureError.brokenPromise(file: "\(file)", line: line)) }
     }
 

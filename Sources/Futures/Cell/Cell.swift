@@ -5,7 +5,7 @@ final class CellObject {
 
     /// A cell in its first state. The caller fills the slot.
     @usableFromInline
-    init(_ loop: EventLoop, state: Cell.State, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
+    init(_ loop: borrowing EventLoop, state: Cell.State, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
         unsafe content = CellContent(
             Unmanaged.passUnretained(loop), state: state, flags: flags, behavior: behavior)
         loop.cellWasMade()
@@ -13,7 +13,7 @@ final class CellObject {
 
     /// A pending cell of the same loop as `sibling`.
     @usableFromInline
-    init(besides sibling: CellObject, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
+    init(besides sibling: borrowing CellObject, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
         unsafe content = CellContent(sibling.content.loop, state: .pending, flags: flags, behavior: behavior)
         cell.withLoop { $0.cellWasMade() }
     }
