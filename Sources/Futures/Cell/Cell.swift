@@ -5,7 +5,8 @@ final class CellObject {
 
     /// A cell in its first state. The caller fills the slot.
     @usableFromInline
-    init(_ loop: borrowing EventLoop, state: Cell.State, flags: Cell.Flags, behavior: @escaping Cell.Behavior) {
+    init(_ loop: borrowing EventLoop, state: Cell.State, flags: Cell.Flags, behavior: @escaping Cell.Behavior)
+    {
         unsafe content = CellContent(
             Unmanaged.passUnretained(loop), state: state, flags: flags, behavior: behavior)
         loop.cellWasMade()
