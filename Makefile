@@ -1,6 +1,7 @@
 # deps          installs with apt what the verbs need, or says what to install; each verb looks for its share
 # build         the library and its tests
 # test          the whole suite, and each snippet of the documentation
+# test-release  the suite as the optimizer leaves it
 # run           the echo server, in release: make run ARGS='--port 0'
 # check         format, walls between the rooms, warnings, snippets, code that must not compile or must warn
 # sanitize      the suite under the address and the thread sanitizer, and the proof that a leak is found
@@ -21,7 +22,7 @@ N = 20
 UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
-.PHONY: help deps build test run check sanitize repeat test-newest soak
+.PHONY: help deps build test test-release run check sanitize repeat test-newest soak
 .PHONY: examples bench guard docs mutants clean
 
 help:
@@ -38,6 +39,10 @@ test:
 	$(NEEDS)
 	swift test $(FLAGS)
 	Tests/Checks/snippets.sh .build/debug/Modules
+
+test-release:
+	$(NEEDS)
+	swift test -c release $(FLAGS)
 
 run:
 	$(NEEDS) git

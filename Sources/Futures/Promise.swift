@@ -2,7 +2,8 @@
 ///
 /// A promise and its future are the two ends of a queue that takes one item and is used once. The first
 /// completion wins; later ones return `false` and change nothing. A promise that is released without having
-/// completed its future fails it with ``FutureError/brokenPromise(file:line:)``.
+/// completed its future fails it with ``FutureError/brokenPromise(file:line:)``. In an optimized build a local
+/// variable is released after its last use, not at the end of its scope: keep the promise where it is completed.
 public final class Promise<Value> {
     @usableFromInline let cell: CellObject
     @usableFromInline let file: StaticString

@@ -59,6 +59,7 @@ struct FutureTests {
             let turns = loop.statistics.turns
             try settle(loop)
             #expect(loop.statistics.turns == turns + 1)
+            withExtendedLifetime(timers) {}
         }
     }
 

@@ -32,7 +32,7 @@ struct ShutdownTests {
                     }
                 }
             }
-            loop.shutdown()
+            withExtendedLifetime(promises) { loop.shutdown() }
             #expect(seen.entries == Array(repeating: "shut down", count: futures.count))
             #expect(loop.isShutDown)
             loop.shutdown()
