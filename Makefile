@@ -3,7 +3,7 @@
 # test          the whole suite, and each snippet of the documentation
 # test-release  the suite as the optimizer leaves it
 # run           the echo server, in release: make run ARGS='--port 0'
-# check         format, walls between the rooms, warnings, snippets, code that must not compile or must warn
+# check         format, walls between the rooms, warnings, code that must not compile or must warn
 # sanitize      the suite under the address and the thread sanitizer, and the proof that a leak is found
 # repeat        the suite N times, up to the first failure: make repeat N=20
 # test-newest   the suite on the libuv that PyPI's uvloop carries: make test-newest UVLOOP=0.22.1 LIBUV=1.48.0
