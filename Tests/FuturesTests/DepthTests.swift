@@ -5,6 +5,11 @@ import Testing
 /// How long a chain of futures is to be.
 let longChain = isSoaking ? 1_000_000 : 100_000
 
+/// Runs `body` with a loop of its own on a thread that has a stack of 512 KiB.
+func onSmallStack(_ driver: Driver, _ body: @escaping @Sendable (EventLoop) throws -> Void) throws {
+    try onThread(stackSize: 512 << 10) { try withLoop(driver, body) }
+}
+
 /// Nothing recurses along a chain of futures: all of these run on a stack of 512 KiB.
 struct DepthTests {
     enum End: CaseIterable {
@@ -41,11 +46,6 @@ struct DepthTests {
                 try loop.run()
             }
         }
-    }
-
-    private func onSmallStack(_ driver: Driver, _ body: @escaping @Sendable (EventLoop) throws -> Void) throws
-    {
-        try onThread(stackSize: 512 << 10) { try withLoop(driver, body) }
     }
 
     @Test("a long chain of maps", arguments: Driver.allCases, End.allCases)

@@ -18,11 +18,11 @@ struct LinkingTests {
     }
 
     @Test(
-        "a recursive loop of flatMaps runs in constant memory, its steps being ready",
+        "a recursive loop of flatMaps runs in constant memory, on a small stack, its steps being ready",
         arguments: Driver.allCases
     )
     func readySteps(driver: Driver) throws {
-        try withLoop(driver) { loop in
+        try onSmallStack(driver) { loop in
             try expectFewFutures(on: loop, steps: longChain) { step in
                 func again() -> Future<Int> { step().flatMap { _ in again() } }
                 return again()
