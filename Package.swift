@@ -25,17 +25,22 @@ let package = Package(
         .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
         .target(
             name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV"], swiftSettings: settings),
-        .target(name: "FuturesTesting", dependencies: ["Futures"], swiftSettings: settings),
+        .target(
+            name: "FuturesTesting", dependencies: ["Futures", "ByteStreams"], swiftSettings: settings),
+        .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
             swiftSettings: settings),
-        .testTarget(name: "FuturesTestingTests", dependencies: ["FuturesTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "FuturesTestingTests", dependencies: ["FuturesTesting", "ByteStreams", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "UVFuturesTests", dependencies: ["UVFutures", "FuturesTesting", "TestSupport"],
+            name: "UVFuturesTests",
+            dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CHeap"],
             swiftSettings: settings),
     ]
 )

@@ -20,9 +20,13 @@ extension ByteStream {
     /// Sends what is queued, then ends the connection. Completes as ``closed`` does.
     ///
     /// From now on reads and writes fail with ``StreamError/connectionClosed``, also a read that is pending; a
-    /// `forEachChunk` completes. Bytes that have not been read are thrown away. What has not been sent within
-    /// `deadline`, ``StreamLimits/closeDeadline`` if that is `nil`, is given up: the connection is aborted and
-    /// fails with ``StreamError/flushTimedOut(after:unsent:)``. Does nothing the second time.
+    /// `forEachChunk` completes. Bytes that have not been read are thrown away. If there are such, the peer is told
+    /// that nothing follows, and what it still sends is thrown away until it has finished too: a socket that is
+    /// closed with bytes unread resets the connection, and the peer may lose what it was sent last.
+    ///
+    /// What has not been sent within `deadline`, ``StreamLimits/closeDeadline`` if that is `nil`, is given up: the
+    /// connection is aborted and fails with ``StreamError/flushTimedOut(after:unsent:)``. A peer that has been sent
+    /// everything and goes on sending is not waited for any longer either. Does nothing the second time.
     /// Fails with ``FutureError/invalidArgument(_:)``, and closes nothing, if `deadline` is negative.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
@@ -32,21 +36,38 @@ extension ByteStream {
                 FutureError.invalidArgument("close(within:) was given \(deadline); give zero or more"))
         }
         let closed = closed
-        inbound.removeAll()
+        let hadUnread = hasUnread
+        discardUnread()
         guard phase == .open else { return closed }
+        isPeerSending = hadUnread || (!isAtEnd && transport.hasUnreadBytes)
         phase = .flushing
+        watch?.leave()
         refusal = StreamError.connectionClosed
         failWaiting(StreamError.connectionClosed, byClose: true)
-        if outbound == nil, !writeSide.isShuttingDown {
-            closeTransport(resetting: false)
-        } else {
-            closeTimer = loop.schedule(after: deadline) { [unowned self] in
-                connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
-            }
+        closeWhenFlushed()
+        if isConnected {
+            closeTimer = loop.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
             closeTimer?.future.ignoreFailure()
             startReading()
         }
         return closed
+    }
+
+    /// The next step of `close`, whenever one is done.
+    final func closeWhenFlushed() {
+        guard outbound == nil, !writeSide.isShuttingDown else { return }
+        guard isPeerSending, !isAtEnd else { return closeTransport(resetting: false) }
+        if case .open = writeSide {
+            writeSide = .shuttingDown(makeSharedPromise())
+            transport.shutdownWrite()
+        } else {
+            phase = .lingering
+        }
+    }
+
+    private func closeTimedOut(_ deadline: Duration) {
+        if phase == .lingering { return closeTransport(resetting: false) }
+        connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
     }
 
     /// Ends the connection now, by a reset where there is such a thing. Completes as ``closed`` does.
@@ -56,17 +77,18 @@ extension ByteStream {
     @discardableResult
     public func abort() -> Future<Void> {
         let closed = closed
-        inbound.removeAll()
+        discardUnread()
+        if isConnected { wasAborted = true }
         closeTransport(resetting: true)
         failAll(StreamError.connectionClosed)
         return closed
     }
 
     /// The connection is of no use any more. What has been read from it remains readable.
-    final func connectionBroke(_ error: any Error) {
+    final func connectionBroke(_ error: any Error, resetting: Bool = true) {
         guard isConnected else { return }
         failure = error
-        closeTransport(resetting: true)
+        closeTransport(resetting: resetting)
         failAll(error)
     }
 
@@ -76,9 +98,14 @@ extension ByteStream {
         transport.close(resetting: resetting)
     }
 
+    private func discardUnread() {
+        if hasUnread { inbound.removeAll() }
+    }
+
     /// Comes before anything is failed: that releases what users captured, which may call anything here.
     private func beginClosing() {
         phase = .closing
+        watch?.leave()
         closeTimer?.cancel()
         closeTimer = nil
         updateHold()
@@ -110,7 +137,10 @@ extension ByteStream {
 }
 
 extension ByteStream {
-    package func transportDidFail(_ error: any Error) { connectionBroke(error) }
+    package func transportDidFail(_ error: any Error) {
+        // A peer that was only waited for has gone.
+        if phase == .lingering { closeTransport(resetting: false) } else { connectionBroke(error) }
+    }
 
     package func transportDidClose() {
         if isConnected {
@@ -119,7 +149,11 @@ extension ByteStream {
             failAll(FutureError.shutDown)
         }
         phase = .closed
+        if loop.isObserved { loop.tell(.closed(name, failure: failure)) }
         if let failure { closedPromise?.fail(failure) } else { closedPromise?.succeed() }
+        let owner = owner
+        self.owner = nil
+        owner?.streamDidClose(self)
         updateHold()
     }
 }

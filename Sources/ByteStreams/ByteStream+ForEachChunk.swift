@@ -13,8 +13,7 @@ extension ByteStream {
         _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
     ) -> Future<Void> {
         // Generic so that a closure of several statements without a `return` is one of the other method.
-        if let body = body as? (Data) throws -> Future<Void> { return runChunks(body) }
-        return runChunks { chunk in try body(chunk).map { _ in } }
+        runChunks(body)
     }
 
     /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
@@ -29,35 +28,32 @@ extension ByteStream {
         }
     }
 
-    private func runChunks(_ body: @escaping (Data) throws -> Future<Void>) -> Future<Void> {
+    private func runChunks<Ignored>(_ body: @escaping (Data) throws -> Future<Ignored>) -> Future<Void> {
         loop.checkThread()
         guard reader == nil else { return loop.failed(StreamError.readPending) }
-        if inbound.isEmpty, let refusal { return refused(refusal) }
+        if !hasUnread, let refusal { return refused(refusal) }
+        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
         let chunks = ChunkLoop(self, body)
         setReader(chunks)
-        if !inbound.isEmpty || inbound.isAtEnd { chunks.startLater() }
+        if hasUnread || isAtEnd { chunks.startLater() }
         return chunks.future
     }
 }
 
 /// The reader behind `forEachChunk`: takes a chunk whenever there is one and `body` is done with the last.
-private final class ChunkLoop: Reader {
+private final class ChunkLoop<Ignored>: Reader {
     private let stream: ByteStream
-    private let body: (Data) throws -> Future<Void>
-    private let promise: Promise<Void>
+    private let body: (Data) throws -> Future<Ignored>
+    private let promise: OwnedPromise<Void>
     /// Goes on when the future of `body` completes.
     private var waiting: Future<Void>?
 
-    init(_ stream: ByteStream, _ body: @escaping (Data) throws -> Future<Void>) {
+    init(_ stream: ByteStream, _ body: @escaping (Data) throws -> Future<Ignored>) {
         self.stream = stream
         self.body = body
-        promise = stream.loop.makePromise()
+        promise = OwnedPromise(on: stream.loop)
         super.init()
-        promise.onCancelRequest {
-            self.stream.remove(self)
-            self.waiting?.cancel()
-            return .cancel
-        }
+        promise.owner = self
     }
 
     var future: Future<Void> { promise.future }
@@ -76,9 +72,14 @@ private final class ChunkLoop: Reader {
 
     override func inboundChanged() { run() }
 
+    override func cancellationRequested() {
+        stream.remove(self)
+        waiting?.cancel()
+    }
+
     override func fail(_ error: any Error, byClose: Bool) {
         if byClose {
-            promise.succeed()
+            promise.succeed(())
         } else {
             promise.future.ignoreFailure()
             promise.fail(error)
@@ -89,24 +90,30 @@ private final class ChunkLoop: Reader {
 
     private func run() {
         while isReady {
-            guard !stream.inbound.isEmpty else { return bytesRanOut() }
+            guard stream.hasUnread else { return bytesRanOut() }
             handle(stream.inbound.takeBlock())
         }
     }
 
     private func handle(_ chunk: Data) {
+        stream.watch?.bytesWereTaken()
         do {
             let future = try body(chunk)
-            if future.hasSucceeded { return }
-            switch future.result {
-            case .success: break
-            case .failure(let error):
-                future.ignoreFailure()
-                end(.failure(error))
-            case nil: if stream.reader === self { wait(for: future) }
-            }
+            if !future.hasSucceeded { follow(future) }
         } catch {
             end(.failure(error))
+        }
+    }
+
+    // Apart, because whoever switches over a `Result` of a generic type looks that type up first: at each chunk.
+    @inline(never)
+    private func follow(_ future: Future<Ignored>) {
+        switch future.result {
+        case .success: break
+        case .failure(let error):
+            future.ignoreFailure()
+            end(.failure(error))
+        case nil: if stream.reader === self { wait(for: future) }
         }
     }
 
@@ -114,15 +121,17 @@ private final class ChunkLoop: Reader {
         if let refusal = stream.refusal {
             promise.future.ignoreFailure()
             end(.failure(refusal))
-        } else if stream.inbound.isAtEnd {
+        } else if stream.isAtEnd {
             end(.success(()))
         } else {
             stream.startReading()
+            stream.watchRead()
+            stream.noteIdle()
         }
     }
 
-    private func wait(for future: Future<Void>) {
-        waiting = future.transform { result in
+    private func wait(for future: Future<Ignored>) {
+        waiting = future.mapResult { result in
             self.waiting = nil
             switch result {
             case .success: self.run()

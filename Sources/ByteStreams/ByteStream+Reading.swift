@@ -15,17 +15,19 @@ extension ByteStream {
     final func read<F: Framing>(_ framing: F) -> Future<F.Output> {
         loop.checkThread()
         guard reader == nil else { return loop.failed(StreamError.readPending) }
-        if inbound.isEmpty, let refusal { return refused(refusal) }
+        if !hasUnread, let refusal { return refused(refusal) }
         var framing = framing
         do {
             if let output = try framing.take(from: inbound) {
-                if inbound.count < limits.readLowWaterMark { startReading() }
+                watch?.bytesWereTaken()
+                if unreadBytes < limits.readLowWaterMark { startReading() }
                 return loop.succeeded(output)
             }
         } catch {
             return loop.failed(error)
         }
         if let refusal { return refused(refusal) }
+        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
         let read = PendingRead(self, framing)
         setReader(read)
         return read.future
@@ -34,20 +36,21 @@ extension ByteStream {
     /// Lets `reader` have the bytes that come.
     final func setReader(_ reader: Reader) {
         self.reader = reader
-        updateHold()
         startReading()
+        watchRead()
+        noteIdle()
     }
 
     /// Ends what waits for bytes. The slot is free for the next one at once.
     final func remove(_ reader: Reader) {
         guard self.reader === reader else { return }
         self.reader = nil
-        updateHold()
+        watch?.readEnded()
     }
 
     /// Reading starts with the first read, and goes on after each pause.
     final func startReading() {
-        guard !isReading, !inbound.isAtEnd, isConnected else { return }
+        guard !isReading, !isAtEnd, isConnected else { return }
         isReading = true
         do {
             try transport.startReading()
@@ -57,7 +60,7 @@ extension ByteStream {
     }
 
     private func pauseReadingIfFull() {
-        guard inbound.count >= limits.readHighWaterMark, isReading, reader?.wantsBytes != true else { return }
+        guard unreadBytes >= limits.readHighWaterMark, isReading, reader?.wantsBytes != true else { return }
         isReading = false
         transport.stopReading()
     }
@@ -65,16 +68,27 @@ extension ByteStream {
 
 extension ByteStream {
     package func transportDidRead(_ data: Data) {
+        bytesReceived += data.count
         // What comes during `close` is thrown away, so that a peer that has to send before it reads gets there.
-        guard phase == .open else { return }
-        if let reader, inbound.isEmpty, reader.receive(data) { return }
+        guard phase == .open else {
+            isPeerSending = true
+            return
+        }
+        exchange = .unanswered
+        if let reader, !hasUnread, reader.receive(data) {
+            watchBytes()
+            return noteIdle()
+        }
         inbound.append(data)
         reader?.inboundChanged()
         pauseReadingIfFull()
+        watchBytes()
     }
 
     package func transportDidReachEnd() {
         inbound.isAtEnd = true
         reader?.inboundChanged()
+        watch?.limitsEnded()
+        if phase == .lingering { closeTransport(resetting: false) }
     }
 }

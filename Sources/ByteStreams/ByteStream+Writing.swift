@@ -15,9 +15,11 @@ extension ByteStream {
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         loop.checkThread()
+        if exchange == .unanswered, !data.isEmpty { exchange = .answered }
         guard canWriteAtOnce, !data.isEmpty else { return enqueue([data]) }
         do {
             let taken = try transport.tryWrite(data)
+            sent(taken)
             return taken == data.count ? loop.succeeded() : enqueue([data.dropFirst(taken)])
         } catch {
             return broken(error)
@@ -37,9 +39,11 @@ extension ByteStream {
     public func write(_ buffers: [Data]) -> Future<Void> {
         loop.checkThread()
         let count = buffers.totalCount
+        if exchange == .unanswered, count > 0 { exchange = .answered }
         guard canWriteAtOnce, count > 0 else { return enqueue(buffers) }
         do {
             let taken = try transport.tryWrite(buffers)
+            sent(taken)
             return taken == count ? loop.succeeded() : enqueue(buffers.dropping(taken))
         } catch {
             return broken(error)
@@ -82,8 +86,13 @@ extension ByteStream {
             if outbound == nil { transport.shutdownWrite() }
             return promise.future
         case .shuttingDown(let promise): return promise.future
-        case .shutDown: return loop.succeeded()
+        case .shutDown, .absent: return loop.succeeded()
         }
+    }
+
+    private func sent(_ count: Int) {
+        bytesSent += count
+        watchSent()
     }
 
     private var canWriteAtOnce: Bool {
@@ -93,8 +102,13 @@ extension ByteStream {
 
     private func enqueue(_ buffers: [Data]) -> Future<Void> {
         if let refusal { return refused(refusal) }
-        guard case .open = writeSide else { return loop.failed(StreamError.writeSideShutDown) }
-        let queued = bufferedBytes
+        guard sides.contains(.write) else { return loop.failed(StreamError.notWritable) }
+        guard case .open = writeSide else {
+            // Whoever asked to hear when it is idle has shut it down, not whoever writes.
+            let future: Future<Void> = loop.failed(StreamError.writeSideShutDown)
+            return onIdle == nil ? future : future.ignoreFailure()
+        }
+        let queued = outbound?.load(unwritten: transport.unwrittenBytes) ?? 0
         guard queued <= limits.writeCap else {
             return broken(StreamError.backpressureExceeded(queued: queued, limit: limits.writeCap))
         }
@@ -108,6 +122,7 @@ extension ByteStream {
             updateHold()
             append(buffers, promise, to: outbound)
             transport.write(outbound.takeBatch())
+            watchWrite()
         }
         return promise.future
     }
@@ -138,6 +153,7 @@ extension ByteStream {
     package func transportDidWrite(failure: (any Error)?) {
         guard isConnected, let outbound else { return }
         if let failure { return connectionBroke(failure) }
+        bytesSent += outbound.bytesInBatch
         var finished = outbound.finishBatch()
         let batch = outbound.takeBatch()
         if batch.isEmpty {
@@ -146,6 +162,7 @@ extension ByteStream {
         } else {
             transport.write(batch)
         }
+        watchWritten()
         for promise in finished { promise.succeed() }
         completeWritable()
         if batch.isEmpty { outboundDrained() }
@@ -155,9 +172,10 @@ extension ByteStream {
         if writeSide.isShuttingDown {
             transport.shutdownWrite()
         } else if phase == .flushing {
-            closeTransport(resetting: false)
+            closeWhenFlushed()
         }
         updateHold()
+        noteIdle()
     }
 
     package func transportDidShutdown(failure: (any Error)?) {
@@ -165,7 +183,7 @@ extension ByteStream {
         if let failure { return connectionBroke(failure) }
         writeSide = .shutDown
         promise.succeed()
-        if phase == .flushing { closeTransport(resetting: false) }
+        if phase == .flushing { closeWhenFlushed() }
         updateHold()
     }
 }

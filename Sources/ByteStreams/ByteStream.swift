@@ -12,33 +12,44 @@ open class ByteStream {
     // Touched only on the loop's thread.
 
     public final let loop: EventLoop
-    public final let limits: StreamLimits
+    public final var limits: StreamLimits { shared.limits }
+    final let shared: SharedLimits
     package final let transport: any ByteTransport
-
-    final let inbound = InboundBuffer()
+    /// What nobody has read yet, and whether the end has come; made for the first that has to wait there.
+    private final var buffer: InboundBuffer?
+    /// Holds the stream, which so keeps itself alive while a read is pending.
     final var reader: Reader?
-    final var isReading = false
-
-    /// What waits to be written, while there is something.
-    final var outbound: OutboundQueue?
     final var writeSide = WriteSide.open
-    final var writablePromise: Promise<Void>?
+    final var watch: StreamWatch?
+    /// What a stream that is idle does without.
+    final var details: StreamDetails?
+    /// Hears of the end, as whoever waits for `closed` does, which takes much more memory.
+    package final var owner: (any StreamOwner)?
 
+    /// How many bytes have come from the peer, read or not.
+    public final internal(set) var bytesReceived = 0
+    /// How many bytes have left this side's queue.
+    public final internal(set) var bytesSent = 0
+
+    // Thousands of streams may be idle: what takes a byte stands together, here and in the subclasses.
+
+    /// Which of the two streams of bytes there are.
+    package final let sides: StreamSides
+    final var isReading = false
     final var phase = Phase.open
-    /// What reads and writes fail with, once they do.
-    final var refusal: (any Error)?
-    /// What broke the connection, if something did.
-    final var failure: (any Error)?
-    final var closedPromise: Promise<Void>?
-    final var closeTimer: ScheduledTask<Void>?
-
-    /// The stream itself, while something is pending.
-    private final var hold: ByteStream?
+    /// `abort` ended it, and nothing before.
+    final var wasAborted = false
+    /// `close` has found that the peer sends what nobody will read.
+    final var isPeerSending = false
+    /// What of the peer's has been answered.
+    package final var exchange = Exchange.fresh
 
     enum Phase {
         case open
         /// `close` was called, and what is queued is being written.
         case flushing
+        /// All is sent, and the peer knows; what it had begun to send is thrown away until it ends.
+        case lingering
         /// The transport has been told to close.
         case closing
         case closed
@@ -48,35 +59,67 @@ open class ByteStream {
         case open
         case shuttingDown(Promise<Void>)
         case shutDown
+        /// There is none.
+        case absent
     }
 
     /// `limits` have been validated.
-    package init(loop: EventLoop, transport: any ByteTransport, limits: StreamLimits = StreamLimits()) {
+    package init(
+        loop: EventLoop, transport: any ByteTransport, limits: StreamLimits = StreamLimits(),
+        sides: StreamSides = [.read, .write]
+    ) {
         self.loop = loop
+        self.sides = sides
+        if !sides.contains(.write) { writeSide = .absent }
         self.transport = transport
-        self.limits = limits
+        shared = SharedLimits.of(limits)
+        watchFromStart()
+        if loop.isObserved { loop.tell(.opened(name)) }
     }
 
     deinit {
+        watch?.leave()
         guard phase == .open else { return }
         loop.checkThread()
         closedPromise?.fail(StreamError.droppedUnclosed)
-        if case .shutDown = writeSide, inbound.isAtEnd { return transport.close(resetting: false) }
+        if case .shutDown = writeSide, isAtEnd { return transport.close(resetting: false) }
         transport.close(resetting: true)
         #if DEBUG
-            _ = loop.failed(StreamError.droppedUnclosed, as: Void.self)
+            _ = loop.failed(StreamError.droppedUnclosed, of: Void.self)
         #endif
     }
 
-    /// Whether the transport may be used.
-    final var isConnected: Bool { phase == .open || phase == .flushing }
+    /// What the observer of the loop gets.
+    final var name: any CustomStringConvertible { self as? any CustomStringConvertible ?? "stream" }
 
-    /// Keeps the stream alive as long as something is pending.
+    /// Whether the transport may be used.
+    final var isConnected: Bool { phase != .closing && phase != .closed }
+
+    /// What broke the connection, if something did.
+    package final var breakage: (any Error)? { failure }
+    package final var isOpen: Bool { phase == .open }
+    /// Whether this side has cut it off.
+    package final var isAborted: Bool { wasAborted }
+
+    /// Keeps the stream alive as long as something is pending. A reader does that by itself.
     final func updateHold() {
-        let isClosing = phase == .flushing || phase == .closing
-        let isNeeded = reader != nil || isClosing || writeSide.isShuttingDown || outbound != nil
+        let isClosing = phase != .open && phase != .closed
+        let isNeeded = isClosing || writeSide.isShuttingDown || outbound != nil
         if isNeeded != (hold != nil) { hold = isNeeded ? self : nil }
     }
+
+    final var inbound: InboundBuffer {
+        if let buffer { return buffer }
+        let buffer = InboundBuffer()
+        self.buffer = buffer
+        return buffer
+    }
+
+    /// How many bytes have come that nobody has read yet.
+    final var unreadBytes: Int { buffer?.count ?? 0 }
+    final var hasUnread: Bool { unreadBytes > 0 }
+    /// The peer has finished: nothing will come any more.
+    final var isAtEnd: Bool { buffer?.isAtEnd ?? false }
 
     /// A future of an operation that this connection cannot carry out any more.
     final func refused<Value>(_ error: any Error) -> Future<Value> {
@@ -90,6 +133,22 @@ open class ByteStream {
         promise.onCancelRequest { .continue }
         return promise
     }
+}
+
+/// Who has a stream, and hears of its end.
+package protocol StreamOwner: AnyObject {
+    /// Called once, when ``ByteStream/closed`` has completed.
+    func streamDidClose(_ stream: ByteStream)
+}
+
+/// Which of its two streams of bytes a `ByteStream` has: a pipe has one of them.
+package struct StreamSides: OptionSet, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let read = StreamSides(rawValue: 1)
+    package static let write = StreamSides(rawValue: 2)
 }
 
 extension ByteStream.WriteSide {

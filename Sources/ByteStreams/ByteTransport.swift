@@ -8,7 +8,7 @@ package import FoundationEssentials
 ///
 /// - `transportDidRead(_:)`: bytes, not empty, `startIndex` 0, in a block of at most twice their size;
 /// - `transportDidReachEnd()`: the peer has finished sending. Reading has stopped before, and stays so;
-/// - `transportDidFail(_:)`: the connection broke. The stream answers with `close(resetting:)`;
+/// - `transportDidFail(_:)`: the connection broke, which is to be noticed while nothing is read, too. The stream answers with `close(resetting:)`;
 /// - `transportDidWrite(failure:)`, `transportDidShutdown(failure:)`: once for each call they answer;
 /// - `transportDidClose()`: the last call of all, also when the loop closed the transport by itself.
 package protocol ByteTransport: AnyObject {
@@ -16,6 +16,8 @@ package protocol ByteTransport: AnyObject {
     func startReading() throws
     /// Delivers nothing more until `startReading`, not even the end.
     func stopReading()
+    /// Whether bytes have come that have not been delivered; `false` if that is not known.
+    var hasUnreadBytes: Bool { get }
     /// Takes what fits without waiting; the number of bytes taken, 0 if it would have to wait. `data` is not empty.
     func tryWrite(_ data: Data) throws -> Int
     /// The same, with one vectored write. Not all of `buffers` are empty.
@@ -31,4 +33,8 @@ package protocol ByteTransport: AnyObject {
     /// Ends everything at once, by a reset if `resetting`, and then calls `transportDidClose`. Called once at
     /// most; a pending `write` or `shutdownWrite` may be answered before or not at all. The stream may be gone by then.
     func close(resetting: Bool)
+}
+
+extension ByteTransport {
+    package var hasUnreadBytes: Bool { false }
 }

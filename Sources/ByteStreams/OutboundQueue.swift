@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import Futures
 
 /// The writes that the transport has not finished, in order. The first few are in its hands, as one batch.
@@ -7,6 +7,8 @@ final class OutboundQueue {
     /// What one vectored write takes. More bytes than that at a time would only delay the futures of the first.
     static let batchBuffers = 64
     static let batchBytes = 262_144
+    /// So much of what it takes to remember writes counts for nothing.
+    private static let freeBookkeeping = 65_536
 
     private struct Write {
         var buffers: [Data]
@@ -21,15 +23,25 @@ final class OutboundQueue {
     private var next = 0
     /// The number of the write at index 0.
     private var firstID = 0
-    private var bytesInBatch = 0
+    private(set) var bytesInBatch = 0
     /// What is queued, the whole batch included.
     private var byteCount = 0
+    /// What it takes to remember the writes, roughly.
+    private var bookkeeping = 0
 
     /// What is queued, if so many bytes of the batch have not left yet.
     func byteCount(unwritten: Int) -> Int { byteCount - bytesInBatch + unwritten }
 
+    /// What counts against the cap: many small writes take more memory than their bytes.
+    func load(unwritten: Int) -> Int {
+        max(byteCount(unwritten: unwritten), bookkeeping - Self.freeBookkeeping)
+    }
+
+    private static func bookkeeping(of buffers: [Data]) -> Int { 512 + 32 * buffers.count }
+
     /// Queues a write, and returns its number.
     func append(_ buffers: [Data], _ promise: Promise<Void>) -> Int {
+        bookkeeping += Self.bookkeeping(of: buffers)
         writes.append(Write(buffers: buffers, promise: promise))
         byteCount += buffers.totalCount
         return firstID + writes.count - 1
@@ -40,6 +52,7 @@ final class OutboundQueue {
         let index = id - firstID
         guard index >= start, index < writes.count, writes[index].handedOver == 0 else { return false }
         byteCount -= writes[index].buffers.totalCount
+        bookkeeping -= Self.bookkeeping(of: writes[index].buffers) - Self.bookkeeping(of: [])
         writes[index].buffers = []
         return true
     }
@@ -69,6 +82,7 @@ final class OutboundQueue {
         var finished: [Promise<Void>] = []
         while start < next {
             finished.append(writes[start].promise)
+            bookkeeping -= Self.bookkeeping(of: writes[start].buffers)
             writes[start].buffers = []
             start += 1
         }
@@ -96,7 +110,7 @@ extension [Data] {
     var totalCount: Int { reduce(0) { $0 + $1.count } }
 
     /// What is left without the first `count` bytes.
-    func dropping(_ count: Int) -> [Data] {
+    package func dropping(_ count: Int) -> [Data] {
         var left = count
         var rest: [Data] = []
         for buffer in self {

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import Futures
 
 /// Whoever waits for a stream's bytes: a read, or a `forEachChunk`. There is one at most.
-class Reader {
+class Reader: PromiseOwner {
     /// Whether more bytes would be taken as soon as they come.
     var wantsBytes: Bool { true }
     /// Takes bytes that need not go through the buffer, which is empty; `false` if they have to.
@@ -11,24 +11,22 @@ class Reader {
     func inboundChanged() {}
     /// The connection is gone, or will be. `byClose`: because this side has called `close`.
     func fail(_ error: any Error, byClose: Bool) {}
+    /// What it waits for is not needed any more.
+    func cancellationRequested() {}
 }
 
 /// A read that what had arrived could not satisfy.
 final class PendingRead<F: Framing>: Reader {
     private let stream: ByteStream
     private var framing: F
-    private let promise: Promise<F.Output>
+    private let promise: OwnedPromise<F.Output>
 
     init(_ stream: ByteStream, _ framing: F) {
         self.stream = stream
         self.framing = framing
-        promise = stream.loop.makePromise()
+        promise = OwnedPromise(on: stream.loop)
         super.init()
-        // Holds the promise until the future is cancelled; as its last owner it would break it.
-        promise.onCancelRequest {
-            self.stream.remove(self)
-            return .cancel
-        }
+        promise.owner = self
     }
 
     var future: Future<F.Output> { promise.future }
@@ -36,6 +34,7 @@ final class PendingRead<F: Framing>: Reader {
     override func inboundChanged() {
         do {
             guard let output = try framing.take(from: stream.inbound) else { return }
+            stream.watch?.bytesWereTaken()
             stream.remove(self)
             promise.succeed(output)
         } catch {
@@ -43,6 +42,8 @@ final class PendingRead<F: Framing>: Reader {
             promise.fail(error)
         }
     }
+
+    override func cancellationRequested() { stream.remove(self) }
 
     override func fail(_ error: any Error, byClose: Bool) {
         promise.future.ignoreFailure()

@@ -12,8 +12,15 @@ public enum StreamError: Error, Hashable {
     case limitExceeded(limit: Int)
     /// Something was written after ``ByteStream/shutdownWrite()``.
     case writeSideShutDown
+    /// Nothing can be read from this stream: it is the writing end of a pipe, or was opened for writing only.
+    case notReadable
+    /// Nothing can be written to this stream: it is the reading end of a pipe, or was opened for reading only.
+    case notWritable
     /// The peer takes the bytes too slowly. The connection has been aborted.
     case backpressureExceeded(queued: Int, limit: Int)
+    /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. So many bytes had come and not
+    /// been read, and so many had been written and not been sent.
+    case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
     /// Closing took too long to send what was queued. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
     /// The last reference to the stream was released before it was closed. The connection has been aborted.
@@ -33,14 +40,33 @@ extension StreamError: CustomStringConvertible {
             "more than \(limit) bytes came without the end that the read waits for; raise its limit, or read() them"
         case .writeSideShutDown:
             "nothing can be written after shutdownWrite(); call it after the last write"
+        case .notReadable:
+            "nothing can be read from this stream, which is for writing only; read from the other end"
+        case .notWritable:
+            "nothing can be written to this stream, which is for reading only; write to the other end"
         case .backpressureExceeded(let queued, let limit):
             "the connection was aborted: the peer left \(queued) bytes waiting, over the limit of \(limit); "
                 + "wait for the futures of write, or for writable"
+        case .timedOut(let limit, let duration, let unread, let unsent):
+            "the connection was ended: \(limit.event) for \(duration), with \(unread) bytes unread and \(unsent) "
+                + "unsent; if that is no fault of the peer's, raise StreamLimits.\(limit.name)"
         case .flushTimedOut(let deadline, let unsent):
             "the connection was aborted: \(unsent) bytes were still unsent \(deadline) after close(); "
                 + "give close(within:) more time"
         case .droppedUnclosed:
             "a connection was dropped without close() and has been aborted; keep it until it is closed"
+        }
+    }
+}
+
+extension StreamTimeLimit {
+    fileprivate var event: String {
+        switch self {
+        case .handshake: "the peer sent no first message"
+        case .framing: "the peer did not complete what it had begun to send"
+        case .read: "the peer sent nothing"
+        case .write: "the peer took nothing"
+        case .idle: "nothing came nor left"
         }
     }
 }

@@ -1,6 +1,10 @@
 internal import Futures
 
-/// How much a stream keeps in memory, and how long it takes to close. Counted in bytes, per connection.
+/// How much a stream keeps in memory, counted in bytes, and how long it waits for its peer. Per connection.
+///
+/// A time limit that passes ends the connection with ``StreamError/timedOut(_:after:unread:unsent:)``, as much as
+/// 1.1 s late and never early. `nil` is no limit. They end connections, and so protect a server from its peers; to
+/// give up a single operation, use its future's `timeout(after:)`.
 public struct StreamLimits: Hashable, Sendable {
     /// From here on, what the peer sends is left waiting in the system as long as nobody reads.
     public var readHighWaterMark = 65_536
@@ -11,10 +15,27 @@ public struct StreamLimits: Hashable, Sendable {
     /// Below this, it completes.
     public var writeLowWaterMark = 16_384
     /// A write that finds more than this queued fails with ``StreamError/backpressureExceeded(queued:limit:)``,
-    /// and the connection is aborted.
+    /// and the connection is aborted. Writes that are smaller than what it takes to remember them count as that:
+    /// 512 bytes, beyond the first hundred or so.
     public var writeCap = 16_777_216
     /// How long ``ByteStream/close(within:)`` may take to send what is queued, unless told otherwise.
     public var closeDeadline: Duration = .seconds(5)
+
+    /// How long nothing may come nor leave. A connection with nothing unsent is closed, and not reset. Does not pass
+    /// while this side leaves bytes unread.
+    public var idleTimeout: Duration?
+    /// How long a pending read, or a `forEachChunk` that waits for bytes, may see none come.
+    public var readTimeout: Duration?
+    /// How long `read(exactly:)`, `readLine` and the like may take from the first byte that is there for them until
+    /// they are complete: what comes drop by drop is given up.
+    public var framingTimeout: Duration? = .seconds(30)
+    /// Each time so many bytes have come for such a read it may take a second longer.
+    public var framingRate = 4096
+    /// How long it may take from the start of the connection until the first read, or the first chunk of a
+    /// `forEachChunk`, is complete.
+    public var handshakeTimeout: Duration?
+    /// How long the peer may take none of the bytes that wait to be sent.
+    public var writeTimeout: Duration? = .seconds(30)
 
     public init() {}
 
@@ -29,6 +50,15 @@ public struct StreamLimits: Hashable, Sendable {
             throw FutureError.invalidArgument(
                 "a close deadline of \(closeDeadline) is negative; give zero or more")
         }
+        for limit in StreamTimeLimit.allCases {
+            guard let duration = self[limit], duration <= .zero else { continue }
+            throw FutureError.invalidArgument(
+                "\(limit.name) of \(duration) makes no sense; give more than zero, or nil for no limit")
+        }
+        guard framingRate > 0 else {
+            throw FutureError.invalidArgument(
+                "a framingRate of \(framingRate) makes no sense; give more than zero")
+        }
     }
 
     private func validateMarks(_ kind: String, low: Int, high: Int) throws {
@@ -36,6 +66,46 @@ public struct StreamLimits: Hashable, Sendable {
             throw FutureError.invalidArgument(
                 "\(kind) water marks of \(low) and \(high) make no sense; give a high one above zero, "
                     + "and a low one from zero to that")
+        }
+    }
+}
+
+/// Which of a stream's time limits has passed.
+public enum StreamTimeLimit: Int, Sendable, CaseIterable {
+    /// ``StreamLimits/handshakeTimeout``
+    case handshake
+    /// ``StreamLimits/framingTimeout``
+    case framing
+    /// ``StreamLimits/readTimeout``
+    case read
+    /// ``StreamLimits/writeTimeout``
+    case write
+    /// ``StreamLimits/idleTimeout``
+    case idle
+
+    static let all = allCases
+
+    /// As in ``StreamLimits``.
+    public var name: String {
+        switch self {
+        case .handshake: "handshakeTimeout"
+        case .framing: "framingTimeout"
+        case .read: "readTimeout"
+        case .write: "writeTimeout"
+        case .idle: "idleTimeout"
+        }
+    }
+}
+
+extension StreamLimits {
+    /// What is set for `limit`; `nil` is none.
+    public subscript(limit: StreamTimeLimit) -> Duration? {
+        switch limit {
+        case .handshake: handshakeTimeout
+        case .framing: framingTimeout
+        case .read: readTimeout
+        case .write: writeTimeout
+        case .idle: idleTimeout
         }
     }
 }

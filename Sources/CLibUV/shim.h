@@ -1,5 +1,9 @@
 #pragma once
+#include <fcntl.h>
 #include <stdbool.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
@@ -8,3 +12,70 @@
 static inline bool is_main_thread(void) {
     return syscall(SYS_gettid) == getpid();
 }
+
+/// Whether the system can tell when a descriptor is ready: it cannot of what never makes one wait.
+static inline bool can_wait_for(int descriptor) {
+    int poll = epoll_create1(EPOLL_CLOEXEC);
+    struct epoll_event event = {0};
+    bool can = poll >= 0 && epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
+    if (poll >= 0) close(poll);
+    return can;
+}
+
+/// Whether a descriptor is to be watched that libuv hands to epoll only when it next waits.
+static inline bool uv_has_unpolled_watchers(uv_loop_t *loop) {
+    void **queue = (void **)&loop->watcher_queue;
+    return queue[0] != queue;
+}
+
+/// The file that holds an address, and where that was loaded to. As `Dl_info`, which is a GNU extension.
+struct loaded_file {
+    const char *path;
+    void *base;
+    const char *symbol;
+    void *address;
+};
+
+/// `dladdr`: zero if no file holds the address.
+int find_loaded_file(const void *address, struct loaded_file *file) __asm__("dladdr");
+
+/// What Dispatch offers to run loops that drain its main queue: a descriptor that is readable when the queue has work,
+/// and the call that does the work.
+int _dispatch_get_main_queue_handle_4CF(void);
+void _dispatch_main_queue_callback_4CF(void *unused);
+
+/// Cut off after 15 bytes.
+static inline void set_thread_name(const char *name) {
+    prctl(PR_SET_NAME, name);
+}
+
+/// An epoll set of descriptors whose hang-ups are of interest; negative if there is none to be had.
+static inline int make_hang_up_set(void) {
+    return epoll_create1(EPOLL_CLOEXEC);
+}
+
+/// Errors and hang-ups are told unasked, and each descriptor's once.
+static inline bool watch_for_hang_up(int set, int descriptor) {
+    struct epoll_event event = {.events = EPOLLONESHOT, .data.fd = descriptor};
+    return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) == 0;
+}
+
+static inline void forget_hang_up(int set, int descriptor) {
+    epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL);
+}
+
+/// A descriptor that has hung up and has not been returned before; -1 if there is none.
+static inline int next_hang_up(int set) {
+    struct epoll_event event;
+    return epoll_wait(set, &event, 1, 0) == 1 ? event.data.fd : -1;
+}
+
+int accept_with_flags(int listener, struct sockaddr *address, socklen_t *length, int flags) __asm__("accept4");
+
+/// A connection that waits, as libuv wants its descriptors: they do not block, nor do other programs inherit them.
+static inline int accept_socket(int listener, struct sockaddr *address, socklen_t *length) {
+    return accept_with_flags(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+/// `O_PATH`: a file to be looked at and not to be read.
+static const int open_for_path_only = 010000000;

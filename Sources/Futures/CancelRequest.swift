@@ -2,35 +2,78 @@
 public enum CancelResponse<Value> {
     /// Cancel the future now.
     case cancel
-    /// Complete the future with this.
-    case complete(Result<Value, any Error>)
+    /// Complete the future so, be it with a value, or using another future.
+    case complete(Completion<Value>)
     /// The work goes on; all wait for its end.
     case `continue`
 }
 
-final class CancelHandler<Value>: Producer {
-    private let handler: () -> CancelResponse<Value>
-
-    init(_ handler: @escaping () -> CancelResponse<Value>) { self.handler = handler }
-
-    override func cancellationRequested(by cell: Cell) -> Answer {
-        switch handler() {
+extension CancelResponse {
+    /// Does what the response says to the cell that the request came by.
+    func applied(to object: CellObject) -> Producer.Answer {
+        switch self {
         case .cancel: return .cancel
         case .continue: return .willComplete
-        case .complete(let result):
-            cell.complete(result)
-            return .willComplete
+        case .complete(.completeUsing(let future)): _ = object.lockIn(to: future.cell)
+        case .complete(let completion): object.cell.complete(with: completion)
         }
+        return .willComplete
     }
 }
 
 extension Promise {
     /// Answers requests to cancel the future: called within ``Future/cancel()``, and when the last consumer goes.
     ///
-    /// Replaces the handler that was set before. It is released when the future completes.
+    /// Several handlers are all called, in the order in which they were added; the first answer that is not
+    /// ``CancelResponse/continue`` counts. They are released when the future completes.
     /// Without one, a request cancels the future at once and a later ``succeed(_:)`` returns `false`.
     public func onCancelRequest(_ handler: @escaping () -> CancelResponse<Value>) {
-        guard !cell.isCompleted else { return }
-        cell.setProducer(CancelHandler(handler))
+        onCancelRequest { _ in handler() }
+    }
+
+    /// Answers requests to cancel the future, knowing the options of ``Future/cancel(_:)``.
+    public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
+        attachments?.handlers.append(handler)
+    }
+
+    /// What hangs on the pending future, or `nil` if something else decides about it.
+    var attachments: PromiseAttachments<Value>? {
+        guard !cell.isCompleted, !cell.isLockedIn else { return nil }
+        if let attachments = cell.cell.producer as? PromiseAttachments<Value> { return attachments }
+        let attachments = PromiseAttachments<Value>()
+        cell.setProducer(attachments)
+        return attachments
+    }
+}
+
+/// The producer of a promise's future: who answers requests to cancel it, and what ends together with it.
+final class PromiseAttachments<Value>: AbandonmentWatch {
+    fileprivate(set) var handlers: [(CancelOptions) -> CancelResponse<Value>] = []
+    private var endings: [CellObject] = []
+
+    /// Cancels `future`, whoever waits for it, when the promise's future has completed.
+    func cancelAtEnd<Other>(_ future: Future<Other>) { endings.append(future.cell) }
+
+    override var answersRequests: Bool { !handlers.isEmpty }
+
+    override func cancellationRequested(by cell: Cell, options: CancelOptions) -> Answer {
+        guard answersRequests else { return .undecided }
+        return askAll(options).applied(to: cell.object)
+    }
+
+    private func askAll(_ options: CancelOptions) -> CancelResponse<Value> {
+        var decision = CancelResponse<Value>.continue
+        for handler in handlers {
+            let answer = handler(options)
+            if case .continue = decision { decision = answer }
+        }
+        return decision
+    }
+
+    override func settled() {
+        super.settled()
+        let endings = endings
+        self.endings = []
+        for cell in endings { _ = cell.requestCancellation(ignoringConsumers: true) }
     }
 }

@@ -30,7 +30,7 @@ public struct Future<Value> {
     /// Asks for the future to be cancelled; `false` if it has completed, or if somebody waits for it.
     ///
     /// The request goes upstream as far as nobody else waits. A producer that handles requests
-    /// (``Promise/onCancelRequest(_:)``) decides; without one this future and all between are cancelled now,
+    /// (`Promise.onCancelRequest`) decides; without one this future and all between are cancelled now,
     /// and their closures are released unrun. To stop waiting for a future that others need, cancel a future
     /// derived from it.
     @discardableResult
@@ -49,13 +49,26 @@ public struct Future<Value> {
 )
 extension Future: Sendable {}
 
-extension Future: CustomStringConvertible {
-    public var description: String {
+extension Future: Identifiable {
+    /// The identity of the future: equal for its copies, and for no other future as long as this one is held.
+    public var id: ObjectIdentifier { ObjectIdentifier(cell) }
+}
+
+extension Future: CustomStringConvertible, CustomDebugStringConvertible {
+    public var description: String { "Future(\(state))" }
+
+    /// The description, with the type, and with how many wait for a pending future.
+    public var debugDescription: String {
+        let waiting = isCompleted ? "" : ", \(cell.checkedRoot.consumerCount) waiting"
+        return "Future<\(Value.self)>(\(state)\(waiting))"
+    }
+
+    private var state: String {
         switch result {
-        case nil: "Future(pending)"
-        case .success(let value): "Future(success: \(value))"
-        case .failure(is CancellationError): "Future(cancelled)"
-        case .failure(let error): "Future(failure: \(error))"
+        case nil: "pending"
+        case .success(let value): "success: \(value)"
+        case .failure(is CancellationError): "cancelled"
+        case .failure(let error): "failure: \(error)"
         }
     }
 }

@@ -12,6 +12,12 @@ enum Misuse {
                 + "promise of this loop instead, with loop.execute { … } from the other loop's callback.")
     }
 
+    static func foreignToken() -> Never {
+        fatalError(
+            "A cancellation token of another event loop was given where only one of this loop can be watched. Make "
+                + "a CancellationSource(on:) of this loop for it.")
+    }
+
     static func nestedRun() -> Never {
         fatalError(
             "run() was called on an event loop that is running. Return from the callback instead, and go on in a "
@@ -24,11 +30,56 @@ enum Misuse {
                 + "the loop on one thread, or make nothing on it before run().")
     }
 
+    static func attached(_ call: String) -> Never {
+        fatalError(
+            "\(call) was called on an event loop that is attached to a host's, which alone runs it. Register "
+                + "callbacks and return to the host; end with detach().")
+    }
+
+    static func notAttached() -> Never {
+        fatalError(
+            "detach() was called on an event loop that is attached to no host's. End it with shutdown().")
+    }
+
     static func noLoop() -> Never {
         fatalError(
             "A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback."
         )
     }
+
+    static func unexpectedFailure(_ error: any Error) -> String {
+        "A future that must not fail has failed: \(error). Handle the error before the check, or remove the check."
+    }
+
+    static func unexpectedSuccess(_ value: some Any) -> String {
+        "A future that must fail has a value: \(value). Remove the check, or what makes it succeed."
+    }
+
+    static func jobWithoutLoop() -> Never {
+        fatalError(
+            "execute was called on no event loop's thread, so that its future would belong to none. Pass on: loop, "
+                + "or call it from a loop's callback.")
+    }
+
+    static func noBarrier(_ context: String) -> Never {
+        fatalError(
+            "A barrier was asked of \(context), which runs its jobs in no order of its own. Use a queue, or put a "
+                + "limit around it with .limited(to:on:).")
+    }
+
+    static func waitOnLoop() -> Never {
+        fatalError(
+            "wait was called on the event loop's own thread, where nothing could happen meanwhile. Register a "
+                + "callback with whenComplete instead, or use run(until:) outside of all callbacks.")
+    }
+
+    /// Of a size that is fixed when something is made, where no future could carry the error.
+    static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
+        fatalError("\(what) of \(size) makes no sense; give at least \(minimum).")
+    }
+
+    /// Any other argument, complained of as a future would be.
+    static func sentence(_ text: String) -> Never { fatalError(text) }
 
     static func endlessShutdown() -> Never {
         fatalError(

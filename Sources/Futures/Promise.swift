@@ -15,6 +15,9 @@ public final class Promise<Value> {
         self.file = file
         self.line = line
         cell.promiseWasMade()
+        #if DEBUG
+            cell.noteSite(file, line)
+        #endif
     }
 
     deinit {

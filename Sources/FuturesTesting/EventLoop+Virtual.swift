@@ -29,4 +29,20 @@ extension EventLoop {
             fatalError("advance(by:) was called on an event loop that has been shut down; make a new one.")
         }
     }
+
+    /// Moves the clock on by `duration` in the middle of a callback, and runs nothing: what a callback does that
+    /// takes so long.
+    ///
+    /// Traps on a loop that is not virtual, and if `duration` is negative.
+    public func takeTime(_ duration: Duration) {
+        guard let driver = driver as? VirtualDriver else {
+            fatalError(
+                "takeTime(_:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
+            )
+        }
+        guard let nanoseconds = duration.wholeNanoseconds else {
+            fatalError("takeTime(_:) was given \(duration); time only moves forward.")
+        }
+        driver.takeTime(nanoseconds)
+    }
 }

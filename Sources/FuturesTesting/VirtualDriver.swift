@@ -9,6 +9,8 @@ final class VirtualDriver: LoopDriver {
     private var isTurnRequested = false
     private var isNeeded = false
     private var isStopped = false
+    /// How often the driver has been woken since the clock moved or nothing was left to do.
+    private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
     /// Signalled whenever `isWoken` becomes `true`.
     private let wakeUps = DispatchSemaphore(value: 0)
@@ -28,10 +30,12 @@ final class VirtualDriver: LoopDriver {
     func run() {
         isStopped = false
         while !isStopped {
-            if takeWhatIsDue() { continue }
+            let isBusy = takeWhatIsDue()
+            if isBusy, !isFlooded { continue }
             if let alarm, alarm.keepsAlive {
-                now = max(now, alarm.deadline)
-                fireAlarm()
+                goOn(to: alarm.deadline)
+            } else if isBusy {
+                continue
             } else if isNeeded {
                 waitForWakeUp()
             } else {
@@ -42,28 +46,45 @@ final class VirtualDriver: LoopDriver {
 
     func stop() { isStopped = true }
 
-    func poll(blocking: Bool) {
+    func poll() {
         _ = takeWhatIsDue()
     }
 
     /// Moves the clock to `end`, from deadline to deadline.
     func advance(to end: UInt64) {
         while true {
-            if takeWhatIsDue() { continue }
+            if takeWhatIsDue(), !isFlooded { continue }
             guard let alarm, alarm.deadline <= end else { break }
-            now = max(now, alarm.deadline)
-            fireAlarm()
+            goOn(to: alarm.deadline)
         }
         now = end
+        wakeUpsInARow = 0
     }
 
+    /// Whether other threads leave the loop no rest, for which the clock does not wait.
+    private var isFlooded: Bool { wakeUpsInARow >= 1024 }
+
+    private func goOn(to deadline: UInt64) {
+        now = max(now, deadline)
+        wakeUpsInARow = 0
+        fireAlarm()
+    }
+
+    /// Moves the clock on without firing anything.
+    func takeTime(_ nanoseconds: UInt64) { now = now.addingSaturated(nanoseconds) }
+
     func closeHandles() {}
-    func close() { alarm = nil }
+    var openHandles: [String] { [] }
+    func close(_ done: @escaping () -> Void) {
+        alarm = nil
+        done()
+    }
 
     /// One of each that is due without the clock moving, so that none of them starves the others.
     private func takeWhatIsDue() -> Bool {
         let tookWakeUp = takeWakeUp()
         let tookTurn = takeTurn()
+        if tookWakeUp { wakeUpsInARow += 1 } else if !tookTurn { wakeUpsInARow = 0 }
         guard let alarm, alarm.deadline <= now else { return tookWakeUp || tookTurn }
         fireAlarm()
         return true
@@ -72,7 +93,7 @@ final class VirtualDriver: LoopDriver {
     private func takeTurn() -> Bool {
         guard isTurnRequested else { return false }
         isTurnRequested = false
-        loop.turn()
+        loop.requestedTurn()
         return true
     }
 

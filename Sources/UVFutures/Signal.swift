@@ -15,6 +15,8 @@ public struct Signal: RawRepresentable, Hashable, Sendable {
     public static let hangup = Signal(rawValue: SIGHUP)
     /// `SIGQUIT`: somebody pressed Ctrl-\.
     public static let quit = Signal(rawValue: SIGQUIT)
+    /// `SIGWINCH`: the terminal's window has another size.
+    public static let windowChange = Signal(rawValue: SIGWINCH)
     /// `SIGUSR1`
     public static let user1 = Signal(rawValue: SIGUSR1)
     /// `SIGUSR2`
@@ -32,11 +34,7 @@ extension EventLoop {
     public func signal(_ signal: Signal) -> Future<Void> {
         checkThread()
         do {
-            guard !isShutDown else { throw FutureError.shutDown }
-            guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
-                throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
-            }
-            let handle = try UVSignal(uv, signal.rawValue)
+            let handle = try catchSignal(signal, once: true)
             let promise = makePromise(of: Void.self)
             // Only the end of the loop fails it.
             promise.future.ignoreFailure()

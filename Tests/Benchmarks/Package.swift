@@ -14,5 +14,9 @@ let package = Package(
             name: "FlatMapLoop",
             dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
         ),
+        .executableTarget(
+            name: "GroupSizes",
+            dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
+        ),
     ]
 )

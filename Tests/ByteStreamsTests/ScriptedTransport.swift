@@ -52,7 +52,7 @@ final class ScriptedTransport: ByteTransport {
 
     func fail(_ error: any Error = Broken()) {
         stream?.transportDidFail(error)
-        loop.turn()
+        loop.turn {}
     }
 
     private func pump() {
@@ -63,7 +63,7 @@ final class ScriptedTransport: ByteTransport {
             isReading = false
             stream?.transportDidReachEnd()
         }
-        loop.turn()
+        loop.turn {}
     }
 
     /// Everything in the batch leaves.
@@ -75,7 +75,7 @@ final class ScriptedTransport: ByteTransport {
         self.batch = nil
         if failure == nil { for buffer in batch { sent.append(buffer) } }
         stream?.transportDidWrite(failure: failure)
-        loop.turn()
+        loop.turn {}
     }
 
     func finishAllWrites() {
@@ -84,14 +84,14 @@ final class ScriptedTransport: ByteTransport {
 
     func finishShutdown(failure: (any Error)? = nil) {
         stream?.transportDidShutdown(failure: failure)
-        loop.turn()
+        loop.turn {}
     }
 
     func finishClose() {
         guard wasReset != nil, !isClosed else { return }
         isClosed = true
         stream?.transportDidClose()
-        loop.turn()
+        loop.turn {}
     }
 
     /// What a loop does at `shutdown()`.
@@ -113,6 +113,8 @@ final class ScriptedTransport: ByteTransport {
         isReading = false
         timesStopped += 1
     }
+
+    var hasUnreadBytes: Bool { !incoming.isEmpty }
 
     func tryWrite(_ data: Data) throws -> Int { try tryWrite([data]) }
 

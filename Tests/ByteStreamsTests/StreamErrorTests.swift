@@ -27,6 +27,14 @@ struct StreamErrorTests {
                 "nothing can be written after shutdownWrite(); call it after the last write"
             ),
             (
+                .notReadable,
+                "nothing can be read from this stream, which is for writing only; read from the other end"
+            ),
+            (
+                .notWritable,
+                "nothing can be written to this stream, which is for reading only; write to the other end"
+            ),
+            (
                 .backpressureExceeded(queued: 20, limit: 10),
                 "the connection was aborted: the peer left 20 bytes waiting, over the limit of 10; "
                     + "wait for the futures of write, or for writable"

@@ -10,6 +10,9 @@ struct StreamLimitsTests {
         #expect(limits.writeHighWaterMark == 65_536 && limits.writeLowWaterMark == 16_384)
         #expect(limits.writeCap == 16 * 1024 * 1024)
         #expect(limits.closeDeadline == .seconds(5))
+        #expect(limits.writeTimeout == .seconds(30))
+        #expect(limits.framingTimeout == .seconds(30) && limits.framingRate == 4096)
+        #expect(limits.idleTimeout == nil && limits.readTimeout == nil && limits.handshakeTimeout == nil)
         try limits.validate()
     }
 
@@ -22,6 +25,17 @@ struct StreamLimitsTests {
         expect("a close deadline of -1.0 seconds is negative; give zero or more") {
             $0.closeDeadline = .seconds(-1)
         }
+        expect("a framingRate of 0 makes no sense; give more than zero") { $0.framingRate = 0 }
+    }
+
+    @Test("a time limit of zero or less is refused, by its name", arguments: [Duration.zero, .seconds(-2)])
+    func timeLimits(_ limit: Duration) {
+        let advice = "of \(limit) makes no sense; give more than zero, or nil for no limit"
+        expect("idleTimeout \(advice)") { $0.idleTimeout = limit }
+        expect("readTimeout \(advice)") { $0.readTimeout = limit }
+        expect("framingTimeout \(advice)") { $0.framingTimeout = limit }
+        expect("handshakeTimeout \(advice)") { $0.handshakeTimeout = limit }
+        expect("writeTimeout \(advice)") { $0.writeTimeout = limit }
     }
 
     private func expect(_ text: String, _ change: (inout StreamLimits) -> Void) {

@@ -276,6 +276,48 @@ struct WritingTests {
         }
     }
 
+    @Test("many tiny writes count as what it takes to remember them", arguments: [1, 0])
+    func tinyWrites(_ size: Int) {
+        var limits = StreamLimits()
+        limits.writeCap = 1_000_000
+        withStream(limits: limits) { stream, transport, loop in
+            transport.room = 0
+            stream.write("first")
+            let tiny = Data(count: size)
+            var taken = 1
+            while true {
+                let write = stream.write([tiny, tiny])
+                guard let error = write.streamError else {
+                    taken += 1
+                    continue
+                }
+                guard case .backpressureExceeded(let queued, 1_000_000) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect((1_000_000...1_001_000).contains(queued))
+                break
+            }
+            #expect((1_600...1_900).contains(taken))
+        }
+    }
+
+    @Test("tiny writes that have left, or were taken back, do not count any more")
+    func tinyWritesLeave() {
+        var limits = StreamLimits()
+        limits.writeCap = 1_000_000
+        withStream(limits: limits) { stream, transport, loop in
+            for _ in 0..<10 {
+                transport.room = 0
+                stream.write("x")
+                let writes = (0..<1_500).map { _ in stream.write("y") }
+                #expect(writes.allSatisfy { !$0.isCompleted })
+                transport.finishAllWrites()
+                #expect(writes.allSatisfy { $0.succeeded })
+            }
+        }
+    }
+
     @Test("the failure of a write breaks the connection", arguments: [true, false])
     func writeFails(_ atOnce: Bool) {
         withStream { stream, transport, loop in

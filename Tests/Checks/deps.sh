@@ -6,9 +6,16 @@ set -euo pipefail
 present() {
     case $1 in
         libuv1-dev) pkg-config --exists 'libuv >= 1.44' ;;
+        systemd) command -v systemd-socket-activate ;;
         binutils) command -v strip ;;
         netcat-openbsd) nc -h 2>&1 | grep -q OpenBSD ;;
         python3-pip) python3 -m pip --version ;;
+        # A Node.js that came with its headers; Debian's package of them would remove it.
+        libnode-dev) [ -e "$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")/include/node/node_api.h" ] ;;
+        nodejs) command -v node ;;
+        python3-uvloop) /usr/bin/python3 -c 'import uvloop' ;;
+        liblua5.4-dev) pkg-config --exists lua5.4 ;;
+        lua-luv) lua5.4 -e 'require "luv"' ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }

@@ -11,9 +11,11 @@ fail() {
     exit 1
 }
 
-# Starts a server and waits for its line; sets `server`, `host` and `port`.
+# Starts a server and waits for its line; sets `server`, `host` and `port`. `wrapped` is what is to start it.
+wrapped=()
 start() {
-    "$bin/$example" --port 0 "$@" >"$work/out" &
+    : >"$work/out"
+    "${wrapped[@]}" "$bin/$example" --port 0 "$@" >"$work/out" 2> >(tee "$work/complaints" >&2) &
     server=$!
     local line
     line=$(timeout 10 grep -m1 '^listening on ' <(tail -n +1 -f --pid=$server "$work/out")) ||
@@ -32,4 +34,10 @@ stop() {
     wait $server || fail "ended with status $?"
     server=
     [ "$(wc -l <"$work/out")" -gt "$said" ] || fail "does not say what it did"
+}
+
+# Has the server report until it says a line like that: a client sees the end of its connection before the server has
+# counted it.
+expect_report() {
+    timeout 10 bash -c 'until grep -q "$1" "$2"; do kill -USR1 "$3"; done' - "$1" "$work/out" "$server"
 }

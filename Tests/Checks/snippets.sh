@@ -18,7 +18,9 @@ awk -v work="$work" '
 failed=0 count=0
 for snippet in "$work"/*.swift; do
     count=$((count + 1))
-    if ! complaints=$(swiftc -typecheck -swift-version 6 -warnings-as-errors -diagnostic-style llvm -I "$modules" \
+    library=()
+    if grep -q '^@main' "$snippet"; then library=(-parse-as-library); fi
+    if ! complaints=$(swiftc -typecheck "${library[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -I "$modules" \
         -I Sources/CLibUV -I Sources/CThread $(pkg-config --cflags libuv) "$snippet" 2>&1); then
         echo "the snippet at $(sed -n '1s|^// ||p' "$snippet") does not compile:" >&2
         echo "$complaints" >&2

@@ -1,3 +1,4 @@
+import Dispatch
 import Futures
 import FuturesTesting
 import Testing
@@ -68,6 +69,19 @@ struct VirtualLoopTests {
         }
     }
 
+    @Test(
+        "jobs that never stop coming from another thread do not hold up the clock", arguments: [false, true])
+    func flood(advancing: Bool) throws {
+        try withLoop { loop in
+            let flood = Flood(of: loop)
+            flood.goOn()
+            let hour = loop.schedule(after: .seconds(3600)) { flood.isOver = true }.future
+            if advancing { loop.advance(by: .seconds(3600)) } else { try loop.run(until: hour) }
+            #expect(hour.isCompleted && flood.isOver)
+            try loop.run()
+        }
+    }
+
     @Test("the clock stops at the end of time")
     func endOfTime() {
         withLoop { loop in
@@ -120,5 +134,25 @@ struct VirtualLoopTests {
         }
         expect(
             "advance(by:) was called on an event loop that has been shut down; make a new one.", in: result)
+    }
+}
+
+/// Has a thread wake the loop, and, as soon as that has come, again: there is never a moment without a wake-up.
+private final class Flood: @unchecked Sendable {
+    // Touched on the loop's thread only, apart from `loop` and `queue`.
+    var isOver = false
+    private let loop: EventLoop
+    private let queue = DispatchQueue(label: "flood")
+
+    init(of loop: EventLoop) { self.loop = loop }
+
+    func goOn() {
+        guard !isOver else { return }
+        let isGiven = DispatchSemaphore(value: 0)
+        queue.async {
+            self.loop.execute { self.goOn() }
+            isGiven.signal()
+        }
+        isGiven.wait()
     }
 }

@@ -66,7 +66,7 @@ struct AllTests {
             expect(Future.all([shared.future, loop.failed(Failure(1))]), failsWith: Failure(1))
             try expect(Future.race([shared.future, loop.succeeded(2)]), succeedsWith: 2)
             expect(
-                shared.future.and(loop.failed(Failure(3), as: Int.self)).map { $0.0 }, failsWith: Failure(3))
+                shared.future.and(loop.failed(Failure(3), of: Int.self)).map { $0.0 }, failsWith: Failure(3))
             #expect(!shared.future.isCompleted)
             shared.succeed(4)
             try settle(loop)
@@ -160,7 +160,7 @@ struct AllTests {
         try withLoop(driver) { loop in
             let other = loop.makePromise(of: Int.self)
             expect(
-                loop.failed(Failure(1), as: Int.self).and(other.future).map { $0.0 }, failsWith: Failure(1))
+                loop.failed(Failure(1), of: Int.self).and(other.future).map { $0.0 }, failsWith: Failure(1))
             #expect("\(other.future)" == "Future(cancelled)")
         }
     }

@@ -8,7 +8,7 @@ struct DelayTests {
             let start = loop.instant
             try expect(loop.succeeded(1).delay(by: .ticks(1)), succeedsWith: 1)
             #expect(start.duration(to: loop.instant) >= .ticks(1))
-            expect(loop.failed(Failure(2), as: Int.self).delay(by: .ticks(1)), failsWith: Failure(2))
+            expect(loop.failed(Failure(2), of: Int.self).delay(by: .ticks(1)), failsWith: Failure(2))
             #expect(start.duration(to: loop.instant) >= .ticks(2))
             try expect(loop.sleep(for: .ticks(2)).map { 3 }.delay(by: .ticks(2)), succeedsWith: 3)
             #expect(start.duration(to: loop.instant) >= .ticks(6))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How long a chain of futures is to be.
-let longChain = isSoaking ? 1_000_000 : 100_000
+let longChain = largeCount
 
 /// Runs `body` with a loop of its own on a thread that has a stack of 512 KiB.
 func onSmallStack(_ driver: Driver, _ body: @escaping @Sendable (EventLoop) throws -> Void) throws {

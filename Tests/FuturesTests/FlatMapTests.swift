@@ -7,9 +7,9 @@ struct FlatMapTests {
         try withLoop(driver) { loop in
             let ready = loop.succeeded(1).flatMap { loop.succeeded("\($0)") }
             try expect(ready, succeedsWith: "1")
-            let failing = loop.succeeded(1).flatMap { _ in loop.failed(Failure(2), as: Int.self) }
+            let failing = loop.succeeded(1).flatMap { _ in loop.failed(Failure(2), of: Int.self) }
             expect(failing, failsWith: Failure(2))
-            let cancelled = loop.succeeded(1).flatMap { _ in loop.failed(CancellationError(), as: Int.self) }
+            let cancelled = loop.succeeded(1).flatMap { _ in loop.failed(CancellationError(), of: Int.self) }
             expectCancelled(cancelled)
         }
     }
@@ -57,19 +57,19 @@ struct FlatMapTests {
         }
     }
 
-    @Test("flatTransform sees each outcome and chooses a future", arguments: Driver.allCases)
-    func flatTransform(driver: Driver) throws {
+    @Test("flatMapResult sees each outcome and chooses a future", arguments: Driver.allCases)
+    func flatMapResult(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
             func see(_ result: Result<Int, any Error>) -> Future<Int> {
                 seen.add(result)
                 return loop.submit { seen.entries.count }
             }
-            try expect(loop.succeeded(1).flatTransform(see), succeedsWith: 1)
-            try expect(loop.failed(Failure(2)).flatTransform(see), succeedsWith: 2)
-            try expect(loop.failed(CancellationError()).flatTransform(see), succeedsWith: 3)
+            try expect(loop.succeeded(1).flatMapResult(see), succeedsWith: 1)
+            try expect(loop.failed(Failure(2)).flatMapResult(see), succeedsWith: 2)
+            try expect(loop.failed(CancellationError()).flatMapResult(see), succeedsWith: 3)
             #expect(seen.entries == ["1", "failed: Failure(code: 2)", "cancelled"])
-            let throwing = loop.succeeded(1).flatTransform { _ -> Future<Int> in throw Failure(3) }
+            let throwing = loop.succeeded(1).flatMapResult { _ -> Future<Int> in throw Failure(3) }
             expect(throwing, failsWith: Failure(3))
         }
     }

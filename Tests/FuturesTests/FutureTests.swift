@@ -14,10 +14,10 @@ struct FutureTests {
             #expect("\(promise.future)" == "Future(success: 1)")
             #expect(promise.future.isCompleted)
             try #expect(promise.future.result?.get() == 1)
-            let failed = loop.failed(Failure(2), as: Int.self).ignoreFailure()
+            let failed = loop.failed(Failure(2), of: Int.self).ignoreFailure()
             #expect("\(failed)" == "Future(failure: Failure(code: 2))")
             #expect(throws: Failure(2)) { try failed.result?.get() }
-            let cancelled = loop.failed(CancellationError(), as: Int.self)
+            let cancelled = loop.failed(CancellationError(), of: Int.self)
             #expect("\(cancelled)" == "Future(cancelled)")
             #expect(throws: CancellationError.self) { try cancelled.result?.get() }
         }
@@ -70,6 +70,12 @@ struct FutureTests {
                 "the promise made at a.swift:3 was dropped without being completed; keep it until it is",
             .cycle: "a future was completed with itself; complete it with another one",
             .timedOut(after: .seconds(2)): "timed out after 2.0 seconds",
+            .message("out of luck"): "out of luck",
+            .cancelled: "the future was cancelled",
+            .aborted: "the future was aborted by a signal",
+            .castFailed(from: "Int", to: "String"): "a value of type Int is no String",
+            .missingValue: "there is no value to unwrap",
+            .notFailed: "the future has a value, and no error",
             .filtered: "the value does not satisfy the filter",
             .stalled: "run(until:) stalled: no timer, handle or job is left that could complete the future",
             .stopped: "the loop was stopped before the future completed",

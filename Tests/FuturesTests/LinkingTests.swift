@@ -64,7 +64,7 @@ struct LinkingTests {
         try withLoop(driver) { loop in
             try expectFewFutures(on: loop) { step in
                 func again() -> Future<Int> {
-                    step().flatTransform { result in
+                    step().flatMapResult { result in
                         if case .failure(let error) = result { throw error }
                         return loop.failed(Failure()).flatMapError { _ in again() }
                     }
@@ -128,7 +128,7 @@ struct LinkingTests {
             func expectOutcome(_ expected: String, after complete: (Promise<Int>) -> Bool) throws {
                 let seen = Record()
                 let promise = loop.makePromise(of: Int.self)
-                let mapped = loop.succeeded(0).flatTransform { _ in
+                let mapped = loop.succeeded(0).flatMapResult { _ in
                     promise.future.map { $0 }.recover { throw $0 }
                 }
                 mapped.whenComplete { seen.add($0) }

@@ -92,24 +92,24 @@ struct MapTests {
             expect(loop.succeeded(3).filter { $0 > 3 }, failsWith: FutureError.filtered)
             let throwing = loop.succeeded(3).filter { _ in throw Failure() }
             expect(throwing, failsWith: Failure())
-            let failed = loop.failed(Failure(1), as: Int.self).filter { _ in true }
+            let failed = loop.failed(Failure(1), of: Int.self).filter { _ in true }
             expect(failed, failsWith: Failure(1))
         }
     }
 
-    @Test("transform sees each outcome and makes a new one", arguments: Driver.allCases)
-    func transform(driver: Driver) throws {
+    @Test("mapResult sees each outcome and makes a new one", arguments: Driver.allCases)
+    func mapResult(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
             func see(_ result: Result<Int, any Error>) -> Int {
                 seen.add(result)
                 return seen.entries.count
             }
-            try expect(loop.succeeded(1).transform(see), succeedsWith: 1)
-            try expect(loop.failed(Failure(2)).transform(see), succeedsWith: 2)
-            try expect(loop.failed(CancellationError()).transform(see), succeedsWith: 3)
+            try expect(loop.succeeded(1).mapResult(see), succeedsWith: 1)
+            try expect(loop.failed(Failure(2)).mapResult(see), succeedsWith: 2)
+            try expect(loop.failed(CancellationError()).mapResult(see), succeedsWith: 3)
             #expect(seen.entries == ["1", "failed: Failure(code: 2)", "cancelled"])
-            let throwing = loop.succeeded(1).transform { _ -> Int in throw Failure(3) }
+            let throwing = loop.succeeded(1).mapResult { _ -> Int in throw Failure(3) }
             expect(throwing, failsWith: Failure(3))
         }
     }

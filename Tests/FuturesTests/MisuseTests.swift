@@ -13,6 +13,10 @@ struct MisuseTests {
         A future of another event loop was given where only one of this loop can be waited for. Complete a \
         promise of this loop instead, with loop.execute { … } from the other loop's callback.
         """
+    private static let foreignToken = """
+        A cancellation token of another event loop was given where only one of this loop can be watched. Make a \
+        CancellationSource(on:) of this loop for it.
+        """
     private static let nested = """
         run() was called on an event loop that is running. Return from the callback instead, and go on in a \
         future's callback.
@@ -124,7 +128,26 @@ struct MisuseTests {
         expect(Self.foreign, in: result)
     }
 
-    @Test("a future of another loop given to a group, a promise or a run", arguments: 0..<5)
+    @Test("a token of another loop given to a method, a job, a timer or another token", arguments: 0..<6)
+    func foreignTokens(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let (loop, other) = (EventLoop.virtual(), EventLoop.virtual())
+            let (source, foreign) = (CancellationSource(on: loop), CancellationSource(on: other))
+            if call == 1 { foreign.cancel() }
+            switch call {
+            case 0, 1: _ = loop.succeeded(1).map(token: foreign.token) { $0 }
+            case 2: loop.succeeded(1).whenSuccess(token: foreign.token) { _ in }
+            case 3: _ = loop.submit(token: foreign.token) {}
+            case 4: _ = loop.sleep(for: .zero, token: foreign.token)
+            default: _ = source.token || foreign.token
+            }
+            withExtendedLifetime((source, foreign)) {}
+        }
+        expect(Self.foreignToken, in: result)
+    }
+
+    @Test("a future of another loop given to a group, a promise or a run", arguments: 0..<9)
     func foreignGroups(call: Int) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [call] in
@@ -135,17 +158,26 @@ struct MisuseTests {
             case 1: _ = Future.race([foreign], on: loop)
             case 2: _ = loop.succeeded(1).and(foreign)
             case 3: loop.makePromise(of: Int.self).complete(using: foreign)
+            case 4: _ = combine(foreign, loop.succeeded(1))
+            case 5: _ = Future.select(loop.succeeded(1), or: foreign)
+            case 6: _ = loop.traverse([1]) { _ in foreign }
+            case 7: _ = Deferred { foreign }.start(on: loop)
             default: _ = try loop.run(until: foreign)
             }
         }
         expect(Self.foreign, in: result)
     }
 
-    @Test("a group of nothing outside of all callbacks", arguments: 0..<2)
+    @Test("a group of nothing outside of all callbacks", arguments: 0..<4)
     func groupWithoutLoop(call: Int) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [call] in
-            if call == 0 { _ = Future<Int>.all([]) } else { _ = Future<Int>.race([]) }
+            switch call {
+            case 0: _ = Future<Int>.all([])
+            case 1: _ = Future<Int>.race([])
+            case 2: _ = combine(cancelRemaining: true)
+            default: _ = Deferred.succeeded(1).start()
+            }
         }
         expect(Self.noLoop, in: result)
     }
@@ -158,6 +190,23 @@ struct MisuseTests {
         expect(
             "advance(by:) was called on an event loop of real time; make the loop by EventLoop.virtual().",
             in: result)
+    }
+
+    @Test("a check that a future succeeds, or fails, which it does not", arguments: 0..<2)
+    func unexpectedOutcome(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let loop = EventLoop.virtual()
+            let failed = loop.failed(FutureError.message("no luck"), of: Int.self)
+            let checked = call == 0 ? failed.preconditionSuccess() : loop.succeeded(1).preconditionFailure()
+            _ = try loop.run(until: checked)
+        }
+        let sentences = [
+            "A future that must not fail has failed: no luck. Handle the error before the check, or remove the "
+                + "check.",
+            "A future that must fail has a value: 1. Remove the check, or what makes it succeed.",
+        ]
+        expect(sentences[call], in: result)
     }
 
     @Test("callbacks that keep a shutdown busy for ever", arguments: Driver.allCases)

@@ -13,7 +13,7 @@ struct OrderTests {
             #expect(promise.future.isCompleted)
             promise.future.whenComplete { _ in seen.add("late") }
             loop.succeeded(7).whenSuccess { seen.add($0) }
-            loop.failed(Failure(), as: Int.self).whenFailure { _ in seen.add("failed") }
+            loop.failed(Failure(), of: Int.self).whenFailure { _ in seen.add("failed") }
             #expect(seen.entries.isEmpty)
             try settle(loop)
             #expect(seen.entries == ["1", "late", "7", "failed", "2"])

@@ -75,9 +75,9 @@ struct RepeatTests {
                 if runs == 3 { throw Failure(runs) }
             }
             expect(throwing.future, failsWith: Failure(3))
-            let failing = loop.repeat(every: .ticks(1)) { loop.failed(Failure(4), as: Int.self) }
+            let failing = loop.repeat(every: .ticks(1)) { loop.failed(Failure(4), of: Int.self) }
             expect(failing.future, failsWith: Failure(4))
-            let cancelled = loop.repeat(every: .ticks(1)) { loop.failed(CancellationError(), as: Int.self) }
+            let cancelled = loop.repeat(every: .ticks(1)) { loop.failed(CancellationError(), of: Int.self) }
             expectCancelled(cancelled.future)
             #expect(runs == 3)
         }
@@ -91,7 +91,7 @@ struct RepeatTests {
                 runs += 1
                 switch runs % 3 {
                 case 0: throw Failure()
-                case 1: return loop.failed(Failure(), as: Int.self)
+                case 1: return loop.failed(Failure(), of: Int.self)
                 default: return loop.failed(CancellationError())
                 }
             }

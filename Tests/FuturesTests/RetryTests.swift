@@ -52,6 +52,68 @@ struct RetryTests {
         }
     }
 
+    @Test(
+        "a future can decide whether to retry, and if it fails the error stands", arguments: Driver.allCases)
+    func asked(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var runs = 0
+            func retry(when ask: @escaping (any Error) throws -> Future<Bool>) -> Future<Int> {
+                runs = 0
+                return loop.retry(attempts: 4, backoff: .constant(.zero), when: ask) { attempt in
+                    runs = attempt
+                    throw Failure(attempt)
+                }
+            }
+            expect(retry { error in loop.submit { error as? Failure != Failure(2) } }, failsWith: Failure(2))
+            #expect(runs == 2)
+            expect(retry { _ in loop.submit { true } }, failsWith: Failure(4))
+            #expect(runs == 4)
+            expect(retry { _ in loop.failed(Failure(9)) }, failsWith: Failure(1))
+            expect(retry { _ in loop.failed(CancellationError()) }, failsWith: Failure(1))
+            expect(retry { _ in throw Failure(9) }, failsWith: Failure(1))
+            let question = loop.makePromise(of: Bool.self)
+            let asking = retry { _ in question.future }
+            try settle(loop)
+            #expect(asking.cancel())
+            #expect("\(question.future)" == "Future(cancelled)")
+            #expect(runs == 1)
+        }
+    }
+
+    @Test("the condition can have the number of attempts that remain", arguments: Driver.allCases)
+    func remaining(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var seen: [Int] = []
+            let future = loop.retry(
+                attempts: 5, backoff: .constant(.zero),
+                when: { _, remaining in
+                    seen.append(remaining)
+                    return remaining > 2
+                }
+            ) { attempt -> Future<Int> in throw Failure(attempt) }
+            expect(future, failsWith: Failure(3))
+            #expect(seen == [4, 3, 2])
+        }
+    }
+
+    @Test("jitter from a seeded generator is the same each time")
+    func seeded() throws {
+        try withLoop(.virtual) { loop in
+            func lasts(seed: UInt64) throws -> Duration {
+                let start = loop.instant
+                let future = loop.retry(attempts: 5, using: SeededGenerator(seed: seed)) {
+                    attempt -> Future<Int> in
+                    throw Failure(attempt)
+                }
+                expect(future, failsWith: Failure(5))
+                return start.duration(to: loop.instant)
+            }
+            let first = try lasts(seed: 1)
+            #expect(try lasts(seed: 1) == first)
+            #expect(try lasts(seed: 2) != first)
+        }
+    }
+
     @Test("cancelling reaches the attempt or the wait in progress", arguments: Driver.allCases)
     func cancel(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -29,7 +29,7 @@ struct RunTests {
             }
             let completed = try loop.run(until: loop.succeeded(2))
             #expect(completed == 2)
-            #expect(throws: Failure(3)) { try loop.run(until: loop.failed(Failure(3), as: Int.self)) }
+            #expect(throws: Failure(3)) { try loop.run(until: loop.failed(Failure(3), of: Int.self)) }
         }
     }
 

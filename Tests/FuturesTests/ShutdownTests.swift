@@ -146,7 +146,7 @@ struct ShutdownTests {
         try withLoop(driver) { loop in
             let seen = Record()
             loop.onUnhandledFailure = { seen.add($0 as? Failure ?? Failure(-1)) }
-            _ = loop.failed(Failure(1), as: Int.self)
+            _ = loop.failed(Failure(1), of: Int.self)
             var held: Future<Int>? = loop.failed(Failure(2))
             loop.shutdown()
             #expect(seen.entries == ["Failure(code: 1)"])

@@ -106,10 +106,10 @@ struct SlotTests {
         enum Bare: Error { case only }
         final class ObjectError: Error {}
         try withLoop(driver) { loop in
-            expect(loop.failed(Detailed(), as: Int.self).map { $0 }, failsWith: Detailed())
-            expect(loop.failed(Bare.only, as: String.self).map { $0 }, failsWith: Bare.only)
+            expect(loop.failed(Detailed(), of: Int.self).map { $0 }, failsWith: Detailed())
+            expect(loop.failed(Bare.only, of: String.self).map { $0 }, failsWith: Bare.only)
             let error = ObjectError()
-            let same = loop.failed(error, as: Int.self).map { $0 }.recover {
+            let same = loop.failed(error, of: Int.self).map { $0 }.recover {
                 ($0 as AnyObject) === error ? 1 : 0
             }
             try expect(same, succeedsWith: 1)

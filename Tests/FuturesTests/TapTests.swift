@@ -11,7 +11,7 @@ struct TapTests {
                 .tapResult { seen.add($0) }
             value.whenSuccess { seen.add("after \($0)") }
             try expect(value, succeedsWith: 1)
-            let error = loop.failed(Failure(2), as: Int.self).tap { _ in seen.add("no value") }
+            let error = loop.failed(Failure(2), of: Int.self).tap { _ in seen.add("no value") }
                 .tapError { seen.add("error \($0)") }
                 .tapResult { seen.add($0) }
             error.whenFailure { _ in seen.add("after") }
@@ -27,7 +27,7 @@ struct TapTests {
     func cancellation(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
-            let future = loop.failed(CancellationError(), as: Int.self)
+            let future = loop.failed(CancellationError(), of: Int.self)
                 .tap { _ in seen.add("value") }
                 .tapResult { seen.add($0) }
             expectCancelled(future)
@@ -41,7 +41,7 @@ struct TapTests {
             let value = loop.succeeded(1)
             expect(value.tap { _ in throw Failure(2) }, failsWith: Failure(2))
             expect(value.tapResult { _ in throw Failure(3) }, failsWith: Failure(3))
-            let error = loop.failed(Failure(4), as: Int.self)
+            let error = loop.failed(Failure(4), of: Int.self)
             expect(error.tapError { _ in throw Failure(5) }, failsWith: Failure(5))
         }
     }
@@ -51,9 +51,9 @@ struct TapTests {
         try withLoop(driver) { loop in
             let seen = Record()
             try expect(loop.succeeded(1).always { seen.add("value") }, succeedsWith: 1)
-            let error = loop.failed(Failure(2), as: Int.self).always { seen.add("error") }
+            let error = loop.failed(Failure(2), of: Int.self).always { seen.add("error") }
             expect(error, failsWith: Failure(2))
-            let cancelled = loop.failed(CancellationError(), as: Int.self).always { seen.add("cancellation") }
+            let cancelled = loop.failed(CancellationError(), of: Int.self).always { seen.add("cancellation") }
             expectCancelled(cancelled)
             #expect(seen.entries == ["value", "error", "cancellation"])
         }

@@ -42,7 +42,7 @@ struct UnhandledFailureTests {
             let seen = Record()
             loop.onUnhandledFailure = { _ in seen.add("report") }
             loop.submit {
-                _ = loop.failed(Failure(), as: Int.self)
+                _ = loop.failed(Failure(), of: Int.self)
                 seen.add("released")
             }.whenSuccess { seen.add("callback") }
             try settle(loop)
@@ -80,7 +80,7 @@ struct UnhandledFailureTests {
             fail().whenFailure { _ in }
             fail().whenComplete { _ in }
             _ = fail().recover { _ in 0 }
-            _ = fail().transform { _ in 0 }
+            _ = fail().mapResult { _ in 0 }
             _ = fail().flatMapError { _ in loop.succeeded(0) }
             expect(fail(), failsWith: Failure())
             expect(loop.submit { throw Failure() }, failsWith: Failure())
@@ -107,7 +107,7 @@ struct UnhandledFailureTests {
     @Test("cancellation is not reported", arguments: Driver.allCases)
     func cancellation(driver: Driver) throws {
         try expectReports([], on: driver) { loop in
-            _ = loop.failed(CancellationError(), as: Int.self)
+            _ = loop.failed(CancellationError(), of: Int.self)
             let promise = loop.makePromise(of: Int.self)
             promise.future.cancel()
             #expect(!promise.fail(Failure()))
@@ -123,7 +123,7 @@ struct UnhandledFailureTests {
                 seen.add(($0 as? Failure)?.code ?? -1)
                 _ = held.popLast()
             }
-            do { _ = loop.failed(Failure(0), as: Int.self) }
+            do { _ = loop.failed(Failure(0), of: Int.self) }
             try loop.run()
             #expect(seen.entries == ["0", "3", "2", "1"])
             loop.onUnhandledFailure = nil
@@ -137,10 +137,10 @@ struct UnhandledFailureTests {
         ) {
             let loop = EventLoop.virtual()
             for second in 0..<2 {
-                for index in 0..<15 { _ = loop.failed(Failure(second * 100 + index), as: Int.self) }
+                for index in 0..<15 { _ = loop.failed(Failure(second * 100 + index), of: Int.self) }
                 loop.advance(by: .seconds(1))
             }
-            for index in 0..<3 { _ = loop.failed(Failure(200 + index), as: Int.self) }
+            for index in 0..<3 { _ = loop.failed(Failure(200 + index), of: Int.self) }
             loop.advance(by: .zero)
         }
         var expected: [String] = []

@@ -39,8 +39,8 @@ struct ValueTests {
         try withOwner(driver) { owner in
             let loop = owner.loop
             _ = owner.await(loop.succeeded(1))
-            _ = owner.await(loop.failed(Failure(2), as: Int.self))
-            _ = owner.await(loop.failed(CancellationError(), as: Int.self))
+            _ = owner.await(loop.failed(Failure(2), of: Int.self))
+            _ = owner.await(loop.failed(CancellationError(), of: Int.self))
             let others = (0..<3).map { _ in loop.submit { owner.seen.add("other") } }
             try loop.run()
             #expect(owner.seen.entries == ["1", "Failure(code: 2)", "cancelled", "other", "other", "other"])

@@ -22,6 +22,25 @@ public func startThread(of group: DispatchGroup, _ body: @escaping @Sendable () 
     startThread(body) { _ in group.leave() }
 }
 
+/// Waits until the task has been cancelled, and then for a thread of `group`, which goes on for a moment. `resume` is
+/// how that thread lets the task go on.
+public nonisolated(nonsending) func outlastCancellation(
+    _ group: DispatchGroup,
+    resume: @escaping @Sendable (CheckedContinuation<Void, Never>) -> Void = { $0.resume() }
+) async {
+    let cancelled = DispatchSemaphore(value: 0)
+    await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+            startThread(of: group) {
+                cancelled.wait()
+                resume(continuation)
+            }
+        }
+    } onCancel: {
+        cancelled.signal()
+    }
+}
+
 /// Starts `body` on a thread of its own, releases it, and calls `ended` with what it returned or threw.
 public func startThread<Value: Sendable>(
     stackSize: Int = 1 << 20, _ body: @escaping @Sendable () throws -> Value,

@@ -1,5 +1,7 @@
+import CLibUV
 import Dispatch
 import Foundation
+import Futures
 import Glibc
 import Synchronization
 import Testing
@@ -18,12 +20,15 @@ func withLoop(
     defer {
         loop.shutdown()
         loop.onUnhandledFailure = nil
-        var left = loop.statistics
-        left.turns = before.turns
-        #expect(left == before, sourceLocation: sourceLocation)
+        #expect(loop.statistics.alive == before.alive, sourceLocation: sourceLocation)
         if !ignoringUnhandled { #expect(unhandled.isEmpty, sourceLocation: sourceLocation) }
     }
     try body(loop)
+}
+
+extension LoopStatistics {
+    /// What has to be as it was when all is done.
+    var alive: [Int] { [futures, promises, timers, handles, connections, readyCallbacks] }
 }
 
 extension EventLoop {
@@ -39,6 +44,21 @@ extension EventLoop {
         case .failure(let error): error
         }
     }
+
+    /// Runs the loop until `condition` holds, or for a minute.
+    func runUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let start = instant
+        while !condition() {
+            guard start.duration(to: instant) < .seconds(60) else {
+                Issue.record("what is waited for does not happen", sourceLocation: sourceLocation)
+                throw FutureError.stalled
+            }
+            try run(until: sleep(for: .milliseconds(1)))
+        }
+    }
+
+    /// Runs the loop for so long.
+    func run(for time: Duration) throws { try run(until: sleep(for: time)) }
 
     func connect(to address: SocketAddress) throws -> TCPConnection {
         try run(until: TCPConnection.connect(host: address.host, port: address.port, on: self))
@@ -56,6 +76,16 @@ extension EventLoop {
 
     func closeAll(_ connections: TCPConnection...) throws {
         for connection in connections { _ = outcome(of: connection.close()) }
+    }
+}
+
+/// What `body` throws, in words.
+func complaint(_ body: () throws -> Void) -> String? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return "\(error)"
     }
 }
 
@@ -77,18 +107,31 @@ final class PlainSocket {
 
     /// A socket with a port of its own, on which it listens if there is a backlog.
     static func bound(backlog: CInt? = nil) -> PlainSocket {
-        let socket = PlainSocket(Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0))
-        let status = unsafe socket.withAddress(port: 0) { unsafe bind(socket.descriptor, $0, $1) }
+        let socket = PlainSocket(
+            Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0))
+        let status = unsafe withAddress(port: 0) { unsafe bind(socket.descriptor, $0, $1) }
         precondition(status == 0)
         if let backlog { precondition(listen(socket.descriptor, backlog) == 0) }
         return socket
     }
 
     static func connected(to port: Int) -> PlainSocket {
-        let socket = PlainSocket(Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0))
-        let status = unsafe socket.withAddress(port: port) { unsafe Glibc.connect(socket.descriptor, $0, $1) }
-        precondition(status == 0)
+        let socket = unconnected()
+        socket.connect(to: port)
         return socket
+    }
+
+    static func unconnected() -> PlainSocket {
+        PlainSocket(Glibc.socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0))
+    }
+
+    static func unnamedMessages() -> PlainSocket {
+        PlainSocket(Glibc.socket(AF_UNIX, CInt(SOCK_DGRAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0))
+    }
+
+    func connect(to port: Int) {
+        let status = unsafe Self.withAddress(port: port) { unsafe Glibc.connect(descriptor, $0, $1) }
+        precondition(status == 0)
     }
 
     var port: Int {
@@ -110,7 +153,31 @@ final class PlainSocket {
         }
     }
 
-    private func withAddress(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+    /// Sends the end, and takes nothing more.
+    func shutdown() { _ = Glibc.shutdown(descriptor, CInt(SHUT_RDWR)) }
+
+    /// What has arrived, 64 KiB of it at most; `nil` if nothing has, and empty at the end or after a reset.
+    func receive() -> [UInt8]? {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+            let status = unsafe recv(descriptor, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+            count = max(0, status)
+            if status < 0, errno == EAGAIN { count = 65_536 }
+        }
+        return bytes.count == 65_536 ? nil : bytes
+    }
+
+    /// Waits for so many bytes, or fewer if the peer ends before.
+    func receiveExactly(_ count: Int) -> [UInt8] {
+        var received: [UInt8] = []
+        while received.count < count {
+            var byte: UInt8 = 0
+            guard unsafe recv(descriptor, &byte, 1, 0) == 1 else { break }
+            received.append(byte)
+        }
+        return received
+    }
+
+    private static func withAddress(port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(port).bigEndian
@@ -131,6 +198,13 @@ func openSockets() -> Int {
     }
 }
 
+/// How long this thread has run so far.
+func processorMilliseconds() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+}
+
 /// A number that threads share.
 final class Counter: Sendable {
     private let atomic = Atomic(0)
@@ -139,4 +213,18 @@ final class Counter: Sendable {
         get { atomic.load(ordering: .sequentiallyConsistent) }
         set { atomic.store(newValue, ordering: .sequentiallyConsistent) }
     }
+
+    @discardableResult
+    func add(_ number: Int) -> Int {
+        atomic.wrappingAdd(number, ordering: .sequentiallyConsistent).newValue
+    }
+}
+
+/// How many bytes have come from each port, for other threads to see.
+final class Progress: Sendable {
+    private let counts = Locked<[Int: Int]>([:])
+
+    func add(_ count: Int, for port: Int) { counts.withLock { $0[port, default: 0] += count } }
+
+    func count(for port: Int) -> Int { counts.withLock { $0[port] ?? 0 } }
 }

@@ -124,6 +124,22 @@ struct TCPListenerTests {
         }
     }
 
+    @Test(
+        "the address of all IPv6 interfaces takes connections over IPv4 too",
+        .enabled(if: loopbackHosts.contains("::1")))
+    func bothFamilies() throws {
+        try withLoop { loop in
+            let listener = try TCPListener(host: "::", port: 0, on: loop)
+            for host in loopbackHosts {
+                let port = listener.localAddress.port
+                let client = TCPConnection.connect(host: host, port: port, on: loop)
+                let (connected, accepted) = try loop.run(until: client.and(listener.accept()))
+                #expect(accepted.localAddress?.host == (host == "::1" ? "::1" : "::ffff:127.0.0.1"))
+                try loop.closeAll(connected, accepted)
+            }
+        }
+    }
+
     @Test("arguments out of range are refused")
     func arguments() throws {
         try withLoop { loop in

@@ -3,15 +3,18 @@ extension Cell {
     ///
     /// Climbs to the cell that decides: the first with a producer that answers, or the last that nobody else
     /// waits for. Without an answer everything from there down to this cell is cancelled now, upstream first.
-    func requestCancellation(ignoringConsumers: Bool = false) -> Bool {
-        guard state == .pending, ignoringConsumers || !hasConsumers else { return false }
+    func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
+        let ignoresOthers = ignoringConsumers || options.contains(.evenIfOthersWaiting)
+        guard state == .pending, ignoresOthers || !hasConsumers else { return false }
+        if options.contains(.ifSupported), !isCancellationSupported(options) { return false }
         var decided: CellObject?
         var top = self
         while true {
             if let producer = top.producer, top != decided?.cell {
                 let object = top.object
-                switch producer.cancellationRequested(by: top) {
+                switch producer.cancellationRequested(by: top, options: options) {
                 case .willComplete:
+                    if options.contains(.immediately), state == .pending { cancelAsOne(from: self) }
                     return true
                 case .cancel:
                     // The producer may be anybody's code: the way up may have changed meanwhile.
@@ -23,18 +26,52 @@ extension Cell {
                     break
                 }
             }
-            guard top != decided?.cell, let above = top.source, above.isAloneAbove(top) else { break }
+            guard top != decided?.cell, let above = top.whoIsAsked(options) else { break }
             top = above
         }
-        cancelPath(from: top)
+        if options.contains(.evenIfOthersWaiting) { leadPath(to: top) }
+        cancelAsOne(from: top)
         return true
     }
 
-    private func isAloneAbove(_ cell: Cell) -> Bool {
-        switch state {
-        case .linked: true
-        case .pending: first == cell && last == cell
-        default: false
+    /// No callback sees the path half cancelled: those that run at once run afterwards.
+    private func cancelAsOne(from top: Cell) {
+        withLoop { loop in
+            loop.withoutCallbacks { cancelPath(from: top) }
+            loop.releaseTheDead()
+        }
+    }
+
+    /// Whether a request would reach somebody who answers it.
+    func isCancellationSupported(_ options: CancelOptions = []) -> Bool {
+        var cell = state == .pending ? self : nil
+        while let asked = cell {
+            if asked.producer?.answersRequests == true { return true }
+            cell = asked.whoIsAsked(options)
+        }
+        return false
+    }
+
+    /// Where a request goes on to from this cell.
+    private func whoIsAsked(_ options: CancelOptions) -> Cell? {
+        guard !options.contains(.doNotForward), let source else { return nil }
+        switch source.state {
+        case .linked:
+            return source
+        case .pending:
+            let isAlone = source.first == self && source.last == self
+            return isAlone || options.contains(.evenIfOthersWaiting) ? source : nil
+        default:
+            return nil
+        }
+    }
+
+    /// Makes each cell between this one and `top` the first to wait for its source: the path leads there.
+    private func leadPath(to top: Cell) {
+        var cell = self
+        while cell != top, let source = cell.source {
+            if source.state == .pending { source.moveToFront(cell) }
+            cell = source
         }
     }
 
@@ -43,7 +80,7 @@ extension Cell {
         var cell = top
         cell.retain()
         cell.detach()
-        if cell.runsAfterCancel, !cell.flags.contains(.isQueued) { loop.enqueue(cell.object) }
+        if cell.runsAfterCancel, !cell.flags.contains(.isQueued) { loop.dispatch(cell.object) }
         while !cell.isCompleted {
             let below = cell == self ? nil : cell.first
             below?.retain()
@@ -66,7 +103,7 @@ extension Cell {
         } else if let next {
             next.leaveList(of: self)
             if next.runsAfterCancel {
-                withLoop { $0.enqueue(next, source: self) }
+                withLoop { $0.dispatch(next, source: self) }
             } else {
                 next.release()
             }
@@ -75,7 +112,7 @@ extension Cell {
         if state == .pending { settle(as: .cancelled) }
     }
 
-    private var runsAfterCancel: Bool { flags.contains(.hasStep) && interest.contains(.afterCancel) }
+    var runsAfterCancel: Bool { flags.contains(.hasStep) && interest.contains(.afterCancel) }
 
     /// Stops waiting for the source, which is asked to cancel if nobody else waits for it.
     func leaveSource(cancelling: Bool) {
@@ -97,10 +134,17 @@ extension EventLoop {
         cancelRequests.append(cell)
         guard !isCancelling else { return }
         isCancelling = true
-        while let cell = cancelRequests.popLast() {
-            _ = cell.requestCancellation()
-            cell.release()
+        withoutCallbacks {
+            var index = 0
+            while index < cancelRequests.count {
+                let cell = cancelRequests[index]
+                index += 1
+                _ = cell.requestCancellation()
+                cell.release()
+            }
+            cancelRequests.removeAll(keepingCapacity: true)
         }
         isCancelling = false
+        releaseTheDead()
     }
 }

@@ -68,10 +68,10 @@ extension Cell {
     func settle(as outcome: State) {
         state = outcome
         // What is linked to this cell may live on, but has nobody to ask any more.
-        if let source, source.state == .linked { source.producer = nil }
+        if let source, source.state == .linked { takeOverProducer(of: source) }
         if !flags.contains(.isQueued) { source = nil }
         if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
-        if let only = first, only == last, !only.interest.isDisjoint(with: interestOfOutcome) {
+        if let only = first, only == last, only.interest.isQueued(by: interestOfOutcome) {
             first = nil
             last = nil
             withLoop { $0.enqueue(only, source: self) }
@@ -82,10 +82,18 @@ extension Cell {
         withLoop { $0.releaseTheDead() }
     }
 
-    private func endProducer() {
+    /// The producer of what is linked to this cell ends as this cell's own does.
+    private func takeOverProducer(of link: Cell) {
+        guard let producer = link.producer else { return }
+        link.producer = nil
+        if hasProducer { endProducer() }
+        self.producer = producer
+    }
+
+    func endProducer() {
         let producer = producer
         self.producer = nil
-        producer?.settled()
+        withLoop { loop in loop.withoutCallbacks { producer?.settled() } }
     }
 
     /// Empties the list of consumers, in order: into the ready queue, or, where the outcome passes through
@@ -93,6 +101,7 @@ extension Cell {
     func distributeConsumers() {
         while let consumer = first {
             first = consumer.next
+            first?.previous = nil
             deliver(to: consumer)
         }
         last = nil
@@ -103,7 +112,7 @@ extension Cell {
         consumer.previous = nil
         consumer.next = nil
         if !consumer.interest.isDisjoint(with: interestOfOutcome) {
-            withLoop { $0.enqueue(consumer, source: self) }
+            withLoop { $0.dispatch(consumer, source: self) }
         } else {
             consumer.source = nil
             consumer.dropStep()

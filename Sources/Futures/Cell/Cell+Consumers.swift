@@ -2,7 +2,7 @@ extension Cell {
     /// Makes `child` a consumer of this cell, which is no link.
     func register(_ child: Cell, when interest: Interest) {
         flags.insert(.isObserved)
-        child.interest = interest
+        child.place(interest)
         append(child)
     }
 
@@ -10,13 +10,22 @@ extension Cell {
     func registerObserver(_ child: Cell, when interest: Interest) {
         if interest.contains(.failure) { flags.insert(.isObserved) }
         child.flags.insert(.isObserved)
-        child.interest = interest
+        child.place(interest)
         append(child)
+    }
+
+    /// Says which outcomes run this cell's step, and on which context, which is looked up now.
+    @inline(__always)
+    func place(_ interest: Interest) {
+        self.interest = withLoop { interest.placed(by: $0.contexts.inherited) }
     }
 
     private func append(_ child: Cell) {
         child.retain()
-        guard state == .pending else { return deliver(to: child) }
+        guard state == .pending else {
+            deliver(to: child)
+            return withLoop { $0.releaseTheDead() }
+        }
         child.source = self
         child.previous = last
         if let last { last.next = child } else { first = child }
@@ -25,7 +34,8 @@ extension Cell {
 
     /// Takes this cell out of its source's list. Does nothing if it is not in one.
     func detach() {
-        guard !flags.contains(.isQueued), let source, source.state == .pending else { return }
+        // The list of a completed source holds those to whom its outcome has not been handed on yet.
+        guard !flags.contains(.isQueued), let source, source.state != .linked else { return }
         leaveList(of: source)
         release()
     }
@@ -37,6 +47,26 @@ extension Cell {
         if let next { next.previous = previous } else { source.last = previous }
         previous = nil
         next = nil
+    }
+
+    func moveToFront(_ child: Cell) {
+        guard let first, first != child else { return }
+        child.leaveList(of: self)
+        child.source = self
+        child.next = first
+        first.previous = child
+        self.first = child
+    }
+
+    /// How many wait for a pending cell.
+    var consumerCount: Int {
+        var count = 0
+        var consumer = first
+        while let waiting = consumer {
+            count += 1
+            consumer = waiting.next
+        }
+        return count
     }
 
     var hasConsumers: Bool { state != .linked && first != nil }

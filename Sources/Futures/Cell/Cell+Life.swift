@@ -25,6 +25,11 @@ extension Cell {
         former?.release()
     }
 
+    /// Whether only its promise holds this cell, and nobody waits for it.
+    var isAbandoned: Bool {
+        isHeldOnce && (state == .linked ? first!.isAbandoned : state == .pending && !hasConsumers)
+    }
+
     /// The last thing that a cell does.
     func tearDown() {
         checkThread()
@@ -48,6 +53,11 @@ extension Cell {
             let heir = CellObject.plain(loop, state: .pending, of: Never.self)
             heir.cell.first = consumer
             heir.cell.last = last
+            var next = Optional(consumer)
+            while let heirs = next {
+                heirs.source = heir.cell
+                next = heirs.next
+            }
             heir.cell.flags.insert(.isObserved)
             heir.fail(FutureError.abandoned)
         }
@@ -60,6 +70,9 @@ extension Cell {
             withLoop { $0.releaseSlot(of: self, .dropStep) }
         } else if state == .success {
             if flags.contains(.hasTrivialValue) { return }
+            if flags.contains(.holdsResult), !flags.contains(.isObserved) {
+                behavior(.reportFailure, self, self)
+            }
             withLoop { $0.releaseSlot(of: self, .dropValue) }
         } else if state == .failure {
             let error = takeError()

@@ -2,7 +2,8 @@ extension Cell {
     /// Lets `other`, a future of the same type, decide this cell's outcome.
     ///
     /// A pending `other` that nobody else waits for becomes a link to this cell, so that a loop of `flatMap`s
-    /// runs in constant memory: whatever completes it completes this one.
+    /// runs in constant memory: whatever completes it completes this one. Not if this cell has a producer, which
+    /// is to hear of its end: links exchange theirs when they are cancelled.
     @usableFromInline
     func complete(using object: CellObject) {
         let other = object.cell
@@ -17,7 +18,7 @@ extension Cell {
         }
         if source.isCompleted {
             target.copyOutcome(of: source)
-        } else if !source.hasProducer, !source.hasConsumers {
+        } else if !source.hasProducer, !source.hasConsumers, !target.hasProducer {
             target.adopt(source)
         } else {
             source.register(target, when: [])

@@ -10,13 +10,37 @@ extension CellObject {
         }
     }
 
+    #if DEBUG
+        /// Where the promise was made, for `dump()`.
+        @usableFromInline
+        func noteSite(_ file: StaticString, _ line: UInt) {
+            loop.promiseSites[ObjectIdentifier(self)] = (file, line)
+        }
+    #endif
+
     @usableFromInline
     func promiseWasReleased(_ file: StaticString, _ line: UInt) {
         cell.withLoop { loop in
             loop.checkThread()
             loop.livePromises &-= 1
+            #if DEBUG
+                loop.promiseSites[ObjectIdentifier(self)] = nil
+            #endif
         }
         if !isLockedIn, cell.isOpen { fail(FutureError.brokenPromise(file: "\(file)", line: line)) }
+    }
+
+    /// Has `shutdown()` fail the future, as it fails those of promises, until it completes or follows another one.
+    func failAtShutdown() { cell.withLoop { $0.promises.add(cell) } }
+
+    /// Lets a future that waited for its turn have the outcome of `other` from now on; its producer stays.
+    func follow(_ other: CellObject) {
+        unlist()
+        cell.complete(using: other)
+    }
+
+    private func unlist() {
+        if cell.flags.contains(.isListed) { loop.promises.remove(cell) }
     }
 
     @usableFromInline
@@ -27,9 +51,9 @@ extension CellObject {
     func lockIn(to other: CellObject) -> Bool {
         let cell = cell
         guard !isLockedIn, cell.isOpen else { return false }
-        if cell.flags.contains(.isListed) { loop.promises.remove(cell) }
+        unlist()
         cell.flags.insert(.isLockedIn)
-        cell.producer = nil
+        cell.endProducer()
         cell.complete(using: other)
         return true
     }

@@ -76,19 +76,21 @@ struct Cell: Equatable {
         case dropValue
         /// Copy the source's value, which is of this cell's type.
         case copyValue
+        /// Report the failure in the value, a `Result`, if there is one.
+        case reportFailure
     }
 
-    /// Which outcomes of its source run a cell's step. The others pass through it at once.
+    /// Which outcomes of its source run a cell's step, and where. The others pass through it at once.
     @usableFromInline
     struct Interest: OptionSet, Sendable {
-        @usableFromInline let rawValue: UInt8
-        @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
-        @usableFromInline static let success = Interest(rawValue: 1)
-        @usableFromInline static let failure = Interest(rawValue: 2)
-        @usableFromInline static let cancellation = Interest(rawValue: 4)
+        @usableFromInline let rawValue: UInt16
+        @inlinable init(rawValue: UInt16) { self.rawValue = rawValue }
+        @inlinable static var success: Interest { Interest(rawValue: 1) }
+        @inlinable static var failure: Interest { Interest(rawValue: 2) }
+        @inlinable static var cancellation: Interest { Interest(rawValue: 4) }
         /// The step is to run although its own future has been cancelled (`always`).
-        @usableFromInline static let afterCancel = Interest(rawValue: 8)
-        @usableFromInline static let all: Interest = [.success, .failure, .cancellation]
+        @inlinable static var afterCancel: Interest { Interest(rawValue: 8) }
+        @inlinable static var all: Interest { Interest(rawValue: 7) }
     }
 
     @usableFromInline
@@ -98,6 +100,8 @@ struct Cell: Equatable {
         @usableFromInline static let hasStep = Flags(rawValue: 1)
         /// Values of the cell's type need no release.
         @usableFromInline static let hasTrivialValue = Flags(rawValue: 32)
+        /// The value is the `Result` of a typed future: a failure in it is one that somebody has to hear of.
+        static let holdsResult = Flags(rawValue: 64)
         /// Somebody will hear of a failure.
         static let isObserved = Flags(rawValue: 2)
         /// Completed by another future: the promise may not complete it any more.
@@ -200,6 +204,13 @@ extension Cell {
 
     /// The object that keeps this cell in memory.
     var object: CellObject { unsafe reference.takeUnretainedValue() }
+
+    var isHeldOnce: Bool {
+        var reference = unsafe reference
+        return unsafe withUnsafeMutableBytes(of: &reference) { bytes in
+            unsafe isKnownUniquelyReferenced(&bytes.assumingMemoryBound(to: CellObject.self)[0])
+        }
+    }
 
     func retain() { unsafe _ = reference.retain() }
     func release() { unsafe reference.release() }

@@ -33,8 +33,8 @@ extension CellObject {
     }
 
     @usableFromInline
-    func requestCancellation(ignoringConsumers: Bool = false) -> Bool {
-        checkedRoot.requestCancellation(ignoringConsumers: ignoringConsumers)
+    func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
+        checkedRoot.requestCancellation(options, ignoringConsumers: ignoringConsumers)
     }
 
     @inlinable @discardableResult
@@ -52,6 +52,9 @@ extension CellObject {
 
     /// Stops waiting for the source, which is asked to cancel if nobody else waits for it.
     func leaveSource(cancelling: Bool) { cell.leaveSource(cancelling: cancelling) }
+
+    /// Whether the step waits in the ready queue.
+    var isQueued: Bool { cell.flags.contains(.isQueued) }
 
     func setProducer(_ producer: Producer) { cell.producer = producer }
 

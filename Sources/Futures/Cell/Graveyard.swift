@@ -68,17 +68,24 @@ extension EventLoop {
         releaseTheDead()
     }
 
-    /// Releases what is buried, unless a caller further up does.
+    /// Releases what is buried, and runs what is to run at once, unless a caller further up does.
     @inline(__always)
     func releaseTheDead() {
-        if hasTheDead, releaseDepth == 0, !isDistributing { emptyGraveyard() }
+        if hasTheDead, releaseDepth == 0, !isDistributing { finishChange() }
+    }
+
+    private func finishChange() {
+        if !graveyard.isEmpty { emptyGraveyard() }
+        // What may not run yet is looked for again.
+        hasTheDead = contexts.holds > 0 && !contexts.immediate.isEmpty
+        if !tokenActions.isEmpty { runTokenActions() }
+        runImmediate()
     }
 
     private func emptyGraveyard() {
         releaseDepth = EventLoop.maximumDepth
         let coffin = CellObject.plain(self, state: .pending, of: Void.self)
         while !graveyard.isEmpty { graveyard.empty(with: coffin) }
-        hasTheDead = false
         releaseDepth = 0
     }
 }

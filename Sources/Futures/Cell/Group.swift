@@ -2,23 +2,29 @@
 @usableFromInline
 final class Group: Producer {
     private var members: [CellObject] = []
-    private let target: CellObject
-    private let cancelsRemaining: Bool
+    let target: CellObject
+    private var cancelRemaining: CancelRemaining
 
-    @usableFromInline
-    init(target: CellObject, cancelsRemaining: Bool) {
+    init(target: CellObject, cancelRemaining: CancelRemaining) {
         self.target = target
-        self.cancelsRemaining = cancelsRemaining
+        self.cancelRemaining = cancelRemaining
         super.init()
         target.setProducer(self)
     }
 
-    @usableFromInline
     func wait<S: Step>(for future: CellObject, step: S) where S.Output == Void {
         guard future.cell.isOf(target.loop) else { Misuse.foreignFuture() }
         let member = CellObject.waiting(future.loop, step: step)
         members.append(member)
         future.registerObserver(member, when: .all)
+        // The user's code that made the future may have ended the group.
+        if target.isCompleted { settled() }
+    }
+
+    /// Ends the group with the outcome of an input that has no value.
+    func fail(_ error: any Error) {
+        if error.isCancellation, cancelRemaining == .onFailure { cancelRemaining = .never }
+        target.fail(error)
     }
 
     override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
@@ -27,7 +33,7 @@ final class Group: Producer {
     override func settled() {
         let members = members
         self.members = []
-        for member in members { member.stopObserving(cancelling: cancelsRemaining) }
+        for member in members { member.stopObserving(cancelling: cancelRemaining != .never) }
     }
 }
 

@@ -1,6 +1,6 @@
 /// What will complete a cell, where that is something that wants to hear of cancellation or of the end.
 @usableFromInline
-class Producer {
+package class Producer {
     enum Answer {
         /// Cancel the future now.
         case cancel
@@ -13,6 +13,14 @@ class Producer {
     @usableFromInline init() {}
 
     func cancellationRequested(by cell: Cell) -> Answer { .undecided }
+
+    /// The same, for a producer that wants to know in which way.
+    func cancellationRequested(by cell: Cell, options: CancelOptions) -> Answer {
+        cancellationRequested(by: cell)
+    }
+
+    /// Whether it has an answer to such requests.
+    var answersRequests: Bool { true }
 
     /// The cell has completed, by whatever way.
     func settled() {}

@@ -20,6 +20,14 @@ struct PromiseList {
         cell.next = nil
     }
 
+    func visit(_ body: (Cell) -> Void) {
+        var cell = first
+        while let current = cell {
+            body(current)
+            cell = current.next
+        }
+    }
+
     /// One of them, or `nil`.
     var any: Cell? { first }
 }

@@ -8,6 +8,16 @@ struct ReadyQueue {
 
     var isEmpty: Bool { first == nil }
 
+    /// Walks the queue: to count what comes and goes would cost each callback something.
+    var count: Int {
+        var (count, cell) = (0, first)
+        while let current = cell {
+            count += 1
+            cell = current.next
+        }
+        return count
+    }
+
     /// Takes over the caller's reference to `cell`, which owns `source` while it is queued.
     @inline(__always)
     mutating func append(_ cell: Cell, source: Cell) {
@@ -17,6 +27,15 @@ struct ReadyQueue {
         cell.flags.insert(.isQueued)
         if let last = last { last.next = cell } else { first = cell }
         last = cell
+    }
+
+    /// Moves all of `other` to the end of this queue.
+    mutating func append(contentsOf other: inout ReadyQueue) {
+        guard let otherFirst = other.first else { return }
+        if let last = last { last.next = otherFirst } else { first = otherFirst }
+        last = other.last
+        other.first = nil
+        other.last = nil
     }
 
     /// The next cell, with its reference, which the caller has to release.
@@ -35,9 +54,9 @@ extension EventLoop {
     @inline(__always)
     func runNext() -> Bool {
         guard let cell = ready.takeFirst() else { return false }
-        let source = cell.takeSource()
-        if cell.flags.contains(.hasStep) {
-            cell.flags.remove(.hasStep)
+        let flags = cell.flags
+        let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
+        if flags.contains(.hasStep) {
             ready.running = cell
             cell.behavior(.run, cell, source)
             if ready.running == nil {
@@ -51,10 +70,21 @@ extension EventLoop {
         return true
     }
 
+    /// Runs the step of a cell that has been taken from another queue, and releases that one's reference.
+    func run(_ cell: Cell) {
+        let flags = cell.flags
+        let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
+        if flags.contains(.hasStep) {
+            cell.behavior(.run, cell, source)
+        }
+        source.release()
+        cell.release()
+    }
+
     /// Fails the next cell instead of running it.
     func failNext(_ error: any Error) -> Bool {
         guard let cell = ready.takeFirst() else { return false }
-        let source = cell.takeSource()
+        let source = cell.takeSource(andFlags: .isQueued)
         cell.fail(error)
         source.release()
         cell.release()
@@ -65,8 +95,8 @@ extension EventLoop {
 extension Cell {
     /// The source of a cell that leaves the queue, with the reference that the cell had to it.
     @inline(__always)
-    fileprivate func takeSource() -> Cell {
-        flags.remove(.isQueued)
+    fileprivate func takeSource(andFlags taken: Flags) -> Cell {
+        flags.subtract(taken)
         defer { source = nil }
         return source!
     }

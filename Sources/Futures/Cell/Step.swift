@@ -14,6 +14,7 @@ extension CellObject {
             switch event {
             case .dropValue: _ = cell.takeSlot(as: Value.self)
             case .copyValue: cell.initializeSlot(source.readSlot(as: Value.self))
+            case .reportFailure: cell.reportFailure(in: Value.self)
             case .run, .dropStep: break
             }
         }
@@ -36,6 +37,7 @@ extension CellObject {
             case .dropStep: _ = cell.takeSlot(as: S.self)
             case .dropValue: _ = cell.takeSlot(as: S.Output.self)
             case .copyValue: cell.initializeSlot(source.readSlot(as: S.Output.self))
+            case .reportFailure: cell.reportFailure(in: S.Output.self)
             }
         }
     }
@@ -45,27 +47,62 @@ extension CellObject {
         withExtendedLifetime(self) { cell.initializeSlot(content) }
     }
 
-    /// A future that runs `step` on this cell's outcome, if it is one of `interest`.
+    /// A future that runs `step` on this cell's outcome, if it is one of `interest`, unless `token` is cancelled.
     @inlinable
-    func derive<S: Step>(_ step: S, when interest: Cell.Interest) -> Future<S.Output> {
-        let child = CellObject(
-            besides: self, flags: [.hasStep, .trivial(S.Output.self)],
-            behavior: CellObject.behavior(of: S.self))
-        child.initializeSlot(step)
-        register(child, when: interest)
+    func derive<S: Step>(
+        _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,
+        token: CancellationToken = .none
+    ) -> Future<S.Output> {
+        let child = waiting(step)
+        if let condition = token.condition {
+            register(child, when: interest.on(context), until: condition)
+        } else {
+            register(child, when: interest.on(context))
+        }
         return Future(child)
     }
 
-    /// Runs `step` on this cell's outcome; nobody hears of what becomes of it.
+    /// Runs `step` on this cell's outcome, unless `token` is cancelled; nobody hears of what becomes of it.
     @inlinable @discardableResult
-    func observe<S: Step>(_ step: S, when interest: Cell.Interest) -> CellObject where S.Output == Void {
+    func observe<S: Step>(
+        _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,
+        token: CancellationToken = .none
+    ) -> CellObject where S.Output == Void {
+        if let condition = token.condition {
+            let child = waiting(EndingStep(step: step))
+            registerObserver(child, when: interest.on(context), until: condition)
+            return child
+        }
+        let child = waiting(step)
+        registerObserver(child, when: interest.on(context))
+        return child
+    }
+
+    /// A pending cell of the same loop that keeps `step` until something runs it.
+    @inlinable @inline(__always)
+    func waiting<S: Step>(_ step: S) -> CellObject {
         let child = CellObject(
             besides: self, flags: [.hasStep, .trivial(S.Output.self)],
             behavior: CellObject.behavior(of: S.self))
         child.initializeSlot(step)
-        registerObserver(child, when: interest)
         return child
     }
+}
+
+/// The step of an observer that somebody wants to hear the end of.
+@usableFromInline
+struct EndingStep<S: Step>: Step where S.Output == Void {
+    @usableFromInline let step: S
+
+    @inlinable init(step: S) { self.step = step }
+
+    @inlinable
+    func run(source: Cell, target: Cell) {
+        step.run(source: source, target: target)
+        target.succeed(())
+    }
+
+    @usableFromInline typealias Output = Void
 }
 
 extension Cell.Flags {

@@ -5,17 +5,19 @@ extension Future {
     /// Traps if the returned future is of another loop.
     @inlinable
     public func flatMap<NewValue>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> Future<NewValue>
     ) -> Future<NewValue> {
-        cell.derive(FlatMapStep(transform: transform), when: .success)
+        cell.derive(FlatMapStep(transform: transform), when: .success, on: context, token: token)
     }
 
     /// A future with the outcome of the one that `body` makes of the outcome of this one, whichever it is.
     @inlinable
-    public func flatTransform<NewValue>(
+    public func flatMapResult<NewValue>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> Future<NewValue>
     ) -> Future<NewValue> {
-        cell.derive(FlatTransformStep(body: body), when: .all)
+        cell.derive(FlatMapResultStep(body: body), when: .all, on: context, token: token)
     }
 }
 
@@ -36,7 +38,7 @@ struct FlatMapStep<Input, Output>: Step {
 }
 
 @usableFromInline
-struct FlatTransformStep<Input, Output>: Step {
+struct FlatMapResultStep<Input, Output>: Step {
     @usableFromInline let body: (Result<Input, any Error>) throws -> Future<Output>
 
     @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Future<Output>) { self.body = body }

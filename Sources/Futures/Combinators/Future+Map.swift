@@ -1,14 +1,20 @@
 extension Future {
     /// A future of what `transform` makes of the value, or of the error it throws. Failure and cancellation pass.
     @inlinable
-    public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> Future<NewValue> {
-        cell.derive(MapStep(transform: transform), when: .success)
+    public func map<NewValue>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ transform: @escaping (Value) throws -> NewValue
+    ) -> Future<NewValue> {
+        cell.derive(MapStep(transform: transform), when: .success, on: context, token: token)
     }
 
     /// A future of the value, if it satisfies `predicate`; otherwise fails with ``FutureError/filtered``.
     @inlinable
-    public func filter(_ predicate: @escaping (Value) throws -> Bool) -> Future<Value> {
-        map { value in
+    public func filter(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ predicate: @escaping (Value) throws -> Bool
+    ) -> Future<Value> {
+        map(on: context, token: token) { value in
             guard try predicate(value) else { throw FutureError.filtered }
             return value
         }
@@ -16,10 +22,11 @@ extension Future {
 
     /// A future of what `body` makes of the outcome, whichever it is. Cancellation reads as `CancellationError`.
     @inlinable
-    public func transform<NewValue>(
+    public func mapResult<NewValue>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> NewValue
     ) -> Future<NewValue> {
-        cell.derive(TransformStep(body: body), when: .all)
+        cell.derive(MapResultStep(body: body), when: .all, on: context, token: token)
     }
 }
 
@@ -40,7 +47,7 @@ struct MapStep<Input, Output>: Step {
 }
 
 @usableFromInline
-struct TransformStep<Input, Output>: Step {
+struct MapResultStep<Input, Output>: Step {
     @usableFromInline let body: (Result<Input, any Error>) throws -> Output
 
     @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Output) { self.body = body }

@@ -12,25 +12,31 @@ extension Future {
     /// A future of the value, or of what `body` makes of the error.
     @inlinable
     public func recover(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Value
+        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none,
+        _ body: @escaping (any Error) throws -> Value
     ) -> Future<Value> {
-        cell.derive(RecoverStep(body: body), when: policy.interest)
+        cell.derive(RecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
     /// A future of the value, or with the outcome of the future that `body` returns for the error.
     @inlinable
     public func flatMapError(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Future<Value>
+        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none,
+        _ body: @escaping (any Error) throws -> Future<Value>
     ) -> Future<Value> {
-        cell.derive(FlatRecoverStep(body: body), when: policy.interest)
+        cell.derive(FlatRecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
     /// A future of the value, or of the error that `body` returns or throws for the error.
     @inlinable
     public func mapError(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> any Error
+        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none,
+        _ body: @escaping (any Error) throws -> any Error
     ) -> Future<Value> {
-        recover(including: policy) { error in throw try body(error) }
+        recover(including: policy, on: context, token: token) { error in throw try body(error) }
     }
 }
 

@@ -1,16 +1,21 @@
 extension Future {
     /// A future with this outcome, which completes after `body` has seen the value. What `body` throws replaces it.
     @inlinable
-    public func tap(_ body: @escaping (Value) throws -> Void) -> Future<Value> {
-        cell.derive(TapStep(body: { try body($0.get()) }), when: .success)
+    public func tap(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (Value) throws -> Void
+    ) -> Future<Value> {
+        cell.derive(TapStep(body: { try body($0.get()) }), when: .success, on: context, token: token)
     }
 
     /// A future with this outcome, which completes after `body` has seen the error. What `body` throws replaces it.
     @inlinable
     public func tapError(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Void
+        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none,
+        _ body: @escaping (any Error) throws -> Void
     ) -> Future<Value> {
-        recover(including: policy) { error in
+        recover(including: policy, on: context, token: token) { error in
             try body(error)
             throw error
         }
@@ -19,15 +24,20 @@ extension Future {
     /// A future with this outcome, which completes after `body` has seen it. What `body` throws replaces it.
     /// Cancellation reads as `CancellationError`.
     @inlinable
-    public func tapResult(_ body: @escaping (Result<Value, any Error>) throws -> Void) -> Future<Value> {
-        cell.derive(TapStep(body: body), when: .all)
+    public func tapResult(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (Result<Value, any Error>) throws -> Void
+    ) -> Future<Value> {
+        cell.derive(TapStep(body: body), when: .all, on: context, token: token)
     }
 
     /// A future with this outcome, which completes after `body` has run. It runs exactly once, on value, error
     /// and cancellation alike, also when the returned future itself is cancelled first.
     @inlinable
-    public func always(_ body: @escaping () -> Void) -> Future<Value> {
-        cell.derive(TapStep(body: { _ in body() }), when: [.all, .afterCancel])
+    public func always(
+        on context: LocalContext = .default, token: CancellationToken = .none, _ body: @escaping () -> Void
+    ) -> Future<Value> {
+        cell.derive(TapStep(body: { _ in body() }), when: [.all, .afterCancel], on: context, token: token)
     }
 }
 

@@ -1,26 +1,37 @@
 extension Future {
     /// Calls `body` with the outcome. Cancellation reads as `.failure(CancellationError())`.
     @inlinable
-    public func whenComplete(_ body: @escaping (Result<Value, any Error>) -> Void) {
-        cell.observe(CompleteObserver(body: body), when: .all)
+    public func whenComplete(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (Result<Value, any Error>) -> Void
+    ) {
+        cell.observe(CompleteObserver(body: body), when: .all, on: context, token: token)
     }
 
     /// Calls `body` with the value, if there will be one.
     @inlinable
-    public func whenSuccess(_ body: @escaping (Value) -> Void) {
-        cell.observe(SuccessObserver(body: body), when: .success)
+    public func whenSuccess(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (Value) -> Void
+    ) {
+        cell.observe(SuccessObserver(body: body), when: .success, on: context, token: token)
     }
 
     /// Calls `body` with the error, if the future fails. Cancellation is no failure.
     @inlinable
-    public func whenFailure(_ body: @escaping (any Error) -> Void) {
-        cell.observe(FailureObserver(body: body), when: .failure)
+    public func whenFailure(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (any Error) -> Void
+    ) {
+        cell.observe(FailureObserver(body: body), when: .failure, on: context, token: token)
     }
 
     /// Calls `body` if the future is cancelled.
     @inlinable
-    public func whenCancelled(_ body: @escaping () -> Void) {
-        cell.observe(CancelObserver(body: body), when: .cancellation)
+    public func whenCancelled(
+        on context: LocalContext = .default, token: CancellationToken = .none, _ body: @escaping () -> Void
+    ) {
+        cell.observe(CancelObserver(body: body), when: .cancellation, on: context, token: token)
     }
 }
 

@@ -11,12 +11,20 @@ extension EventLoop {
         return true
     }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes with what it returns or throws.
-    public func submit<Value>(_ body: @escaping () throws -> Value) -> Future<Value> {
+    /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
+    ///
+    /// Cancelled as soon as `token` is; `body` is released unrun if that is before it runs.
+    public func submit<Value>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping () throws -> Value
+    ) -> Future<Value> {
         checkThread()
+        guard !token.isCancelled else { return failed(CancellationError()) }
         let cell = CellObject.waiting(self, step: SubmitStep(body: body))
-        enqueue(cell)
-        return Future(cell)
+        cell.cell.place(Cell.Interest.all.on(context))
+        dispatch(cell)
+        releaseTheDead()
+        return Future(cell).until(token)
     }
 
     /// Runs `body` on the loop and returns what it returns, or throws what it throws. Any thread.

@@ -28,7 +28,7 @@ extension EventLoop {
 
     /// A future that has failed with `error`, or is cancelled if `error` stands for cancellation.
     @inlinable
-    public func failed<Value>(_ error: any Error, as _: Value.Type = Value.self) -> Future<Value> {
+    public func failed<Value>(_ error: any Error, of _: Value.Type = Value.self) -> Future<Value> {
         let cell = CellObject.plain(self, state: .pending, of: Value.self)
         cell.fail(error)
         return Future(cell)

@@ -5,13 +5,14 @@ extension EventLoop {
     ///
     /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the loop
     /// alive, no open handle, no submitted job, no awaiting task. Can be called again afterwards.
-    /// Traps in a callback of this loop, and on another thread than the one that has used the loop before.
+    /// Traps in a callback of this loop, on a loop that is attached to a host's, and on another thread than the one
+    /// that has used the loop before.
     ///
     /// Fails with ``FutureError/shutDown``. Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
     public func run() throws {
         try enter {
             if !takeStop() { driver.run() }
-            _ = takeStop()
+            if !takeStop() { endStalledWaiters() }
         }
     }
 
@@ -35,14 +36,20 @@ extension EventLoop {
             wasStopped = takeStop()
         }
         waiter.stopObserving(cancelling: false)
-        guard let result = future.result else { throw wasStopped ? FutureError.stopped : FutureError.stalled }
+        guard let result = future.result else {
+            if !wasStopped { endStalledWaiters() }
+            throw wasStopped ? FutureError.stopped : FutureError.stalled
+        }
         return try result.get()
     }
 
     private func takeStop() -> Bool { stopRequested.exchange(false, ordering: .acquiringAndReleasing) }
 
     /// Makes ``run()`` return after the callback that runs now, or at once the next time if none runs. Any thread.
+    ///
+    /// Traps on a loop that is attached to a host's.
     public func stop() {
+        if isAttached { Misuse.attached("stop()") }
         stopRequested.store(true, ordering: .releasing)
         if isCurrent { driver.stop() } else { inbox.wake(self) }
     }
@@ -50,6 +57,7 @@ extension EventLoop {
     /// Runs `body`, which turns the driver, as a run of this loop.
     package func enter(_ body: () -> Void) throws {
         guard !isShutDown else { throw FutureError.shutDown }
+        if isAttached { Misuse.attached("run()") }
         if isRunning || isTurning { Misuse.nestedRun() }
         claimThread()
         isRunning = true

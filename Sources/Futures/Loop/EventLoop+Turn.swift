@@ -5,21 +5,37 @@ extension EventLoop {
     ///
     /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
     @inline(__always)
-    package func turn(_ callback: () -> Void = {}) {
+    package func turn(_ callback: () -> Void) {
         guard !isTurning else { return callback() }
+        if isAttached { return attachedTurn(callback) }
+        if observer != nil { turnStarted = driver.now }
         isTurning = true
         callback()
         finishTurn()
     }
 
+    /// The host knows nothing of `current`, which `run` sets otherwise.
+    private func attachedTurn(_ callback: () -> Void) {
+        EventLoop.withCurrent(self) {
+            if observer != nil { turnStarted = driver.now }
+            isTurning = true
+            callback()
+            finishTurn()
+        }
+    }
+
     private func finishTurn() {
         isTurnRequested = false
         turns &+= 1
-        drain()
+        let callbacks = drain()
+        work.turnEnded(callbacks: callbacks)
+        if !abandonmentWatches.isEmpty { queueAbandoned() }
         reportUnhandledFailures()
+        if phase == .shuttingDown { goOnEnding() }
+        if observer != nil { observeTurn(callbacks: callbacks) }
         isTurning = false
         if !isRunning { completedVoid = nil }
-        if !ready.isEmpty || unhandled.isPending { requestTurn() }
+        if !ready.isEmpty || unhandled.isPending || contexts.isWaitingForTurn { requestTurn() }
         armTimer()
     }
 
@@ -32,7 +48,7 @@ extension EventLoop {
     /// Another thread called `wake`.
     package func wokenUp() {
         turn {
-            for job in inbox.takeAll() { enqueue(job) }
+            takeJobs()
             if stopRequested.load(ordering: .acquiring) { driver.stop() }
         }
     }
@@ -41,7 +57,10 @@ extension EventLoop {
     @discardableResult
     func drain() -> Int {
         var budget = EventLoop.turnBudget
+        jobAllowance = EventLoop.turnBudget
+        if slowCallbacks != nil { budget = drainWatching(budget: budget) }
         while budget > 0, runNext() { budget -= 1 }
+        queueJobs()
         return EventLoop.turnBudget - budget
     }
 
@@ -51,7 +70,7 @@ extension EventLoop {
         driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
     }
 
-    /// Makes the driver call `turn` before it waits, when something happens outside of one.
+    /// Makes the driver call `requestedTurn` before it waits, when something happens outside of one.
     func requestTurn() {
         guard !isTurning, !isTurnRequested else { return }
         guard phase != .closed else { return failReady() }
@@ -78,7 +97,7 @@ extension EventLoop {
         enqueue(object.cell, source: object.cell)
     }
 
-    /// Queues a closure from another thread, or a job of an actor.
+    /// Queues a closure of this thread, such as a job of an actor.
     func enqueue(_ job: @escaping () -> Void) {
         enqueue(CellObject.waiting(self, step: JobStep(body: job)))
     }
@@ -92,14 +111,14 @@ extension EventLoop {
         while index < passingOn.count {
             passingOn[index].cell.distributeConsumers()
             index += 1
-            if index == 1024 {
+            // Now and then, and no more at a time than have been dealt with.
+            if index >= 1024, index >= passingOn.count / 2 {
                 passingOn.removeFirst(index)
                 index = 0
             }
         }
         passingOn.removeAll(keepingCapacity: true)
         isDistributing = false
-        releaseTheDead()
     }
 }
 

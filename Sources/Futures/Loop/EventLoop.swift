@@ -5,13 +5,16 @@ internal import Synchronization
 ///
 /// Futures, promises and timers belong to the loop that made them and may only be used on its thread; using
 /// them elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
-/// ``submit(_:)->Value`` and ``stop()``.
+/// ``submit(_:)->Value``, `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
 ///
-/// A loop belongs to the thread that made it until it is run.
+/// A loop belongs to the thread that made it until it is run. One that is attached to a host's loop belongs to the
+/// thread that attached it, and only the host runs it.
 public final class EventLoop: @unchecked Sendable {
     // Sendable because all state below is touched on the loop's thread only, except for what says otherwise.
 
     package let driver: any LoopDriver
+    /// Somebody else runs the loop, until ``detach()``.
+    let isAttached: Bool
     /// Any thread.
     let inbox = Inbox()
     /// Any thread: the identity of the loop's thread.
@@ -20,33 +23,59 @@ public final class EventLoop: @unchecked Sendable {
     let stopRequested = Atomic(false)
 
     var ready = ReadyQueue()
+    var jobs = JobList()
+    /// Whether they have their place in the ready queue.
+    var areJobsQueued = false
+    /// How many of them may still run in this turn.
+    var jobAllowance = 0
+    var contexts = ContextQueues()
     let timers = TimerHeap()
+    var coarse = CoarseWheel()
     let graveyard = Graveyard()
     var hasTheDead = false
     var releaseDepth = 0
     var unhandled = UnhandledFailures()
+    var slowCallbacks: SlowCallbackWatch?
+    var abandonmentWatches: [UInt64: WatchedCell] = [:]
+    var lastWatchNumber: UInt64 = 0
     var promises = PromiseList()
+    #if DEBUG
+        /// Where the promises were made that somebody holds.
+        var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
+    #endif
     var passingOn: [CellObject] = []
     var isDistributing = false
     var cancelRequests: [Cell] = []
     var isCancelling = false
+    var tokenActions: [() -> Void] = []
     var isTurning = false
     var isTurnRequested = false
     var isRunning = false
-    var waiters: [UInt64: Waiter] = [:]
-    var lastWaiterID: UInt64 = 0
+    /// What other threads know by a number.
+    var remotes: [UInt64: any Remote] = [:]
+    /// Any thread.
+    let lastRemoteID = Atomic<UInt64>(0)
+    /// What keeps `run` from returning, besides the driver's own.
+    var holds = 0
+    /// How many asynchronous bodies have not ended.
+    var bodies = 0
     var completedVoid: CellObject?
     var turns: UInt64 = 0
+    var work = LoopWork()
+    var observer: ((LoopEvent) -> Void)?
+    var turnStarted: UInt64 = 0
+    var slowTurns = ReportLimit()
     var liveCells = 0
     var livePromises = 0
     /// Handles of the driver that users hold, and, among them, connections.
     package var liveHandles = 0
     package var liveConnections = 0
     var phase = Phase.open
+    var detachment: Detachment?
 
     enum Phase { case open, shuttingDown, closed }
 
-    /// How many ready steps a turn runs before I/O and timers get their chance.
+    /// How many ready steps, and how many jobs of other threads, a turn runs before I/O and timers get their chance.
     public static let turnBudget = 4096
 
     /// Called once, at the end of the turn, for each future that failed and was released without anyone having
@@ -59,15 +88,18 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    package init(driver: any LoopDriver) {
+    package init(driver: any LoopDriver, isAttached: Bool = false) {
         self.driver = driver
+        self.isAttached = isAttached
+        OwningThreads.add(self)
     }
 
     deinit {
+        OwningThreads.remove(self)
         // No future is alive: they retain the loop. So nothing can be pending but an idle driver.
         if phase == .open {
             _ = inbox.close()
-            driver.close()
+            driver.close {}
         }
     }
 

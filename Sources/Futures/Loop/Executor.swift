@@ -1,4 +1,3 @@
-internal import CThread
 internal import Glibc
 internal import Synchronization
 
@@ -30,15 +29,20 @@ extension EventLoop {
     func claimThread() {
         guard !isCurrent else { return }
         if liveCells > 0 || liveHandles > 0 { Misuse.runElsewhere() }
-        thread.store(current_thread_identity(), ordering: .relaxed)
+        OwningThreads.move(self, toCallingThread: true)
     }
+
+    /// The thread ends: the loop belongs to none, until another one claims it.
+    package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
 
     func retainItself() { unsafe _ = Unmanaged.passRetained(self) }
     func releaseItself() { unsafe Unmanaged.passUnretained(self).release() }
 }
 
-extension EventLoop: SerialExecutor {
-    /// Runs a job of an actor whose executor is this loop. Any thread.
+extension EventLoop: SerialExecutor, TaskExecutor {
+    /// Runs a job of an actor whose executor is this loop, or of a task that prefers it. Any thread.
+    ///
+    /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let accepted = execute { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
@@ -50,6 +54,28 @@ extension EventLoop: SerialExecutor {
     }
 
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+
+    /// Starts a task that runs `body`, which belongs to this loop's thread, isolated to the loop.
+    func startTask(_ body: @escaping () async -> Void) -> Task<Void, Never> {
+        // It stays on this thread, to which the task is isolated.
+        nonisolated(unsafe) let body = body
+        return LoopTask(self).assumeIsolated { task in unsafe task.start(body) }
+    }
+}
+
+/// What a task is isolated to that runs on a loop for no actor of the user's.
+private actor LoopTask {
+    private let loop: EventLoop
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    func start(_ body: @escaping () async -> Void) -> Task<Void, Never> {
+        Task { await self.run(body) }
+    }
+
+    private func run(_ body: () async -> Void) async { await body() }
 }
 
 /// Where a task that awaited a future goes on: on the loop's thread.

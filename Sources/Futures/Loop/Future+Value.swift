@@ -16,7 +16,7 @@ extension Future {
 
     private func pendingValue(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         let loop = loop
-        let id = loop.nextWaiterID()
+        let id = loop.newRemoteID()
         // Without a preference the task would go on by way of another thread: continuations resume on no actor.
         return try await withTaskExecutorPreference(Resumption(loop)) {
             // A closure that mentions the isolation runs in it.
@@ -24,55 +24,18 @@ extension Future {
             return try await withTaskCancellationHandler {
                 _ = isolation
                 return try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { continuation in
-                    loop.addWaiter(id, for: self) { result in
+                    loop.addWaiter(id, for: self, keepsAlive: true) { result in
                         // It stays on the loop's thread, to which the task is isolated.
                         nonisolated(unsafe) let result = result
                         unsafe continuation.resume(with: result)
                     }
-                    if Task.isCancelled { loop.cancelWaiter(id) }
+                    if Task.isCancelled {
+                        loop.remotes.removeValue(forKey: id)?.end(with: CancellationError())
+                    }
                 }
             } onCancel: {
-                loop.execute { loop.cancelWaiter(id) }
+                loop.endRemote(id, with: CancellationError())
             }
         }
-    }
-}
-
-extension EventLoop {
-    /// A task that awaits a future: its consumer, and how to resume it with a `CancellationError`.
-    struct Waiter {
-        let observer: CellObject
-        let cancel: () -> Void
-    }
-
-    fileprivate func nextWaiterID() -> UInt64 {
-        lastWaiterID += 1
-        return lastWaiterID
-    }
-
-    fileprivate func addWaiter<Value>(
-        _ id: UInt64, for future: Future<Value>, resume: @escaping (Result<Value, any Error>) -> Void
-    ) {
-        let step = CompleteObserver<Value> { [unowned self] result in
-            removeWaiter(id)
-            resume(result)
-        }
-        if waiters.isEmpty { driver.keepAlive(true) }
-        waiters[id] = Waiter(observer: future.cell.observe(step, when: .all)) {
-            resume(.failure(CancellationError()))
-        }
-    }
-
-    fileprivate func cancelWaiter(_ id: UInt64) {
-        guard let waiter = removeWaiter(id) else { return }
-        waiter.observer.stopObserving(cancelling: true)
-        waiter.cancel()
-    }
-
-    @discardableResult
-    private func removeWaiter(_ id: UInt64) -> Waiter? {
-        guard let waiter = waiters.removeValue(forKey: id) else { return nil }
-        if waiters.isEmpty { driver.keepAlive(false) }
-        return waiter
     }
 }

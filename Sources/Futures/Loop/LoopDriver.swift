@@ -1,4 +1,5 @@
-/// What turns an event loop: it waits, and calls `turn`, `timerFired` or `wokenUp` whenever something happened.
+/// What turns an event loop: it waits, and calls `turn`, `requestedTurn`, `timerFired` or `wokenUp` whenever
+/// something happened.
 ///
 /// On the loop's thread, except for `wake`. Nothing here schedules: the order of work is the loop's alone.
 package protocol LoopDriver: AnyObject {
@@ -7,7 +8,7 @@ package protocol LoopDriver: AnyObject {
     /// Calls `timerFired` at `deadline` or soon after, instead of at the one given before; never if `nil`.
     /// Only a deadline that keeps alive prevents `run` from returning.
     func arm(deadline: UInt64?, keepsAlive: Bool)
-    /// Calls `turn` before it waits again, without a system call.
+    /// Calls `requestedTurn` before it waits again, without a system call. Polls between two of these.
     func requestTurn()
     /// Calls `wokenUp` soon. Any thread; calls may be merged. Never called after `close`.
     func wake()
@@ -16,10 +17,14 @@ package protocol LoopDriver: AnyObject {
     /// Waits and calls until `stop`, or until nothing is left that could call.
     func run()
     func stop()
-    /// One round, without waiting unless `blocking`.
-    func poll(blocking: Bool)
-    /// Closes the handles that users left open, failing what waits on them. Blocks until that is done.
+    /// One round, without waiting.
+    func poll()
+    /// Closes the handles that users left open, failing what waits on them. Blocks until that is done, unless
+    /// somebody else runs the loop.
     func closeHandles()
-    /// Closes the driver itself, which has no users' handles any more. Nothing is called afterwards.
-    func close()
+    /// The handles that users have open, each in one line.
+    var openHandles: [String] { get }
+    /// Closes the driver itself, which has no users' handles any more, and calls `done`: before it returns, unless
+    /// somebody else runs the loop. Nothing else is called afterwards.
+    func close(_ done: @escaping () -> Void)
 }

@@ -1,8 +1,8 @@
 internal import Glibc
 
 /// Lines for a person, straight to the descriptor, whole.
-enum StandardError {
-    static func print(_ line: String) {
+package enum StandardError {
+    package static func print(_ line: String) {
         var text = line + "\n"
         text.withUTF8 { bytes in _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
     }

@@ -33,6 +33,7 @@ extension EventLoop {
             unhandled.printed = 0
         }
         for error in errors {
+            if isObserved { tell(.unhandledFailure(error)) }
             if let handler = unhandled.handler {
                 handler(error)
             } else if unhandled.printed < UnhandledFailures.linesPerSecond {

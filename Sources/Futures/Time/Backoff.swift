@@ -47,34 +47,3 @@ public struct Backoff: Sendable {
         return nil
     }
 }
-
-extension EventLoop {
-    /// A future of the first success among up to `attempts` runs of `body`, which gets the attempt's number
-    /// from 1, or failed with the error of the last.
-    ///
-    /// Waits between attempts as `backoff` says. An error for which `condition` is `false` ends it at once, and
-    /// so does cancellation. Cancelling it reaches the attempt or the wait in progress.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `attempts` is not positive or `backoff` makes no sense.
-    public func retry<Value>(
-        attempts: Int = 3, backoff: Backoff = .exponential,
-        when condition: @escaping (any Error) -> Bool = { _ in true },
-        _ body: @escaping (_ attempt: Int) throws -> Future<Value>
-    ) -> Future<Value> {
-        guard attempts > 0 else {
-            return failed(FutureError.invalidArgument("\(attempts) attempts are none; give at least 1"))
-        }
-        if let complaint = backoff.complaint { return failed(FutureError.invalidArgument(complaint)) }
-        func attempt(_ number: Int) -> Future<Value> {
-            let run: Future<Value>
-            do { run = try body(number) } catch { run = failed(error) }
-            guard number < attempts else { return run }
-            return run.flatMapError { [unowned self] error in
-                guard condition(error) else { throw error }
-                var generator = SystemRandomNumberGenerator()
-                return sleep(for: backoff.delay(afterAttempt: number, using: &generator))
-                    .flatMap { attempt(number + 1) }
-            }
-        }
-        return attempt(1)
-    }
-}

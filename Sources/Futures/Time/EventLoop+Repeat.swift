@@ -15,42 +15,50 @@ public enum RepeatFailure: Sendable {
 }
 
 extension EventLoop {
-    /// Runs `body` every `interval`, first after one `interval`, until it is cancelled or `body` throws.
+    /// Runs `body` every `interval`, first after one `interval`, until it or `token` is cancelled, or `body` throws.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     @discardableResult
     public func `repeat`(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
-        keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Void
+        keepsLoopAlive: Bool = true, token: CancellationToken = .none,
+        _ body: @escaping () throws -> Void
     ) -> ScheduledTask<Void> {
-        `repeat`(every: interval, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive) {
+        `repeat`(
+            every: interval, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive, token: token
+        ) {
             [unowned self] () throws -> Future<Void> in
             try body()
             return succeeded()
         }
     }
 
-    /// Runs `body` every `interval`, first after one `interval`, until it is cancelled or its future fails.
+    /// Runs `body` every `interval`, first after one `interval`, until it or `token` is cancelled, or its future fails.
     ///
     /// Runs never overlap: the next one waits for the future of the one before. Cancelling asks it to cancel.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     @discardableResult
     public func `repeat`<Ignored>(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
-        keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Future<Ignored>
+        keepsLoopAlive: Bool = true, token: CancellationToken = .none,
+        _ body: @escaping () throws -> Future<Ignored>
     ) -> ScheduledTask<Void> {
         let cell = CellObject.plain(self, state: .pending, of: Void.self)
         let future = Future<Void>(cell)
         guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
-            cell.fail(
-                FutureError.invalidArgument("an interval of \(interval) is not positive; give more than zero")
-            )
+            cell.fail(FutureError.unsuitableInterval(interval))
             return ScheduledTask(future)
         }
         Repetition(
             cell, interval: nanoseconds, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
             body: body
         ).start()
-        return ScheduledTask(future)
+        return ScheduledTask(future.until(token))
+    }
+}
+
+extension FutureError {
+    static func unsuitableInterval(_ interval: Duration) -> FutureError {
+        .invalidArgument("an interval of \(interval) is not positive; give more than zero")
     }
 }

@@ -27,32 +27,48 @@ extension EventLoop {
 
     /// A future that completes when `duration` has passed, never earlier; resolution on a real loop is 1 ms.
     ///
-    /// Cancelling it stops the timer. Durations beyond 584 years last for ever. Fails with
+    /// Cancelling it, or `token`, stops the timer. Durations beyond 584 years last for ever. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does
     /// not prevent ``run()`` from returning.
     /// Binds [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
-    public func sleep(for duration: Duration, keepsLoopAlive: Bool = true) -> Future<Void> {
+    public func sleep(
+        for duration: Duration, keepsLoopAlive: Bool = true, token: CancellationToken = .none
+    ) -> Future<Void> {
         guard let nanoseconds = duration.wholeNanoseconds else {
             return failed(FutureError.negativeDuration(duration))
         }
-        return sleep(until: deadline(after: nanoseconds), keepsLoopAlive: keepsLoopAlive)
+        return sleep(until: deadline(after: nanoseconds), keepsLoopAlive: keepsLoopAlive).until(token)
     }
 
-    /// Runs `body` when `delay` has passed, as ``sleep(for:keepsLoopAlive:)`` counts it.
+    /// Runs `body` on `context` when `delay` has passed, as ``sleep(for:keepsLoopAlive:token:)`` counts it.
+    ///
+    /// Cancelling it, or `token`, stops the timer.
     @discardableResult
     public func schedule<Value>(
-        after delay: Duration, keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Value
+        after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
+        token: CancellationToken = .none, _ body: @escaping () throws -> Value
     ) -> ScheduledTask<Value> {
-        ScheduledTask(startTimer(after: delay, keepsLoopAlive: keepsLoopAlive, step: SubmitStep(body: body)))
+        guard let nanoseconds = delay.wholeNanoseconds else {
+            return ScheduledTask(failed(FutureError.negativeDuration(delay)))
+        }
+        let instant = LoopInstant(nanoseconds: deadline(after: nanoseconds))
+        return schedule(at: instant, keepsLoopAlive: keepsLoopAlive, on: context, token: token, body)
     }
 
-    /// Runs `body` at `instant`, or in the next turn if that has passed.
+    /// Runs `body` on `context` at `instant`, or in the next turn if that has passed.
+    ///
+    /// Cancelling it, or `token`, stops the timer.
     @discardableResult
     public func schedule<Value>(
-        at instant: LoopInstant, keepsLoopAlive: Bool = true, _ body: @escaping () throws -> Value
+        at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
+        token: CancellationToken = .none, _ body: @escaping () throws -> Value
     ) -> ScheduledTask<Value> {
-        ScheduledTask(
-            startTimer(at: instant.nanoseconds, keepsLoopAlive: keepsLoopAlive, step: SubmitStep(body: body)))
+        checkThread()
+        guard !isShutDown else { return ScheduledTask(failed(FutureError.shutDown)) }
+        let cell = CellObject.waiting(self, step: SubmitStep(body: body))
+        cell.cell.place(Cell.Interest.all.on(context))
+        LoopTimer(self, cell: cell, deadline: instant.nanoseconds, keepsAlive: keepsLoopAlive).start()
+        return ScheduledTask(Future(cell).until(token))
     }
 }
 

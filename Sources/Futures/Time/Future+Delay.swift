@@ -1,26 +1,30 @@
 extension Future {
     /// A future with this outcome, value or error, `duration` after it. Cancellation passes at once.
     ///
+    /// Cancelled as soon as `token` is, which stops the timer and nothing else.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
-    public func delay(by duration: Duration) -> Future<Value> {
+    public func delay(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
         return cell.derive(
-            FlatTransformStep { result in loop.sleep(for: duration).map { _ in try result.get() } },
-            when: [.success, .failure])
+            FlatMapResultStep { result in loop.sleep(for: duration).map { _ in try result.get() } },
+            when: [.success, .failure], token: token)
     }
 
     /// A future with this outcome, or failed with ``FutureError/timedOut(after:)`` if that comes too late.
     ///
     /// When the time is up this future is asked to cancel, if nobody else waits for it; with
-    /// `cancellingSource: false` it is left alone.
+    /// `cancellingSource: false` it is left alone. It is left alone, too, when `token` is cancelled, which cancels
+    /// the returned future at once.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
-    public func timeout(after limit: Duration, cancellingSource: Bool = true) -> Future<Value> {
+    public func timeout(
+        after limit: Duration, cancellingSource: Bool = true, token: CancellationToken = .none
+    ) -> Future<Value> {
         let loop = loop
         guard let nanoseconds = limit.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(limit))
         }
         let child = CellObject.plain(loop, state: .pending, of: Value.self)
-        cell.register(child, when: [])
+        until(token, cancellingSource: false).cell.register(child, when: [])
         if !child.isCompleted {
             TimeoutTimer(loop, cell: child, after: nanoseconds, limit: limit, cancelling: cancellingSource)
                 .start()
@@ -45,5 +49,7 @@ private final class TimeoutTimer: LoopTimer {
     }
 
     /// Who cancels a future with a time limit cancels what it waits for.
+    override var answersRequests: Bool { false }
+
     override func cancellationRequested(by cell: Cell) -> Answer { .undecided }
 }

@@ -8,7 +8,7 @@ class LoopTimer: Producer {
     final var cell: CellObject?
     final let loop: EventLoop
 
-    init(_ loop: EventLoop, cell: CellObject, deadline: UInt64, keepsAlive: Bool) {
+    init(_ loop: EventLoop, cell: CellObject?, deadline: UInt64, keepsAlive: Bool) {
         self.loop = loop
         self.cell = cell
         self.deadline = deadline
@@ -25,9 +25,17 @@ class LoopTimer: Producer {
         loop.requestTurn()
     }
 
-    /// The deadline has passed. The default runs the step of the future.
+    /// The deadline has passed, and the timer has left the heap.
+    func becomeDue() {
+        guard let cell else { return }
+        self.cell = nil
+        fire(cell)
+    }
+
+    /// What the future waited for has come. The default runs its step.
     func fire(_ cell: CellObject) {
-        loop.enqueue(cell)
+        loop.dispatch(cell)
+        loop.releaseTheDead()
     }
 
     final override func settled() {
@@ -44,11 +52,8 @@ extension EventLoop {
         let now = driver.now
         var due: [LoopTimer] = []
         while let timer = timers.takeFirst(until: now) { due.append(timer) }
-        for timer in due {
-            guard let cell = timer.cell else { continue }
-            timer.cell = nil
-            timer.fire(cell)
-        }
+        if let first = due.first { work.timersFired(late: now - first.deadline) }
+        for timer in due { timer.becomeDue() }
     }
 
     /// Fails the futures of all timers.
@@ -58,22 +63,7 @@ extension EventLoop {
             timer.cell = nil
             cell.fail(error)
         }
-    }
-
-    /// A future that runs `step` when `delay` has passed.
-    func startTimer<S: Step>(after delay: Duration, keepsLoopAlive: Bool, step: S) -> Future<S.Output> {
-        guard let nanoseconds = delay.wholeNanoseconds else {
-            return failed(FutureError.negativeDuration(delay))
-        }
-        return startTimer(at: deadline(after: nanoseconds), keepsLoopAlive: keepsLoopAlive, step: step)
-    }
-
-    func startTimer<S: Step>(at deadline: UInt64, keepsLoopAlive: Bool, step: S) -> Future<S.Output> {
-        checkThread()
-        guard !isShutDown else { return failed(FutureError.shutDown) }
-        let cell = CellObject.waiting(self, step: step)
-        LoopTimer(self, cell: cell, deadline: deadline, keepsAlive: keepsLoopAlive).start()
-        return Future(cell)
+        coarse.removeAll()
     }
 
     /// A future that completes at `deadline`.

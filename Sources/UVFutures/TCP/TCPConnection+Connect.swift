@@ -2,104 +2,97 @@ public import ByteStreams
 public import Futures
 
 extension TCPConnection {
-    /// Connects to `port` of `host`: a numeric address, or `localhost`, whose two addresses are tried in
-    /// turn.
+    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name, which `resolver` resolves, or the
+    /// loop's.
     ///
-    /// Cancelling the future gives up at once, and closes the socket.
-    /// Fails with ``UVError`` when it is refused, ``UVError/Code/timedOut`` after `timeout`, and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name, or an argument is out of range.
+    /// The addresses of a name are tried side by side, by [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305): the
+    /// next one when the last has not answered for 250 ms, or at once when one fails, IPv6 and IPv4 by turns. The
+    /// first that answers is taken.
+    /// `localHost`, a numeric address, and `localPort` are where the connection comes from; the system chooses what
+    /// is not given. Addresses of another family than that of `localHost` fail.
+    /// Cancelling the future gives up at once, and closes the sockets.
+    /// Fails with ``UVError`` if `host` is numeric, otherwise with ``ResolutionError`` or, when all addresses have
+    /// failed, ``ConnectError``; the code is ``UVError/Code/timedOut`` after `timeout`, counted from the call.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if a host is malformed, or an argument is out of range.
     /// Binds [`uv_tcp_connect`](https://docs.libuv.org/en/v1.x/tcp.html).
     public static func connect(
-        host: String, port: Int, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
-        on loop: EventLoop
+        host: String, port: Int, localHost: String? = nil, localPort: Int = 0,
+        timeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
+        limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) -> Future<TCPConnection> {
-        loop.checkThread()
         do {
-            guard !loop.isShutDown else { throw FutureError.shutDown }
-            guard timeout >= .zero else {
-                throw FutureError.invalidArgument("a time limit of \(timeout) is negative; give zero or more")
+            try check(timeout, limits, on: loop)
+            let connector = Connector(
+                loop: loop, local: try LocalEnd(host: localHost, port: localPort), limits: limits,
+                deadline: loop.instant.advanced(by: timeout))
+            switch try Host(host, port: port) {
+            case .numeric(let address): return connector.connect(to: [address]) { $0[0] }
+            case .localhost(let addresses): return connector.connect(to: addresses, host, port)
+            case .name(let name):
+                return loop.resolve(name, port: port, by: resolver)
+                    .timeout(after: timeout)
+                    .mapError { error in
+                        guard error as? FutureError == .timedOut(after: timeout) else { return error }
+                        return ResolutionError(name: name, code: .timedOut)
+                    }
+                    .flatMap { addresses in connector.connect(to: addresses, name, port) }
             }
-            try limits.validate()
-            let attempt = ConnectAttempt(
-                try SocketAddress.all(host: host, port: port), limits: limits, on: loop)
-            return attempt.start(timeout: timeout)
         } catch {
             return loop.failed(error)
         }
     }
 }
 
-/// Tries the addresses one after another. libuv and the timer keep it alive.
-private final class ConnectAttempt {
-    private let loop: EventLoop
-    private let limits: StreamLimits
-    private let promise: Promise<TCPConnection>
-    private var addresses: ArraySlice<SocketAddress>
-    private var socket: UVTCP?
-    private var timer: ScheduledTask<Void>?
-    /// Of the first address.
-    private var error: UVError?
+/// What there is to a connection besides the addresses.
+private struct Connector {
+    let loop: EventLoop
+    let local: LocalEnd
+    let limits: StreamLimits
+    let deadline: LoopInstant
 
-    init(_ addresses: [SocketAddress], limits: StreamLimits, on loop: EventLoop) {
-        self.loop = loop
-        self.limits = limits
-        self.addresses = addresses[...]
-        promise = loop.makePromise()
+    func connect(
+        to addresses: [SocketAddress], _ host: String, _ port: Int
+    ) -> Future<TCPConnection> {
+        connect(to: addresses) { ConnectError(host: host, port: port, errors: $0) }
     }
 
-    func start(timeout: Duration) -> Future<TCPConnection> {
-        promise.onCancelRequest { [self] in
-            end()
-            return .cancel
+    /// `failure` makes one error of those of the addresses.
+    func connect(
+        to addresses: [SocketAddress], failure: @escaping ([UVError]) -> any Error
+    ) -> Future<TCPConnection> {
+        let race = ConnectRace(
+            addresses, on: loop,
+            makeSocket: { address throws(UVError) in
+                try UVTCP(loop.uv, from: local, to: address)
+            },
+            connected: { socket in
+                socket.readLocalAddress()
+                return TCPConnection(socket, limits: limits)
+            }, failure: failure)
+        return race.start(until: deadline)
+    }
+}
+
+/// Where a connection is to come from.
+struct LocalEnd {
+    /// `nil` for any.
+    private let address: SocketAddress?
+    private let port: Int
+
+    init(host: String?, port: Int) throws {
+        self.port = Int(try SocketAddress.checked(port))
+        address = try host.map { try SocketAddress(host: $0, port: port) }
+    }
+
+    /// The address to bind a socket to that is to be connected to `peer`; `nil` if the system may choose.
+    func address(towards peer: SocketAddress) throws(UVError) -> SocketAddress? {
+        guard let address else {
+            if port == 0 { return nil }
+            return SocketAddress(canonicalHost: peer.isIPv6 ? "::" : "0.0.0.0", port: UInt16(port))
         }
-        let timer = loop.schedule(after: timeout) { [self] in timeIsUp() }
-        timer.future.ignoreFailure()
-        self.timer = timer
-        connectToNext()
-        return promise.future
-    }
-
-    private func connectToNext() {
-        do throws(UVError) {
-            let socket = try UVTCP(loop.uv)
-            self.socket = socket
-            socket.connect(to: addresses.removeFirst()) { [self] error in ended(socket, error) }
-        } catch {
-            fail(error)
+        guard address.isIPv6 == peer.isIPv6 else {
+            throw UVError(.addressFamilyNotSupported, "connect", local: address, peer: peer)
         }
-    }
-
-    private func ended(_ socket: UVTCP, _ error: UVError?) {
-        guard self.socket === socket else { return }
-        self.socket = nil
-        guard let error else {
-            end()
-            socket.readLocalAddress()
-            promise.succeed(TCPConnection(socket, limits: limits))
-            return
-        }
-        socket.close()
-        let first = self.error ?? error
-        self.error = first
-        // The loop cancels what is open when it is shut down.
-        if addresses.isEmpty || error.isCancellation { fail(first) } else { connectToNext() }
-    }
-
-    private func timeIsUp() {
-        let peer = socket?.peerAddress
-        socket?.readLocalAddress()
-        fail(UVError(.timedOut, "connect", local: socket?.localAddress, peer: peer))
-    }
-
-    private func fail(_ error: UVError) {
-        end()
-        promise.fail(error)
-    }
-
-    private func end() {
-        socket?.close()
-        socket = nil
-        timer?.cancel()
-        timer = nil
+        return address
     }
 }

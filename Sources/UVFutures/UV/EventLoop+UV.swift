@@ -17,23 +17,40 @@ extension EventLoop {
 
     /// The loop of the main thread, made when it is first asked for.
     ///
-    /// Traps on another thread.
+    /// While it runs it does the work of Dispatch's main queue too, and so that of the main actor:
+    /// ``servesMainQueue``. Traps on another thread.
     public static var main: EventLoop {
-        guard is_main_thread() else {
+        guard isMainThread else {
             fatalError(
-                "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), "
-                    + "or ask on the main thread and pass the loop on.")
+                "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), or "
+                    + "ask on the main thread and pass the loop on. If this is an asynchronous main function, which "
+                    + "the first suspension moves to another thread, call EventLoop.runMain { loop in … } first."
+            )
         }
-        return mainLoop
-    }
-
-    private static let mainLoop: EventLoop = {
+        if let loop = mainLoop.withLock({ $0 }) { return loop }
         do {
-            return try EventLoop()
+            let loop = try EventLoop()
+            loop.servesMainQueue = true
+            mainLoop.withLock { $0 = loop }
+            return loop
         } catch {
             fatalError("The event loop of the main thread could not be made: \(error)")
         }
-    }()
+    }
+
+    /// The loop of the main thread, for whoever gives it work from elsewhere.
+    static var existingMain: EventLoop {
+        guard let loop = mainLoop.withLock({ $0 }) else {
+            fatalError(
+                "Work was given to the main thread's event loop before there was one. Ask for EventLoop.main on "
+                    + "the main thread first.")
+        }
+        return loop
+    }
+
+    static var isMainThread: Bool { is_main_thread() }
+
+    private static let mainLoop = Locked<EventLoop?>(nil)
 
     /// The version of the libuv that runs, like `1.44.2`.
     public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }

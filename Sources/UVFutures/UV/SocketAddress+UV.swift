@@ -2,19 +2,46 @@ internal import CLibUV
 internal import Glibc
 
 extension SocketAddress {
-    /// The address that `fill` writes, or `nil` if it fails or the address is of another family.
-    init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<CInt>) -> CInt) {
-        var storage = sockaddr_storage()
-        var length = CInt(MemoryLayout<sockaddr_storage>.size)
-        let status = unsafe withUnsafeMutablePointer(to: &storage) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe fill($0, &length) }
-        }
-        guard status == 0 else { return nil }
-        self.init(storage)
+    /// That of this end of a socket.
+    init?(localOf descriptor: CInt) {
+        unsafe self.init { unsafe getsockname(descriptor, $0, $1) }
     }
 
-    private init?(_ storage: sockaddr_storage) {
+    /// That of the other end.
+    init?(peerOf descriptor: CInt) {
+        unsafe self.init { unsafe getpeername(descriptor, $0, $1) }
+    }
+
+    /// The address that `fill` writes, or `nil` if it returns a negative number or the address is of another family.
+    init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
+        var address: SocketAddress?
+        guard unsafe SocketAddress.read(&address, fill) >= 0, let address else { return nil }
+        self = address
+    }
+
+    /// Returns what `fill` does, and puts the address that it writes into `address`.
+    static func read(
+        _ address: inout SocketAddress?,
+        _ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+    ) -> CInt {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe fill($0, &length) }
+        }
+        if result >= 0 { address = SocketAddress(storage, Int(length)) }
+        return result
+    }
+
+    /// The kind of socket that the address is for: `AF_INET`, `AF_INET6`, `AF_UNIX`.
+    var family: CInt { path != nil ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
+
+    private init?(_ storage: sockaddr_storage, _ length: Int) {
         var storage = storage
+        guard CInt(storage.ss_family) != AF_UNIX else {
+            self.init(unix: storage, length)
+            return
+        }
         let host: String
         let port: in_port_t
         switch CInt(storage.ss_family) {
@@ -34,33 +61,98 @@ extension SocketAddress {
         self.init(canonicalHost: host, port: UInt16(bigEndian: port))
     }
 
-    /// The address that `host` spells in numbers, or `nil` if it does not.
-    init?(numericHost host: String, port: UInt16) {
-        // A name that ends early would be another one.
-        guard !host.utf8.contains(0) else { return nil }
+    /// The address that the system wrote, or `nil` if it is of another family.
+    init?(_ address: UnsafePointer<sockaddr>) {
         var storage = sockaddr_storage()
-        let isNumeric = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
-            let raw = UnsafeMutableRawPointer(pointer)
-            return unsafe uv_ip4_addr(host, CInt(port), raw.assumingMemoryBound(to: sockaddr_in.self)) == 0
-                || uv_ip6_addr(host, CInt(port), raw.assumingMemoryBound(to: sockaddr_in6.self)) == 0
+        let size =
+            switch CInt(unsafe address.pointee.sa_family) {
+            case AF_INET: MemoryLayout<sockaddr_in>.size
+            case AF_INET6: MemoryLayout<sockaddr_in6>.size
+            default: 0
+            }
+        unsafe withUnsafeMutableBytes(of: &storage) {
+            unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: size))
         }
-        guard isNumeric else { return nil }
-        self.init(storage)
+        self.init(storage, size)
     }
 
-    func withSocketAddress(_ body: (UnsafePointer<sockaddr>) -> CInt) -> CInt {
+    /// The system says how long a name is, in which it tells abstract ones from those that end at a zero byte.
+    private init(unix storage: sockaddr_storage, _ length: Int) {
+        let bytes = unsafe withUnsafeBytes(of: storage) {
+            unsafe Array($0.prefix(length).dropFirst(pathOffset))
+        }
+        if bytes.first == 0, bytes.count > 1 {
+            self.init(canonicalPath: "@" + String(decoding: bytes.dropFirst(), as: UTF8.self))
+        } else {
+            self.init(canonicalPath: String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
+        }
+    }
+
+    /// The address that `host` spells in numbers, or `nil` if it does not.
+    init?(numericHost host: String, port: UInt16) {
+        guard let storage = numericAddress(host, port) else { return nil }
+        self.init(storage, MemoryLayout<sockaddr_storage>.size)
+    }
+
+    func withSocketAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+        if let path { return unsafe withUnixAddress(path, body) }
+        var storage = numericAddress(host, UInt16(port)) ?? sockaddr_storage()
+        let size = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        return unsafe withUnsafeMutablePointer(to: &storage) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(size)) }
+        }
+    }
+
+    private func withUnixAddress(
+        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
+    ) -> CInt {
         var storage = sockaddr_storage()
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
             let raw = UnsafeMutableRawPointer(pointer)
-            if isIPv6 {
-                unsafe uv_ip6_addr(host, CInt(port), raw.assumingMemoryBound(to: sockaddr_in6.self))
-            } else {
-                unsafe uv_ip4_addr(host, CInt(port), raw.assumingMemoryBound(to: sockaddr_in.self))
-            }
-            return unsafe body(raw.assumingMemoryBound(to: sockaddr.self))
+            unsafe raw.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
+            // One that came from the system may have become longer as text.
+            var bytes = Array(path.utf8.prefix(108))
+            if isAbstract { bytes[0] = 0 }
+            unsafe raw.advanced(by: pathOffset).copyMemory(from: bytes, byteCount: bytes.count)
+            // The zero byte behind a path is part of it.
+            let size = pathOffset + bytes.count + (isAbstract || bytes.isEmpty ? 0 : 1)
+            return unsafe body(raw.assumingMemoryBound(to: sockaddr.self), socklen_t(size))
         }
     }
 }
+
+/// The zone is read here: libuv overlooks one that it does not know.
+private func numericAddress(_ host: String, _ port: UInt16) -> sockaddr_storage? {
+    let parts = host.utf8.split(
+        separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
+    // What ends early would be another address.
+    guard !host.utf8.contains(0) else { return nil }
+    let numbers = String(parts[0]) ?? ""
+    var storage = sockaddr_storage()
+    let isNumeric = unsafe withUnsafeMutablePointer(to: &storage) { pointer in
+        let raw = UnsafeMutableRawPointer(pointer)
+        let ipv6 = unsafe raw.assumingMemoryBound(to: sockaddr_in6.self)
+        guard parts.count > 1 else {
+            return unsafe uv_ip4_addr(numbers, CInt(port), raw.assumingMemoryBound(to: sockaddr_in.self)) == 0
+                || uv_ip6_addr(numbers, CInt(port), ipv6) == 0
+        }
+        guard unsafe uv_ip6_addr(numbers, CInt(port), ipv6) == 0 else { return false }
+        let scope = scope(of: String(parts[1]) ?? "")
+        unsafe ipv6.pointee.sin6_scope_id = scope
+        return scope != 0
+    }
+    return isNumeric ? storage : nil
+}
+
+/// The number of an interface, given by that or by its name; zero if there is none.
+private func scope(of zone: String) -> UInt32 {
+    let index = unsafe if_nametoindex(zone)
+    let isNumber = zone.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    return index != 0 ? index : isNumber ? UInt32(zone) ?? 0 : 0
+}
+
+/// Where in an address of the UNIX domain the path begins.
+private let pathOffset = MemoryLayout<sa_family_t>.size
 
 /// The interface that a link-local address belongs to, as a suffix.
 private func zone(_ scope: UInt32) -> String {

@@ -19,6 +19,10 @@ extension UVError.Code {
     public static let addressInUse = Self(UV_EADDRINUSE)
     /// No interface of this machine has the address: `EADDRNOTAVAIL`.
     public static let addressNotAvailable = Self(UV_EADDRNOTAVAIL)
+    /// An address of the one family was given where only the other one goes: `EAFNOSUPPORT`.
+    public static let addressFamilyNotSupported = Self(UV_EAFNOSUPPORT)
+    /// The descriptor is none of an open file: `EBADF`.
+    public static let badDescriptor = Self(UV_EBADF)
     /// The operation was given up: `ECANCELED`. Reads as cancellation.
     public static let cancelled = Self(UV_ECANCELED)
     /// The other side gave the connection up before it was accepted: `ECONNABORTED`.
@@ -31,8 +35,20 @@ extension UVError.Code {
     public static let hostUnreachable = Self(UV_EHOSTUNREACH)
     /// There is no way to the network: `ENETUNREACH`.
     public static let networkUnreachable = Self(UV_ENETUNREACH)
+    /// The name exists, but has no address: `EAI_NODATA`.
+    public static let noAddress = Self(UV_EAI_NODATA)
+    /// There is no such name: `EAI_NONAME`.
+    public static let nameNotFound = Self(UV_EAI_NONAME)
+    /// The name servers could not be asked, or failed; they may answer later: `EAI_AGAIN`.
+    public static let nameServerFailed = Self(UV_EAI_AGAIN)
+    /// There is no such file: `ENOENT`.
+    public static let notFound = Self(UV_ENOENT)
+    /// It could not be done at once: `EAGAIN`.
+    public static let wouldBlock = Self(UV_EAGAIN)
     /// The socket is not connected: `ENOTCONN`.
     public static let notConnected = Self(UV_ENOTCONN)
+    /// The descriptor is none of a socket: `ENOTSOCK`.
+    public static let notSocket = Self(UV_ENOTSOCK)
     /// The system does not allow it to this user: `EACCES`.
     public static let permissionDenied = Self(UV_EACCES)
     /// The peer takes nothing more: `EPIPE`.

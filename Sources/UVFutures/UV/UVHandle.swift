@@ -10,17 +10,19 @@ internal import Futures
 class UVHandle {
     final let driver: UVLoop
     fileprivate final let memory: UnsafeMutableRawPointer
-    /// `close` has been called.
-    private(set) final var isClosing = false
 
     // The list of the driver's open handles, each of which libuv keeps alive.
     fileprivate final unowned(unsafe) var previous: UVHandle?
     fileprivate final unowned(unsafe) var next: UVHandle?
 
+    /// `close` has been called.
+    private(set) final var isClosing = false
+
     init<CHandle>(
         _ driver: UVLoop, _ type: uv_handle_type, _ operation: String,
         initialize: (UnsafeMutablePointer<uv_loop_t>?, UnsafeMutablePointer<CHandle>?) -> CInt
     ) throws(UVError) {
+        driver.checkProcess()
         self.driver = driver
         unsafe memory = .allocate(byteCount: uv_handle_size(type), alignment: 16)
         try UVError.check(unsafe initialize(driver.loop, memory(as: CHandle.self)), operation)
@@ -52,7 +54,9 @@ class UVHandle {
     /// Ends it; `didClose` follows, from the loop. Does nothing the second time.
     final func close() {
         guard !isClosing else { return }
+        driver.checkProcess()
         isClosing = true
+        willClose()
         unsafe uv_close(handle) { handle in
             let object = unsafe Unmanaged<UVHandle>.fromOpaque(handle!.pointee.data).takeRetainedValue()
             object.driver.closed(object)
@@ -61,6 +65,12 @@ class UVHandle {
 
     /// What the loop does with a handle that is open when it is shut down.
     func abort() { close() }
+
+    /// What it is, in one line, for a person.
+    var line: String { "handle" }
+
+    /// The descriptor is about to be closed.
+    func willClose() {}
 
     /// The last that is heard of the handle.
     func didClose() {}
@@ -80,6 +90,15 @@ struct UVHandleList {
             current.abort()
             handle = unsafe current.next
         }
+    }
+
+    var descriptions: [String] {
+        var (handle, lines) = (unsafe first, [String]())
+        while let current = handle {
+            lines.append(current.isClosing ? "\(current.line), closing" : current.line)
+            handle = unsafe current.next
+        }
+        return lines
     }
 
     fileprivate mutating func add(_ handle: UVHandle) {

@@ -1,81 +1,136 @@
 internal import CLibUV
+internal import Futures
+internal import Glibc
 
-/// A TCP socket that listens. While `onConnection` does not take a connection, libuv leaves the others
-/// waiting.
+/// A socket that listens, of whatever kind. libuv only says that connections wait; they are taken from the system
+/// here: so no descriptor is ever taken and thrown away, and libuv's releases make no difference.
 final class UVListener: UVHandle {
-    /// How many connections it takes in one round of the loop, so that a storm of them starves nobody.
-    private static let share = 64
+    private(set) var descriptor: CInt
+    let localAddress: SocketAddress
+    /// How many connections may wait, and one: the system counts so.
+    let capacity: Int
+    /// Whether `onReady` is called. Otherwise it only keeps the loop alive.
+    private(set) var isWatching = false
 
-    private(set) var localAddress: SocketAddress
-    /// libuv has a connection that has not been taken.
-    private var hasWaiting = false
-    private var taken = 0
-    private var round: UInt64 = 0
+    /// Called while connections wait, or when the socket has ceased to listen, until `watch(false)`; not in a turn.
+    var onReady: () -> Void = {}
+    /// What it was closed for, other than that somebody wanted it.
+    private var failure: (any Error)?
 
-    /// Called when a connection waits to be accepted, or if there was one that could not be taken.
-    var onConnection: (UVError?) -> Void = { _ in }
+    /// Called before the socket is closed.
+    var willClose: () -> Void = {}
     var onClose: () -> Void = {}
 
-    private var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe memory(as: uv_tcp_t.self) }
+    private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
-    init(_ driver: UVLoop, _ address: SocketAddress, backlog: CInt) throws(UVError) {
-        localAddress = address
-        try unsafe super.init(driver, UV_TCP, "listen", initialize: uv_tcp_init)
-        var status = unsafe address.withSocketAddress { unsafe uv_tcp_bind(tcp, $0, 0) }
-        if status == 0 {
-            status = unsafe uv_listen(memory(as: uv_stream_t.self), backlog) { handle, status in
-                unsafe UVListener.from(handle!.pointee.data).isConnected(status)
-            }
-        }
-        if status != 0 {
-            close()
-            throw UVError(status, "listen", local: address, peer: nil)
-        }
-        localAddress = unsafe SocketAddress { unsafe uv_tcp_getsockname(tcp, $0, $1) } ?? address
+    /// Takes over a descriptor that listens, unless it throws.
+    init(
+        _ driver: UVLoop, adopting descriptor: CInt, _ localAddress: SocketAddress, capacity: Int = 65_536
+    ) throws(UVError) {
+        self.descriptor = descriptor
+        self.localAddress = localAddress
+        self.capacity = capacity
+        try unsafe super.init(driver, UV_POLL, "listen") { unsafe uv_poll_init($0, $1, descriptor) }
+        watch(false)
+        if loop.isObserved { loop.tell(.opened(ListeningSocket(address: localAddress))) }
     }
 
-    private func isConnected(_ status: CInt) {
-        if round != driver.round {
-            round = driver.round
-            taken = 0
-        }
-        guard taken < Self.share else { return driver.pausedListeners.append(self) }
-        taken += 1
-        hasWaiting = status == 0
-        loop.turn {
-            onConnection(status == 0 ? nil : UVError(status, "accept", local: localAddress, peer: nil))
-        }
-    }
-
-    /// Goes on with the connection that had to wait for the next round.
-    func resume() {
-        if !isClosing { isConnected(0) }
-    }
-
-    /// The connection that waits, or `nil` if there is none.
-    func accept() -> Result<UVTCP, UVError>? {
-        guard hasWaiting else { return nil }
-        hasWaiting = false
+    /// `sharingPort`: with other sockets that ask for it too.
+    convenience init(
+        _ driver: UVLoop, _ address: SocketAddress, backlog: CInt, sharingPort: Bool
+    ) throws(UVError) {
+        let descriptor = try UVListener.listen(address, backlog: backlog, sharingPort: sharingPort)
         do throws(UVError) {
-            let connection = try UVTCP(driver)
-            let status = unsafe uv_accept(
-                memory(as: uv_stream_t.self), connection.memory(as: uv_stream_t.self))
-            guard status == 0 else {
-                connection.close()
-                return .failure(UVError(status, "accept", local: localAddress, peer: nil))
-            }
-            connection.readLocalAddress()
-            connection.readPeerAddress()
-            return .success(connection)
+            try self.init(
+                driver, adopting: descriptor, SocketAddress(localOf: descriptor) ?? address,
+                capacity: Int(backlog) + 1)
         } catch {
-            return .failure(error)
+            Glibc.close(descriptor)
+            throw error
         }
+    }
+
+    private static func listen(
+        _ address: SocketAddress, backlog: CInt, sharingPort: Bool
+    ) throws(UVError) -> CInt {
+        func failure() -> UVError { UVError(-errno, "listen", local: address, peer: nil) }
+        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family, kind, 0)
+        guard descriptor >= 0 else { throw failure() }
+        let isListening =
+            unsafe setOption(SOL_SOCKET, SO_REUSEADDR, 1, descriptor) == 0
+            && (!sharingPort || setOption(SOL_SOCKET, SO_REUSEPORT, 1, descriptor) == 0)
+            // Whatever the system's default: "::" takes what comes to addresses of IPv4 too, as with libuv.
+            && (!address.isIPv6 || setOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, descriptor) == 0)
+            && address.withSocketAddress { unsafe bind(descriptor, $0, $1) } == 0
+            && Glibc.listen(descriptor, backlog) == 0
+        guard isListening else {
+            let failure = failure()
+            Glibc.close(descriptor)
+            throw failure
+        }
+        return descriptor
+    }
+
+    func watch(_ isWatching: Bool) {
+        guard !isClosing else { return }
+        self.isWatching = isWatching
+        // That it hangs up, which a listening socket does not, is waited for to keep the handle active.
+        let events = isWatching ? UV_READABLE : UV_DISCONNECT
+        unsafe uv_poll_start(poll, CInt(events.rawValue)) { handle, _, _ in
+            unsafe UVListener.from(handle!.pointee.data).onReady()
+        }
+    }
+
+    /// Takes the connection that waits; `nil` if there is none.
+    func accept() -> Result<AcceptedSocket, UVError>? {
+        // A network may break many connections before they are accepted, but not without end.
+        for _ in 0..<64 {
+            var peer: SocketAddress?
+            let taken = unsafe SocketAddress.read(&peer) { unsafe accept_socket(descriptor, $0, $1) }
+            guard taken < 0 else {
+                return .success(AcceptedSocket(descriptor: taken, listener: localAddress, peerAddress: peer))
+            }
+            switch errno {
+            case EAGAIN: return nil
+            // That one is gone, or came with an error of the network: there may be others.
+            case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH,
+                ENETUNREACH:
+                continue
+            default: return .failure(UVError(-errno, "accept", local: localAddress, peer: nil))
+            }
+        }
+        return nil
+    }
+
+    /// Closes the socket at once, and the handle, because of `failure` if there is one.
+    func closeSocket(_ failure: (any Error)? = nil) {
+        guard !isClosing else { return }
+        self.failure = failure
+        willClose()
+        willClose = {}
+        close()
+        Glibc.close(descriptor)
+    }
+
+    override func abort() { closeSocket(FutureError.shutDown) }
+
+    override var line: String {
+        "\(ListeningSocket(address: localAddress))\(isWatching ? "" : ", not accepting")"
     }
 
     override func didClose() {
+        if loop.isObserved {
+            loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure))
+        }
         let onClose = onClose
         self.onClose = {}
-        onConnection = { _ in }
+        onReady = {}
         onClose()
     }
+}
+
+private func setOption(_ level: CInt, _ option: CInt, _ value: CInt, _ descriptor: CInt) -> CInt {
+    var value = value
+    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
 }

@@ -2,16 +2,25 @@ internal import CLibUV
 internal import Futures
 internal import Synchronization
 
-/// The driver of a loop that owns its libuv loop: waits in `uv_run`, and says what happened.
+/// The driver of a libuv loop: says what happened. It waits in `uv_run` if the loop is its own; a host's loop is
+/// never run, stopped, closed or walked.
 ///
-/// libuv owns nothing here: the handles below belong to this object and are freed after `uv_loop_close`.
+/// libuv owns nothing here: the handles below belong to this object and are freed after their close callbacks.
 @safe
 final class UVLoop: LoopDriver {
-    let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+    let loop: UnsafeMutablePointer<uv_loop_t>
+    private let isAttached: Bool
+    let forks = ForkWatch.start()
     private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    /// Watches for work of the main queue, once that has been asked for.
+    var mainQueue: UnsafeMutablePointer<uv_poll_t>?
+    /// Whether the loop does the work of Dispatch's main queue, which is that of the main actor too.
+    var servesMainQueue = false {
+        didSet { servesMainQueue ? startMainQueue() : stopMainQueue() }
+    }
 
     /// Owns this driver, and lives as long as a handle is open.
     unowned(unsafe) var eventLoop: EventLoop!
@@ -21,19 +30,41 @@ final class UVLoop: LoopDriver {
     private var isNeeded = false
     private var isRunning = false
     private var isStopped = false
+    private var isClosing = false
+    /// How many of the driver's own handles are being closed.
+    private var closingHandles = 0
+    private var onClose: () -> Void = {}
     private var isTimerArmed = false
     private var isTimerFiring = false
 
     var handles = UVHandleList()
+    var polls = UVPollList()
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
-    /// Goes up by one in each round of `uv_run`.
-    private(set) var round: UInt64 = 0
-    /// Listeners that have had their share of this round.
-    var pausedListeners: [UVListener] = []
+    /// What turns names into addresses for connections of this loop.
+    var resolver: any NameResolver = SystemResolver.shared
+    /// What other threads know by a number.
+    var residents: [UInt64: AnyObject] = [:]
+    /// What is in the thread pool, by job.
+    var works: [ObjectIdentifier: UVWork] = [:]
+    let hangUps = UVHangUps()
 
-    init() throws(UVError) {
-        try unsafe UVError.check(uv_loop_init(loop), "loop")
+    /// A loop of its own.
+    convenience init() throws(UVError) {
+        let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
+        do throws(UVError) {
+            try unsafe UVError.check(uv_loop_init(loop), "loop")
+        } catch {
+            unsafe loop.deallocate()
+            throw error
+        }
+        unsafe self.init(loop, isAttached: false)
+    }
+
+    /// An initialized loop, which is a host's if `isAttached`.
+    init(_ loop: UnsafeMutablePointer<uv_loop_t>, isAttached: Bool) {
+        unsafe self.loop = loop
+        self.isAttached = isAttached
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe async.pointee.data = own
         unsafe timer.pointee.data = own
@@ -50,14 +81,15 @@ final class UVLoop: LoopDriver {
     }
 
     deinit {
-        unsafe loop.deallocate()
+        if !isAttached { unsafe loop.deallocate() }
         unsafe async.deallocate()
         unsafe timer.deallocate()
         unsafe idle.deallocate()
         unsafe prepare.deallocate()
+        unsafe mainQueue?.deallocate()
     }
 
-    private static func from(_ data: UnsafeMutableRawPointer?) -> UVLoop {
+    static func from(_ data: UnsafeMutableRawPointer?) -> UVLoop {
         unsafe Unmanaged.fromOpaque(data!).takeUnretainedValue()
     }
 
@@ -66,6 +98,7 @@ final class UVLoop: LoopDriver {
     var now: UInt64 { uv_hrtime() }
 
     func arm(deadline: UInt64?, keepsAlive: Bool) {
+        if isClosing { return }
         isTimerArmed = deadline != nil
         guard let deadline else {
             unsafe uv_timer_stop(timer)
@@ -90,21 +123,30 @@ final class UVLoop: LoopDriver {
 
     /// libuv waits by the time at which the round began. After long callbacks that would be too long.
     private func isAboutToWait() {
-        round &+= 1
+        checkProcess()
         if isTimerArmed { unsafe uv_update_time(loop) }
-        while let listener = pausedListeners.popLast() { listener.resume() }
+        checkWatches()
+        if hangUps.hasNew { watchHangUps() }
     }
 
     // MARK: Turns
 
     /// An active idle handle keeps `uv_run` from waiting and costs no system call.
     func requestTurn() {
+        // What is ready while the driver closes is run when it has closed.
+        if isClosing { return }
+        if isAttached, unsafe uv_is_closing(idle.asHandle) != 0 { return hostHasClosed() }
         unsafe uv_idle_start(idle) { unsafe UVLoop.from($0!.pointee.data).turnIsDue() }
     }
 
     private func turnIsDue() {
         unsafe uv_idle_stop(idle)
-        unsafe eventLoop.turn()
+        unsafe eventLoop.requestedTurn()
+    }
+
+    private func hostHasClosed() {
+        isClosing = true
+        unsafe eventLoop.hostHasClosed()
     }
 
     func wake() {
@@ -125,6 +167,7 @@ final class UVLoop: LoopDriver {
     }
 
     private func referenceAsync() {
+        if isClosing { return }
         let keepsAlive = isNeeded || isWakePending.load(ordering: .sequentiallyConsistent)
         unsafe (keepsAlive ? uv_ref : uv_unref)(async.asHandle)
     }
@@ -132,6 +175,13 @@ final class UVLoop: LoopDriver {
     // MARK: Running
 
     func run() {
+        checkProcess()
+        if servesMainQueue, !is_main_thread() {
+            fatalError(
+                "The main thread's event loop was run on another thread, to which the first suspension of an "
+                    + "asynchronous main function or of top-level code moves what follows. Call run() before that, or "
+                    + "EventLoop.runMain { loop in … } first.")
+        }
         isRunning = true
         isStopped = false
         repeat {
@@ -149,23 +199,40 @@ final class UVLoop: LoopDriver {
         unsafe uv_stop(loop)
     }
 
-    func poll(blocking: Bool) {
+    func poll() {
+        checkProcess()
+        // libuv does not look at its descriptors when nothing keeps the loop alive.
+        unsafe uv_ref(async.asHandle)
+        unsafe uv_run(loop, UV_RUN_NOWAIT)
         referenceAsync()
-        unsafe uv_run(loop, blocking ? UV_RUN_ONCE : UV_RUN_NOWAIT)
     }
 
+    var openHandles: [String] { handles.descriptions }
+
     func closeHandles() {
-        while !handles.isEmpty {
-            handles.abortAll()
+        checkProcess()
+        handles.abortAll()
+        while !isAttached, !handles.isEmpty {
             unsafe uv_run(loop, UV_RUN_NOWAIT)
+            handles.abortAll()
         }
     }
 
-    func close() {
-        unsafe uv_close(async.asHandle, nil)
-        unsafe uv_close(timer.asHandle, nil)
-        unsafe uv_close(idle.asHandle, nil)
-        unsafe uv_close(prepare.asHandle, nil)
+    func close(_ done: @escaping () -> Void) {
+        checkProcess()
+        isClosing = true
+        residents = [:]
+        hangUps.end()
+        onClose = done
+        // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.
+        unsafe _ = Unmanaged.passRetained(self)
+        unsafe close(async.asHandle)
+        unsafe close(timer.asHandle)
+        unsafe close(idle.asHandle)
+        unsafe close(prepare.asHandle)
+        if let mainQueue = unsafe mainQueue { unsafe close(mainQueue.asHandle) }
+        if let poll = unsafe hangUps.poll { unsafe close(poll.asHandle) }
+        if isAttached { return }
         unsafe uv_run(loop, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(loop)
         if status != 0 {
@@ -173,6 +240,20 @@ final class UVLoop: LoopDriver {
                 "An event loop could not be closed (\(UVError.Code(rawValue: status).name)): somebody else has a "
                     + "handle open on it. Close that before the loop is shut down.")
         }
+    }
+
+    private func close(_ handle: UnsafeMutablePointer<uv_handle_t>) {
+        closingHandles += 1
+        unsafe uv_close(handle) { unsafe UVLoop.from($0!.pointee.data).closed() }
+    }
+
+    private func closed() {
+        closingHandles -= 1
+        guard closingHandles == 0 else { return }
+        let done = onClose
+        onClose = {}
+        done()
+        unsafe Unmanaged.passUnretained(self).release()
     }
 }
 

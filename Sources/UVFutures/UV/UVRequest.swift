@@ -34,6 +34,11 @@ class UVRequest {
     static func completed(_ data: UnsafeMutableRawPointer?) -> Self {
         unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeRetainedValue(), to: Self.self)
     }
+
+    /// The object of a request that has not called back yet.
+    static func pending(_ data: UnsafeMutableRawPointer?) -> Self {
+        unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
+    }
 }
 
 /// A request whose callback has a status and nothing else: connect, shutdown.

@@ -1,22 +1,47 @@
 internal import ByteStreams
 internal import CLibUV
 internal import FoundationEssentials
+internal import Glibc
 
 /// A libuv stream as what carries a `ByteStream`.
 class UVStream: UVHandle, ByteTransport {
-    private final unowned(unsafe) var stream: ByteStream?
+    /// Whether libuv watches the descriptor for what comes.
+    private(set) final var isReading = false
+    /// Under which the driver watches for hang-ups, once it does.
+    final var watchedDescriptor: CInt?
 
+    private final unowned(unsafe) var stream: ByteStream?
     final var localAddress: SocketAddress?
     final var peerAddress: SocketAddress?
 
     fileprivate final var uvStream: UnsafeMutablePointer<uv_stream_t> { unsafe memory(as: uv_stream_t.self) }
+
+    /// The system's number for it, while it has one.
+    final var descriptor: CInt? {
+        var descriptor: uv_os_fd_t = -1
+        return unsafe !isClosing && uv_fileno(handle, &descriptor) == 0 ? descriptor : nil
+    }
+
+    final func readLocalAddress() {
+        localAddress = descriptor.flatMap { SocketAddress(localOf: $0) }
+    }
+
+    /// Whether the peer has sent something that has not been read here, its end included.
+    final var hasArrivals: Bool {
+        guard let descriptor else { return false }
+        var byte: UInt8 = 0
+        return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0
+    }
 
     final func error(_ status: CInt, _ operation: String) -> UVError {
         UVError(status, operation, local: localAddress, peer: peerAddress)
     }
 
     /// Calls `stream` from now on. A stream that goes puts `nil` in its place.
-    final func serve(_ stream: ByteStream?) { unsafe self.stream = stream }
+    final func serve(_ stream: ByteStream?) {
+        unsafe self.stream = stream
+        if stream != nil { watchForHangUp() }
+    }
 
     // MARK: Reading
 
@@ -26,10 +51,41 @@ class UVStream: UVHandle, ByteTransport {
             { handle, _, buffer in unsafe UVStream.from(handle!.pointee.data).provide(buffer!) },
             { handle, count, _ in unsafe UVStream.from(handle!.pointee.data).didRead(count) })
         if status != 0 { throw error(status, "read") }
+        isReading = true
     }
 
     final func stopReading() {
         unsafe uv_read_stop(uvStream)
+        isReading = false
+        watchForHangUp()
+    }
+
+    /// libuv says nothing of a connection on which nobody reads or writes.
+    final func watchForHangUp() {
+        if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) }
+    }
+
+    /// The connection has been hung up, and libuv was not told to say so.
+    final func hasHungUp() {
+        guard !isReading, !isClosing, let pending = pendingError else { return }
+        // The system calls a reset that comes after the end of the peer's bytes a broken pipe.
+        let status = pending == EPIPE ? ECONNRESET : pending
+        loop.turn { unsafe stream?.transportDidFail(error(-status, "read")) }
+    }
+
+    /// The error that the system has for whoever asks next.
+    private final var pendingError: CInt? {
+        var error: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        guard let descriptor else { return nil }
+        let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
+        return status == 0 && error != 0 ? error : nil
+    }
+
+    final var hasUnreadBytes: Bool {
+        var byte: UInt8 = 0
+        guard let descriptor else { return false }
+        return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) > 0
     }
 
     private final func provide(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
@@ -92,7 +148,7 @@ class UVStream: UVHandle, ByteTransport {
 
     final var unwrittenBytes: Int { unsafe uv_stream_get_write_queue_size(uvStream) }
 
-    final func shutdownWrite() {
+    func shutdownWrite() {
         let request = UVStatusRequest(driver, UV_SHUTDOWN) { [self] in didShutDown($0) }
         let status = request.submit {
             unsafe uv_shutdown(request.memory(as: uv_shutdown_t.self), uvStream) { request, status in
@@ -102,13 +158,13 @@ class UVStream: UVHandle, ByteTransport {
         if status != 0 { answerLater { $0.didShutDown(status) } }
     }
 
-    private final func didShutDown(_ status: CInt) {
+    final func didShutDown(_ status: CInt) {
         let hasGone = status == UV_ENOTCONN.rawValue || status == UV_ECONNRESET.rawValue
         unsafe stream?.transportDidShutdown(failure: status == 0 || hasGone ? nil : error(status, "shutdown"))
     }
 
     /// The answer to a request that libuv refused at once.
-    private final func answerLater(_ answer: @escaping (UVStream) -> Void) {
+    final func answerLater(_ answer: @escaping (UVStream) -> Void) {
         loop.submit { [self] in answer(self) }.ignoreFailure()
     }
 
@@ -120,6 +176,16 @@ class UVStream: UVHandle, ByteTransport {
 
     override func abort() {
         close(resetting: true)
+    }
+
+    override var line: String {
+        let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
+        return "connection \(ends[0]) – \(ends[1]), \(isReading ? "reading" : "not reading"), "
+            + "\(isClosing ? 0 : unwrittenBytes) bytes unsent"
+    }
+
+    override func willClose() {
+        driver.hangUps.remove(self)
     }
 
     override func didClose() {

@@ -2,10 +2,43 @@ internal import CLibUV
 internal import Glibc
 
 /// A TCP socket that is, or is about to be, connected.
-final class UVTCP: UVStream {
+final class UVTCP: UVStream, ConnectingSocket {
+    private(set) var noDelay = false
+
     init(_ driver: UVLoop) throws(UVError) {
         try unsafe super.init(driver, UV_TCP, "socket", initialize: uv_tcp_init)
         loop.liveConnections += 1
+    }
+
+    /// A socket that is bound to where `local` says, if that matters.
+    convenience init(_ driver: UVLoop, from local: LocalEnd, to peer: SocketAddress) throws(UVError) {
+        let address = try local.address(towards: peer)
+        try self.init(driver)
+        guard let address else { return }
+        var status = unsafe address.withSocketAddress { address, _ in unsafe uv_tcp_bind(tcp, address, 0) }
+        // libuv keeps to itself that an address is in use, until it is asked for something else.
+        var name = sockaddr_storage()
+        var length = CInt(MemoryLayout<sockaddr_storage>.size)
+        if status == 0 {
+            status = unsafe withUnsafeMutablePointer(to: &name) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe uv_tcp_getsockname(tcp, $0, &length)
+                }
+            }
+        }
+        guard status != 0 else { return }
+        close()
+        throw UVError(status, "bind", local: address, peer: nil)
+    }
+
+    /// Takes over a connected socket, unless it throws.
+    convenience init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
+        try self.init(driver)
+        let status = unsafe uv_tcp_open(tcp, descriptor)
+        if status != 0 {
+            close()
+            throw UVError(status, "adopt", local: nil, peer: nil)
+        }
     }
 
     private var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe memory(as: uv_tcp_t.self) }
@@ -17,7 +50,7 @@ final class UVTCP: UVStream {
             completion(status == 0 ? nil : error(status, "connect"))
         }
         let status = request.submit {
-            unsafe address.withSocketAddress { address in
+            unsafe address.withSocketAddress { address, _ in
                 unsafe uv_tcp_connect(request.memory(as: uv_connect_t.self), tcp, address) {
                     request, status in
                     unsafe UVStatusRequest.completed(request!.pointee.data).complete(status)
@@ -29,27 +62,50 @@ final class UVTCP: UVStream {
         }
     }
 
-    func readLocalAddress() {
-        localAddress = unsafe SocketAddress { unsafe uv_tcp_getsockname(tcp, $0, $1) }
-    }
-
-    func readPeerAddress() {
-        peerAddress = unsafe SocketAddress { unsafe uv_tcp_getpeername(tcp, $0, $1) }
+    func timeout() -> UVError {
+        readLocalAddress()
+        return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)
     }
 
     func setNoDelay(_ isOn: Bool) {
+        noDelay = isOn
         unsafe uv_tcp_nodelay(tcp, isOn ? 1 : 0)
     }
 
-    func setKeepAlive(seconds: CUnsignedInt?) throws(UVError) {
-        let status = unsafe uv_tcp_keepalive(tcp, seconds == nil ? 0 : 1, seconds ?? 0)
-        if status != 0 { throw error(status, "keep-alive") }
+    struct KeepAlive: Equatable {
+        /// In seconds.
+        let idle, interval: CInt
+        let probes: CInt
+    }
+
+    /// Not `uv_tcp_keepalive`, which knows all of them from 1.52 on only.
+    func setKeepAlive(_ settings: KeepAlive?) throws(UVError) {
+        guard let settings else { return try setOption(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }
+        try setOption(TCP_KEEPIDLE, of: tcpLevel, to: settings.idle, "keep-alive")
+        try setOption(TCP_KEEPINTVL, of: tcpLevel, to: settings.interval, "keep-alive")
+        try setOption(TCP_KEEPCNT, of: tcpLevel, to: settings.probes, "keep-alive")
+        try setOption(SO_KEEPALIVE, of: SOL_SOCKET, to: 1, "keep-alive")
+    }
+
+    func setUserTimeout(milliseconds: CInt) throws(UVError) {
+        try setOption(TCP_USER_TIMEOUT, of: tcpLevel, to: milliseconds, "user timeout")
+    }
+
+    private var tcpLevel: CInt { CInt(IPPROTO_TCP) }
+
+    private func setOption(_ option: CInt, of level: CInt, to value: CInt, _ operation: String)
+        throws(UVError)
+    {
+        guard let descriptor else { throw error(UV_EBADF.rawValue, operation) }
+        var value = value
+        let size = socklen_t(MemoryLayout<CInt>.size)
+        let status = unsafe setsockopt(descriptor, level, option, &value, size)
+        if status != 0 { throw error(-errno, operation) }
     }
 
     /// The reset is that of a socket which does not linger. `uv_tcp_close_reset` refuses it after a shutdown.
     override func close(resetting: Bool) {
-        var descriptor: uv_os_fd_t = -1
-        if resetting, !isClosing, unsafe uv_fileno(handle, &descriptor) == 0 {
+        if resetting, let descriptor {
             var option = linger(l_onoff: 1, l_linger: 0)
             unsafe setsockopt(
                 descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

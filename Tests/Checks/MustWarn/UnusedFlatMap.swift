@@ -1,4 +1,4 @@
-// expect: result of call to 'flatMap' is unused
+// expect: result of call to 'flatMap(on:token:_:)' is unused
 import UVFutures
 
 func forget(_ future: Future<Int>, next: @escaping (Int) -> Future<Int>) {

@@ -1,4 +1,4 @@
-// expect: result of call to 'map' is unused
+// expect: result of call to 'map(on:token:_:)' is unused
 import UVFutures
 
 func forget(_ future: Future<Int>) {

@@ -11,10 +11,10 @@ func withRunningLoop(
     startThread {
         let loop = try driver.makeLoop()
         do {
-            let beat = loop.repeat(every: .milliseconds(1)) {}
+            loop.hold()
+            defer { loop.letGo() }
             loop.submit { handOver.yield(loop) }.whenSuccess { _ in }
             try loop.run()
-            beat.cancel()
         }
         try settle(loop)
         expectNothingLeft(on: loop, sourceLocation: sourceLocation)

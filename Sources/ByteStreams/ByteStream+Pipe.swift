@@ -1,0 +1,141 @@
+internal import FoundationEssentials
+public import Futures
+
+extension ByteStream {
+    /// Sends to `other` all that comes, until the peer has finished sending, and completes with the number of bytes
+    /// when they have left and `other` has told its peer the end (``shutdownWrite()``), unless `shuttingDownWrite`
+    /// is `false`.
+    ///
+    /// While `other` has more than ``StreamLimits/writeHighWaterMark`` queued the peer is held back. One direction:
+    /// a proxy pipes each of two streams to the other. A stream may be piped to itself, and sends everything back.
+    ///
+    /// Fails with what breaks either stream, with ``StreamError/connectionClosed`` if this side closes one of them,
+    /// and with ``StreamError/readPending`` if a read is pending. After a failure both stay as they are, and `other`
+    /// must not end as if it had got everything: abort it. Cancelling the future leaves what has not been passed on
+    /// readable. Traps if `other` is of another loop.
+    public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {
+        loop.checkThread()
+        guard other.loop === loop else {
+            fatalError(
+                "pipe(to:) was given a stream of another event loop. Make both streams on one loop.")
+        }
+        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        if let refusal = other.refusal { return refused(refusal) }
+        if !hasUnread, let refusal { return refused(refusal) }
+        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
+        guard other.sides.contains(.write) else { return loop.failed(StreamError.notWritable) }
+        let pipe = Pipe(self, other, shuttingDownWrite: shuttingDownWrite)
+        setReader(pipe)
+        pipe.start()
+        return pipe.future
+    }
+}
+
+/// The reader behind `pipe(to:)`: takes a chunk whenever there is one and the other stream has room.
+private final class Pipe: Reader {
+    private let source: ByteStream
+    private let target: ByteStream
+    private let shuttingDownWrite: Bool
+    private let promise: OwnedPromise<Int>
+    /// Ends what waits for the other stream.
+    private let ending: CancellationSource
+    private var byteCount = 0
+    private var isWaiting = false
+    private var isEnding = false
+    private var hasEnded = false
+
+    init(_ source: ByteStream, _ target: ByteStream, shuttingDownWrite: Bool) {
+        self.source = source
+        self.target = target
+        self.shuttingDownWrite = shuttingDownWrite
+        promise = OwnedPromise(on: source.loop)
+        ending = CancellationSource(on: source.loop)
+        super.init()
+        promise.owner = self
+    }
+
+    var future: Future<Int> { promise.future }
+
+    func start() {
+        // Nothing may come for long, and nothing be written that would fail.
+        target.closed.whenComplete(token: ending.token) { [self] result in
+            if case .failure(let error) = result { end(.failure(error)) }
+            end(.failure(StreamError.connectionClosed))
+        }
+        if source.hasUnread || source.isAtEnd {
+            source.loop.submit { self.run() }.ignoreFailure()
+        }
+    }
+
+    override var wantsBytes: Bool { !isWaiting }
+
+    override func receive(_ chunk: Data) -> Bool {
+        guard isReady else { return false }
+        pass(chunk)
+        return true
+    }
+
+    override func inboundChanged() { run() }
+
+    override func cancellationRequested() { leave() }
+
+    override func fail(_ error: any Error, byClose: Bool) { end(.failure(error)) }
+
+    private var isReady: Bool { !isWaiting && !isEnding && source.reader === self }
+
+    private func run() {
+        while isReady {
+            guard source.hasUnread else { return bytesRanOut() }
+            pass(source.inbound.takeBlock())
+        }
+    }
+
+    private func pass(_ chunk: Data) {
+        let write = target.write(chunk)
+        byteCount += chunk.count
+        if write.hasSucceeded { return }
+        if case .failure(let error) = write.result {
+            write.ignoreFailure()
+            return end(.failure(error))
+        }
+        // What breaks the other stream later is known from its `closed`.
+        let room = target.writable
+        if room.hasSucceeded { return }
+        isWaiting = true
+        room.whenSuccess(token: ending.token) { [self] in
+            isWaiting = false
+            run()
+        }
+    }
+
+    private func bytesRanOut() {
+        if let refusal = source.refusal {
+            end(.failure(refusal))
+        } else if source.isAtEnd {
+            finish()
+        } else {
+            source.startReading()
+            source.noteIdle()
+        }
+    }
+
+    /// A write without bytes completes when all before have.
+    private func finish() {
+        isEnding = true
+        let last = shuttingDownWrite ? target.shutdownWrite() : target.write([Data]())
+        last.whenComplete(token: ending.token) { [self] result in end(result.map { byteCount }) }
+    }
+
+    private func end(_ result: Result<Int, any Error>) {
+        guard !hasEnded else { return }
+        leave()
+        if case .failure = result { promise.future.ignoreFailure() }
+        promise.complete(result)
+    }
+
+    private func leave() {
+        hasEnded = true
+        source.remove(self)
+        ending.cancel()
+    }
+}

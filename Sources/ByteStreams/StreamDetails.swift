@@ -1,0 +1,73 @@
+package import Futures
+
+/// What a stream needs only when it writes more than the system takes, or ends: an idle one has no such object.
+final class StreamDetails {
+    fileprivate var outbound: OutboundQueue?
+    fileprivate var writablePromise: Promise<Void>?
+    fileprivate var refusal: (any Error)?
+    fileprivate var failure: (any Error)?
+    fileprivate var closedPromise: Promise<Void>?
+    fileprivate var closeTimer: ScheduledTask<Void>?
+    fileprivate var drainingPromise: Promise<Void>?
+    fileprivate var onIdle: (() -> Void)?
+    fileprivate var hold: ByteStream?
+}
+
+extension ByteStream {
+    /// What waits to be written, while there is something.
+    final var outbound: OutboundQueue? {
+        get { details?.outbound }
+        set { detailsToSet(newValue)?.outbound = newValue }
+    }
+
+    final var writablePromise: Promise<Void>? {
+        get { details?.writablePromise }
+        set { detailsToSet(newValue)?.writablePromise = newValue }
+    }
+
+    /// What reads and writes fail with, once they do.
+    final var refusal: (any Error)? {
+        get { details?.refusal }
+        set { detailsToSet(newValue)?.refusal = newValue }
+    }
+
+    /// What broke the connection, if something did.
+    final var failure: (any Error)? {
+        get { details?.failure }
+        set { detailsToSet(newValue)?.failure = newValue }
+    }
+
+    final var closedPromise: Promise<Void>? {
+        get { details?.closedPromise }
+        set { detailsToSet(newValue)?.closedPromise = newValue }
+    }
+
+    final var closeTimer: ScheduledTask<Void>? {
+        get { details?.closeTimer }
+        set { detailsToSet(newValue)?.closeTimer = newValue }
+    }
+
+    /// Of the future that tells the stream's user that its server drains.
+    package final var drainingPromise: Promise<Void>? {
+        get { details?.drainingPromise }
+        set { detailsToSet(newValue)?.drainingPromise = newValue }
+    }
+
+    /// Called when the peer begins to wait for nothing: `isIdle`.
+    package final var onIdle: (() -> Void)? {
+        get { details?.onIdle }
+        set { detailsToSet(newValue)?.onIdle = newValue }
+    }
+
+    /// The stream itself, while something is pending.
+    final var hold: ByteStream? {
+        get { details?.hold }
+        set { detailsToSet(newValue)?.hold = newValue }
+    }
+
+    /// The details, made if there is something to put into them.
+    private func detailsToSet<Value>(_ value: Value?) -> StreamDetails? {
+        if value != nil, details == nil { details = StreamDetails() }
+        return details
+    }
+}

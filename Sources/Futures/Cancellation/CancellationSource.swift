@@ -1,0 +1,40 @@
+/// Whoever may say that something is not wanted any more; its ``token`` goes to all whom that concerns.
+///
+/// It belongs to the loop that it was made for. A source that is released without having been cancelled never
+/// will be: what waits for its token is released unrun. In an optimized build a local variable is released after
+/// its last use, not at the end of its scope: keep the source where it is cancelled.
+public final class CancellationSource {
+    /// Succeeds when the source is cancelled, and is cancelled itself when that will never happen.
+    private let signal: CellObject
+    private let condition: TokenCondition
+
+    public init(on loop: EventLoop) {
+        loop.checkThread()
+        signal = CellObject.plain(loop, state: .pending, of: Void.self)
+        condition = .signal(signal)
+    }
+
+    deinit {
+        signal.fail(CancellationError())
+    }
+
+    /// What is given to those who are to hear of it.
+    public var token: CancellationToken { CancellationToken(condition) }
+
+    /// Whether ``cancel()`` has been called.
+    public var isCancelled: Bool { signal.hasSucceeded }
+
+    /// Cancels the token: first ends all that was registered with it, in order, then queues the handlers.
+    /// `false`, and nothing happens, if it has been cancelled before.
+    @discardableResult
+    public func cancel() -> Bool {
+        guard signal.succeed(()) else { return false }
+        signal.loop.runTokenActions()
+        return true
+    }
+}
+
+@available(
+    *, unavailable, message: "A source belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension CancellationSource: Sendable {}

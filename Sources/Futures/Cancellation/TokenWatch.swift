@@ -1,0 +1,69 @@
+/// Waits for the sources of a token on behalf of a cell, and does something to that when the token is cancelled.
+///
+/// It is the producer of one cell in the list of each source, whose outcome passes through it: that is how it
+/// hears of the source, in order, and how it leaves in constant time.
+final class TokenWatch: Producer {
+    /// Released when the token never will be cancelled, or nobody is interested any more.
+    private(set) var target: CellObject?
+    private let action: (CellObject) -> Void
+    private var condition: TokenCondition?
+    private var places: [CellObject] = []
+
+    /// Waits for nothing if the token has been cancelled.
+    init(_ condition: TokenCondition, for target: CellObject, _ action: @escaping (CellObject) -> Void) {
+        self.target = target
+        self.action = action
+        super.init()
+        guard !condition.isMet else { return }
+        self.condition = condition
+        for signal in condition.pendingSignals {
+            let place = CellObject.plain(signal.loop, state: .pending, of: Void.self)
+            place.setProducer(self)
+            places.append(place)
+            signal.register(place, when: [])
+        }
+    }
+
+    /// One of the sources has been cancelled, or never will be.
+    override func settled() {
+        guard let condition, let target else { return }
+        if condition.isMet {
+            leave()
+            condition.loop.addTokenAction { [action] in action(target) }
+        } else if !condition.canBeMet {
+            end()
+        }
+    }
+
+    /// Waits no longer.
+    func end() {
+        target = nil
+        leave()
+    }
+
+    private func leave() {
+        let places = places
+        self.places = []
+        condition = nil
+        for place in places { place.leaveSource(cancelling: false) }
+    }
+}
+
+extension EventLoop {
+    fileprivate func addTokenAction(_ action: @escaping () -> Void) {
+        tokenActions.append(action)
+        hasTheDead = true
+    }
+
+    /// Does what was to be done when a token is cancelled, in order, and then runs what is to run at once.
+    func runTokenActions() {
+        withoutCallbacks {
+            while !tokenActions.isEmpty {
+                let actions = tokenActions
+                tokenActions = []
+                for action in actions { action() }
+            }
+        }
+        releaseTheDead()
+    }
+}

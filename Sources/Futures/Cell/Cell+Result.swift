@@ -1,0 +1,28 @@
+extension CellObject {
+    /// Makes a failure within the value, which is a `Result`, count as a failure that somebody has to hear of.
+    func holdResult() {
+        let root = checkedRoot
+        root.flags.remove(.hasTrivialValue)
+        root.flags.insert(.holdsResult)
+    }
+}
+
+extension Cell {
+    @usableFromInline @inline(never)
+    func reportFailure<Value>(in _: Value.Type) {
+        guard let result = readSlot(as: Value.self) as? any Fallible, let error = result.reason else {
+            return
+        }
+        loop.reportUnhandled(error)
+    }
+}
+
+private protocol Fallible {
+    var reason: (any Error)? { get }
+}
+
+extension Result: Fallible {
+    fileprivate var reason: (any Error)? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}

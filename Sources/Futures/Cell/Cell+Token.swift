@@ -1,0 +1,84 @@
+extension CellObject {
+    /// `register`, until `token` is cancelled.
+    @usableFromInline
+    func register(_ child: CellObject, when interest: Cell.Interest, until token: TokenCondition) {
+        guard cell.isOf(token.loop) else { Misuse.foreignToken() }
+        if token.isMet {
+            markObserved()
+            child.cell.place(interest)
+            child.cell.endWaiting(cancellingSource: false)
+        } else {
+            register(child, when: interest)
+            child.tie(to: token, cancellingSource: true)
+        }
+    }
+
+    /// `registerObserver`, until `token` is cancelled. It is called then if it wants to hear of cancellation.
+    @usableFromInline
+    func registerObserver(_ child: CellObject, when interest: Cell.Interest, until token: TokenCondition) {
+        guard cell.isOf(token.loop) else { Misuse.foreignToken() }
+        let interest = interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
+        if token.isMet {
+            if interest.contains(.failure) { markObserved() }
+            child.cell.place(interest)
+            child.cell.endWaiting(cancellingSource: false)
+        } else {
+            registerObserver(child, when: interest)
+            child.tie(to: token, cancellingSource: false)
+        }
+    }
+
+    fileprivate func tie(to token: TokenCondition, cancellingSource: Bool) {
+        guard !isCompleted, token.canBeMet else { return }
+        setProducer(
+            TokenTie(
+                TokenWatch(token, for: self) { $0.cell.endWaiting(cancellingSource: cancellingSource) }))
+    }
+}
+
+extension Future {
+    /// This future; or, if there is a token, one with its outcome, which is cancelled as soon as the token is.
+    /// This one is asked to cancel then if nobody else waits for it, unless `cancellingSource` is `false`.
+    func until(_ token: CancellationToken, cancellingSource: Bool = true) -> Future {
+        guard let condition = token.condition else { return self }
+        guard cell.cell.isOf(condition.loop) else { Misuse.foreignToken() }
+        let child = CellObject.plain(loop, state: .pending, of: Value.self)
+        if condition.isMet {
+            ignoreFailure()
+            if cancellingSource { cancel() }
+            child.fail(CancellationError())
+        } else {
+            cell.register(child, when: [])
+            child.tie(to: condition, cancellingSource: cancellingSource)
+        }
+        return Future(child)
+    }
+}
+
+extension Cell {
+    /// A token has been cancelled: cancels this cell, unless the callback is already on its way.
+    ///
+    /// As long as it has its step, its source is what it was derived from, and notices nothing. Afterwards its
+    /// source is what the callback returned.
+    fileprivate func endWaiting(cancellingSource: Bool) {
+        if flags.contains(.hasStep) {
+            // A completed source that has not yet handed on its outcome will do so.
+            guard !flags.contains(.isQueued), source?.isCompleted != true else { return }
+            detach()
+            if runsAfterCancel { withLoop { $0.dispatch(object) } } else { dropStep() }
+        } else {
+            if cancellingSource { _ = requestCancellation(ignoringConsumers: true) }
+            leaveSource(cancelling: false)
+        }
+        if state == .pending { settle(as: .cancelled) }
+    }
+}
+
+/// Ends a token's watch over a future as soon as that has completed: the producer of that future.
+private final class TokenTie: Producer {
+    private let watch: TokenWatch
+
+    init(_ watch: TokenWatch) { self.watch = watch }
+
+    override func settled() { watch.end() }
+}

@@ -1,0 +1,13 @@
+/// Something to be ended, at most once.
+public protocol Disposable: AnyObject {
+    /// Ends it. Does nothing the second time.
+    func dispose()
+}
+
+extension Disposable {
+    /// Disposes of it when `delay` has passed, and keeps it alive until then.
+    @discardableResult
+    public func dispose(after delay: Duration, on loop: EventLoop) -> ScheduledTask<Void> {
+        loop.schedule(after: delay) { self.dispose() }
+    }
+}

@@ -1,0 +1,87 @@
+/// What is disposed of together: in the order in which it was added, at the latest when the bag is released.
+///
+/// A bag can be filled again after it was disposed of; what is added while it is being disposed of stays for the
+/// next time.
+public final class DisposeBag: Disposable {
+    private enum Content {
+        case disposable(any Disposable)
+        case object(AnyObject)
+        case future(WeakFuture)
+    }
+
+    private var contents: [Content] = []
+    private var cleanUpAt = 32
+
+    public init() {}
+
+    deinit { dispose() }
+
+    /// Whether there is nothing in it. Futures that have completed may count until the bag looks at them.
+    public var isEmpty: Bool { contents.isEmpty }
+
+    /// Disposes of everything in it, which empties it.
+    public func dispose() {
+        let contents = contents
+        self.contents = []
+        for content in contents {
+            switch content {
+            case .disposable(let disposable): disposable.dispose()
+            case .object: break
+            case .future(let future): future.cancel()
+            }
+        }
+    }
+
+    /// Adds what is to be disposed of.
+    public func add(_ disposable: any Disposable) { append(.disposable(disposable)) }
+
+    /// Adds a closure to be run.
+    public func add(_ action: @escaping () -> Void) { add(Disposer(action)) }
+
+    /// Adds a future to be asked to cancel, as ``Future/cancel()`` does: one that somebody else waits for, a
+    /// `whenSuccess` for example, is left alone, so add the last of a chain. The bag does not keep it alive.
+    public func add<Value>(_ future: Future<Value>) {
+        if !future.isCompleted { append(.future(WeakFuture(cell: future.cell))) }
+    }
+
+    /// Keeps `object` alive until the bag is disposed of.
+    public func hold(_ object: AnyObject) { append(.object(object)) }
+
+    /// A bag in this bag: to be disposed of by itself, or together with this one.
+    public func innerBag() -> DisposeBag {
+        let bag = DisposeBag()
+        add(bag)
+        return bag
+    }
+
+    /// The same as `add`.
+    public static func += (bag: DisposeBag, disposable: any Disposable) { bag.add(disposable) }
+
+    /// The same as `add`.
+    public static func += (bag: DisposeBag, action: @escaping () -> Void) { bag.add(action) }
+
+    /// The same as `add`.
+    public static func += <Value>(bag: DisposeBag, future: Future<Value>) { bag.add(future) }
+
+    private func append(_ content: Content) {
+        contents.append(content)
+        guard contents.count >= cleanUpAt else { return }
+        contents.removeAll { content in
+            if case .future(let future) = content { future.isOver } else { false }
+        }
+        cleanUpAt = max(32, 2 * contents.count)
+    }
+}
+
+@available(
+    *, unavailable, message: "A dispose bag belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension DisposeBag: Sendable {}
+
+private struct WeakFuture {
+    weak var cell: CellObject?
+
+    var isOver: Bool { cell?.isCompleted ?? true }
+
+    func cancel() { _ = cell?.requestCancellation() }
+}

@@ -1,0 +1,25 @@
+extension Future {
+    /// A future with this outcome; `work` is started, and what it returns disposed of when the future ends.
+    ///
+    /// The start comes from the loop, when `delay` has passed if one is given, and not at all if the future has
+    /// completed or been cancelled before. A `token` that is cancelled ends the returned future alone. Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    public func performWhile(
+        delayBy delay: Duration? = nil, on context: LocalContext = .default,
+        token: CancellationToken = .none, _ work: @escaping () -> any Disposable
+    ) -> Future<Value> {
+        let loop = loop
+        if let delay, delay < .zero { return loop.failed(FutureError.negativeDuration(delay)) }
+        let bag = DisposeBag()
+        let child = until(token, cancellingSource: false).onEnd(bag.dispose)
+        guard !child.isCompleted else { return child }
+        let start = { bag.add(work()) }
+        let starting =
+            if let delay {
+                loop.schedule(after: delay, keepsLoopAlive: false, on: context, start).future
+            } else {
+                loop.submit(on: context, start)
+            }
+        bag.add(starting)
+        return child
+    }
+}

@@ -1,0 +1,85 @@
+extension Future {
+    /// A future that completes in the way that `transform` returns for the value, or with the error it throws.
+    ///
+    /// Traps if what is returned uses a future of another loop.
+    public func flatMap<C: Completing>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ transform: @escaping (Value) throws -> C
+    ) -> Future<C.Value> {
+        let step = CompletingStep<Value, C.Value> { try transform($0.get()).completion }
+        return cell.derive(step, when: .success, on: context, token: token)
+    }
+
+    /// A future that completes in the way that `body` returns for the outcome of this one, whichever it is.
+    public func flatMapResult<C: Completing>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (Result<Value, any Error>) throws -> C
+    ) -> Future<C.Value> {
+        cell.derive(CompletingStep { try body($0).completion }, when: .all, on: context, token: token)
+    }
+
+    /// A future of the value, or one that completes in the way that `body` returns for the error.
+    public func flatMapError<C: Completing>(
+        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
+    ) -> Future<Value> where C.Value == Value {
+        let step = CompletingStep<Value, Value> { try $0.completion(replacingError: body) }
+        return cell.derive(step, when: policy.interest, on: context, token: token)
+    }
+
+    /// A future of the value, or of what `body` returns or throws if this one has been cancelled.
+    ///
+    /// Cancelling the returned future itself cancels it as ever.
+    public func recoverCancelled(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping () throws -> Value
+    ) -> Future<Value> {
+        let step = MapResultStep<Value, Value> { _ in try body() }
+        return cell.derive(step, when: .cancellation, on: context, token: token)
+    }
+
+    /// A future of the value, or one that completes in the way that `body` returns if this one has been
+    /// cancelled.
+    ///
+    /// Cancelling the returned future itself cancels it as ever.
+    public func flatMapCancelled<C: Completing>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping () throws -> C
+    ) -> Future<Value> where C.Value == Value {
+        let step = CompletingStep<Value, Value> { _ in try body().completion }
+        return cell.derive(step, when: .cancellation, on: context, token: token)
+    }
+}
+
+extension Future where Value: Completing {
+    /// A future that completes in the way that the value says: with the outcome of an inner future, or the
+    /// content of a `Result`.
+    public func flatten() -> Future<Value.Value> {
+        cell.derive(CompletingStep<Value, Value.Value> { try $0.get().completion }, when: .success)
+    }
+}
+
+struct CompletingStep<Input, Output>: Step {
+    let body: (Result<Input, any Error>) throws -> Completion<Output>
+
+    init(_ body: @escaping (Result<Input, any Error>) throws -> Completion<Output>) { self.body = body }
+
+    func run(source: Cell, target: Cell) {
+        do {
+            target.complete(with: try body(source.readResult(as: Input.self)))
+        } catch {
+            target.fail(error)
+        }
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate func completion<C: Completing>(
+        replacingError body: (any Error) throws -> C
+    ) rethrows -> Completion<Success> where C.Value == Success {
+        switch self {
+        case .success(let value): .success(value)
+        case .failure(let error): try body(error).completion
+        }
+    }
+}

@@ -1,0 +1,29 @@
+extension Future {
+    /// A future of what `body` makes of this very future, once that has completed, in whichever way, or `token` has
+    /// been cancelled: then it may still be pending.
+    ///
+    /// If this future has completed meanwhile and nobody else holds it, `body` gets one that is cancelled instead.
+    /// Cancelling the returned future itself cancels it as ever.
+    public func mapFuture<NewValue>(
+        on context: LocalContext = .default, token: CancellationToken = .none,
+        _ body: @escaping (Future<Value>) throws -> NewValue
+    ) -> Future<NewValue> {
+        // A continuation does not keep alive what leads to it.
+        let step = MapFutureStep<NewValue> { [weak future = cell.checkedRoot.object] waited in
+            try body(Future(future ?? waited))
+        }
+        return until(token, cancellingSource: false).cell.derive(step, when: .all, on: context)
+    }
+}
+
+private struct MapFutureStep<Output>: Step {
+    let body: (_ source: CellObject) throws -> Output
+
+    func run(source: Cell, target: Cell) {
+        do {
+            target.succeed(try body(source.object))
+        } catch {
+            target.fail(error)
+        }
+    }
+}

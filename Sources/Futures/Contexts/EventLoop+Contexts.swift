@@ -1,0 +1,98 @@
+extension EventLoop {
+    /// Where callbacks run that are registered without `on:`. It is ``LocalContext/loop`` unless set.
+    ///
+    /// With ``LocalContext/current`` each callback runs where the one that registered it ran. Setting it to
+    /// ``LocalContext/default`` sets it back. What has been registered before stays where it is.
+    public var defaultContext: LocalContext {
+        get { contexts.standard }
+        set {
+            checkThread()
+            contexts.standard = newValue == .default ? .loop : newValue
+        }
+    }
+
+    /// The context of the callback that runs now, or ``LocalContext/loop`` if none does.
+    public var currentContext: LocalContext {
+        checkThread()
+        return contexts.running
+    }
+
+    /// Queues a consumer, whose reference is taken over, where its context says, to run on its completed source.
+    func dispatch(_ cell: Cell, source: Cell) {
+        // A loop that has been shut down looks after its ready queue only.
+        switch isShutDown ? .loop : cell.interest.context {
+        case .immediate where contexts.depth < LocalContext.depthLimit:
+            contexts.immediate.append(cell, source: source)
+            hasTheDead = true
+        case .nextTurn:
+            contexts.appendForNextTurn(cell, source: source)
+            requestTurn()
+        case .whenIdle:
+            contexts.appendForIdleness(cell, source: source)
+            requestTurn()
+        default:
+            enqueue(cell, source: source)
+        }
+    }
+
+    /// Queues a cell that has no source where its context says.
+    func dispatch(_ object: CellObject) {
+        object.cell.retain()
+        dispatch(object.cell, source: object.cell)
+    }
+
+    // MARK: At once
+
+    /// Makes several changes as one: what runs at once runs afterwards.
+    func withoutCallbacks<Result>(_ body: () -> Result) -> Result {
+        contexts.holds += 1
+        let result = body()
+        contexts.holds -= 1
+        return result
+    }
+
+    /// Runs what is to run at once, in the order in which it came, and what comes meanwhile.
+    func runImmediate() {
+        guard contexts.holds == 0, contexts.depth < LocalContext.depthLimit, !contexts.immediate.isEmpty
+        else {
+            return
+        }
+        contexts.depth += 1
+        if isRunning { emptyImmediate() } else { EventLoop.withCurrent(self, emptyImmediate) }
+        contexts.depth -= 1
+    }
+
+    private func emptyImmediate() {
+        while let cell = contexts.immediate.takeFirst() { run(cell, on: .immediate) }
+    }
+
+    private func run(_ cell: Cell, on context: LocalContext) {
+        let outer = contexts.running
+        contexts.running = context
+        run(cell)
+        contexts.running = outer
+    }
+
+    // MARK: Later
+
+    /// The turn that was requested. Between two of these the driver polls once.
+    package func requestedTurn() {
+        turn {
+            if !contexts.due.isEmpty {
+                // Behind what has been ready before.
+                enqueue { [unowned self] in runDue() }
+            } else if ready.isEmpty, let cell = contexts.takeIdle(after: turns) {
+                run(cell, on: .whenIdle)
+            }
+        }
+        contexts.willPoll(after: turns)
+    }
+
+    private func runDue() {
+        var budget = EventLoop.turnBudget
+        while budget > 0, let cell = contexts.due.takeFirst() {
+            run(cell, on: .nextTurn)
+            budget -= 1
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// Where, on its loop's thread, a callback runs: from the ready queue, at once, or later.
+///
+/// A context that is looked up, ``default`` or ``current``, is looked up when the callback is registered. Outcomes
+/// that no callback wants pass at once, whatever the context. Callbacks of one context run in the order in which
+/// their futures completed, and those of one future in the order in which they were registered.
+public struct LocalContext: Hashable, Sendable {
+    /// What registering adds to a cell's interest.
+    @usableFromInline let placement: UInt16
+
+    @inlinable
+    init(placement: UInt16) { self.placement = placement }
+
+    /// From the loop's ready queue, later in this turn.
+    @inlinable public static var loop: LocalContext { LocalContext(placement: 0) }
+
+    /// Within the call that completes the future, or that registers on a completed one.
+    ///
+    /// All that the call changes has changed by then. Callbacks that complete each other's futures in this way
+    /// are nested at most ``depthLimit`` deep; what is deeper runs from the ready queue.
+    @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
+
+    /// After the loop has looked for I/O and timers once.
+    @inlinable public static var nextTurn: LocalContext { LocalContext(placement: 2 << 4) }
+
+    /// As soon as the loop has looked for I/O and timers and found none, and nothing else is ready either. One
+    /// callback at a time: what it starts is run before the next.
+    @inlinable public static var whenIdle: LocalContext { LocalContext(placement: 3 << 4) }
+
+    /// The loop's ``EventLoop/defaultContext``.
+    @inlinable public static var `default`: LocalContext { LocalContext(placement: 3 << 8) }
+
+    /// The context of the callback that registers, or ``loop`` outside of callbacks.
+    @inlinable public static var current: LocalContext { LocalContext(placement: 3 << 10) }
+
+    /// How deep callbacks that run at once may be nested.
+    public static let depthLimit = 20
+}
+
+extension LocalContext: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .loop: "loop"
+        case .immediate: "immediate"
+        case .nextTurn: "nextTurn"
+        case .whenIdle: "whenIdle"
+        case .current: "current"
+        default: "default"
+        }
+    }
+}
+
+extension Cell.Interest {
+    // Above the outcomes stands the context: in bits 4 and 5 the one that was given or is the loop's default, in
+    // bits 6 and 7 the one that was running. Bits 8 to 11 ask for these two, in the same order, so that looking
+    // them up takes no branch, and `map` does not pay for contexts.
+
+    /// This interest on `context`, which may still have to be looked up.
+    @inlinable
+    func on(_ context: LocalContext) -> Cell.Interest {
+        Cell.Interest(rawValue: rawValue | context.placement)
+    }
+
+    /// This interest, its context looked up in `inherited`.
+    @inline(__always)
+    func placed(by inherited: Cell.Interest) -> Cell.Interest {
+        Cell.Interest(rawValue: rawValue | rawValue >> 4 & inherited.rawValue)
+    }
+
+    /// Whether `outcome`, which is one, runs the step, and that from the ready queue.
+    @inline(__always)
+    func isQueued(by outcome: Cell.Interest) -> Bool {
+        rawValue & (0xF0 | outcome.rawValue) == outcome.rawValue
+    }
+
+    /// The context, which has been looked up.
+    var context: LocalContext { LocalContext(placement: (rawValue | rawValue >> 2) & 3 << 4) }
+}

@@ -1,0 +1,59 @@
+/// Wakes those who wait for something to change: one, or all.
+///
+/// Unlike ``Event`` it remembers nothing: a signal when nobody waits is lost. So is one whose waiter is cancelled
+/// after it was woken; wait by `wait(until:)` for what is so rather than for what happens.
+public final class Condition {
+    private let line: WaitLine<Void>
+    private var breakage: (any Error)?
+
+    public init(on loop: EventLoop) {
+        line = WaitLine(on: loop, name: "condition")
+    }
+
+    public var loop: EventLoop { line.loop }
+
+    /// How many wait.
+    public var waitingCount: Int { line.count }
+
+    /// Completes with the next signal that is this one's turn. Fails with the error given to ``break(_:)``.
+    public func wait(token: CancellationToken = .none) -> Future<Void> {
+        if let breakage { return loop.failed(breakage) }
+        return line.wait().until(token)
+    }
+
+    /// Completes when `predicate` is true: at once, or after a signal. What it throws fails the future.
+    public func wait(
+        token: CancellationToken = .none, until predicate: @escaping () throws -> Bool
+    ) -> Future<Void> {
+        loop.checkThread()
+        do {
+            if try predicate() { return loop.succeeded() }
+        } catch {
+            return loop.failed(error)
+        }
+        let closedError = line.closedError
+        return wait(token: token).flatMap { [weak self] in
+            guard let self else { throw closedError }
+            return wait(token: token, until: predicate)
+        }
+    }
+
+    /// Wakes the one who has waited longest.
+    public func signal() {
+        loop.checkThread()
+        _ = line.give(())
+    }
+
+    /// Wakes all who wait now.
+    public func broadcast() {
+        loop.checkThread()
+        line.succeed()
+    }
+
+    /// Fails all who wait, and all who will.
+    public func `break`(_ error: any Error) {
+        loop.checkThread()
+        breakage = error
+        line.fail(error)
+    }
+}

@@ -1,0 +1,24 @@
+/// First in, first out, each in constant time on average.
+struct Fifo<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    var count: Int { elements.count - head }
+    var isEmpty: Bool { count == 0 }
+    var first: Element? { isEmpty ? nil : elements[head] }
+    var all: [Element] { elements[head...].compactMap { $0 } }
+
+    mutating func append(_ element: Element) { elements.append(.some(element)) }
+
+    mutating func takeFirst() -> Element? {
+        guard !isEmpty else { return nil }
+        let element = elements[head]
+        elements[head] = .none
+        head += 1
+        if head > 32, head > elements.count / 2 {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return element
+    }
+}

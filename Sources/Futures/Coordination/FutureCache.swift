@@ -1,0 +1,145 @@
+/// Keeps what was fetched for a key, and shares fetches that are under way.
+///
+/// Only values are kept: a fetch that fails or is cancelled leaves no entry. Values that have expired are dropped
+/// when they are looked for. When the costs exceed the limit, those go first that were used longest ago. A value
+/// that alone costs more than the limit is not kept.
+public final class FutureCache<Key: Hashable, Value> {
+    public let loop: EventLoop
+    /// What the costs of all values together may be. Lowering it drops values.
+    public var costLimit: Int { didSet { evict(downTo: costLimit) } }
+    /// The costs of all values together.
+    public private(set) var totalCost = 0
+    private var entries: [Key: CacheEntry<Key, Value>] = [:]
+    /// Those with a value, in the order of their last use.
+    private var used = Line<CacheEntry<Key, Value>>()
+
+    public init(costLimit: Int = .max, on loop: EventLoop) {
+        loop.checkThread()
+        self.costLimit = costLimit
+        self.loop = loop
+    }
+
+    /// How many values there are, those included that have expired and were not looked for since.
+    public var count: Int { used.count }
+
+    /// The value for `key`, or what the fetch for it under way brings, or else what `fetch` brings.
+    ///
+    /// A fetch is asked to cancel when nobody waits for it any more. `expiresAfter` counts from the end of the
+    /// fetch; `nil` is never. `cost` is asked once; one that is negative fails the future with
+    /// ``FutureError/invalidArgument(_:)``, and so does a negative `expiresAfter`.
+    public func findOrFetch(
+        _ key: Key, expiresAfter: Duration? = nil, cost: @escaping (Value) -> Int = { _ in 1 },
+        token: CancellationToken = .none, _ fetch: @escaping () throws -> Future<Value>
+    ) -> Future<Value> {
+        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        if let value = value(for: key) { return loop.succeeded(value) }
+        if let work = entries[key]?.work { return work.future.branch().until(token) }
+        if let expiresAfter, expiresAfter < .zero {
+            return loop.failed(FutureError.negativeDuration(expiresAfter))
+        }
+        let entry = CacheEntry<Key, Value>(key)
+        let work = SharedWork<Value>(on: loop) { [weak self] work in
+            entry.work = nil
+            self?.fetched(entry, work.future.result, expiresAfter)
+        }
+        entry.work = work
+        entries[key] = entry
+        work.run {
+            try fetch().tap { value in
+                entry.cost = cost(value)
+                if let complaint = entry.complaint { throw FutureError.invalidArgument(complaint) }
+            }
+        }
+        return work.future.branch().until(token)
+    }
+
+    /// The value for `key`, if there is one that has not expired. Counts as a use of it.
+    public func value(for key: Key) -> Value? {
+        loop.checkThread()
+        guard let entry = entries[key], let value = entry.value else { return nil }
+        if let expiry = entry.expiry, loop.instant >= expiry {
+            remove(entry)
+            return nil
+        }
+        used.remove(entry)
+        used.append(entry)
+        return value
+    }
+
+    /// Keeps `value` for `key`, in place of what was there. Traps if `cost` or `expiresAfter` is negative.
+    public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
+        loop.checkThread()
+        remove(key)
+        let entry = CacheEntry<Key, Value>(key)
+        entry.cost = cost
+        if let complaint = entry.complaint { Misuse.sentence(complaint) }
+        if let expiresAfter, expiresAfter < .zero {
+            Misuse.sentence("\(FutureError.negativeDuration(expiresAfter))")
+        }
+        entries[key] = entry
+        keep(value, in: entry, expiresAfter)
+    }
+
+    /// Drops the value for `key`. A fetch under way goes on for those who wait for it; its value is not kept.
+    public func remove(_ key: Key) {
+        loop.checkThread()
+        if let entry = entries[key] { remove(entry) }
+    }
+
+    /// Drops all values, and does not keep those of fetches under way.
+    public func removeAll() {
+        loop.checkThread()
+        let dropped = entries
+        entries = [:]
+        _ = used.takeAll()
+        totalCost = 0
+        withExtendedLifetime(dropped) {}
+    }
+
+    private func fetched(
+        _ entry: CacheEntry<Key, Value>, _ result: Result<Value, any Error>?, _ expiresAfter: Duration?
+    ) {
+        guard entries[entry.key] === entry else { return }
+        if case .success(let value)? = result {
+            keep(value, in: entry, expiresAfter)
+        } else {
+            entries[entry.key] = nil
+        }
+    }
+
+    private func keep(_ value: Value, in entry: CacheEntry<Key, Value>, _ expiresAfter: Duration?) {
+        guard entry.cost <= costLimit else { return remove(entry) }
+        evict(downTo: costLimit - entry.cost)
+        entry.value = value
+        entry.expiry = expiresAfter.map(loop.instant.advanced)
+        used.append(entry)
+        totalCost += entry.cost
+    }
+
+    private func evict(downTo cost: Int) {
+        while totalCost > cost, let oldest = used.first { remove(oldest) }
+    }
+
+    private func remove(_ entry: CacheEntry<Key, Value>) {
+        entries[entry.key] = nil
+        guard entry.value != nil else { return }
+        used.remove(entry)
+        totalCost -= entry.cost
+    }
+}
+
+/// A value in a cache, or the work to get it.
+private final class CacheEntry<Key, Value>: LineMember {
+    let key: Key
+    var place: Int?
+    var work: SharedWork<Value>?
+    var value: Value?
+    var cost = 0
+    var expiry: LoopInstant?
+
+    init(_ key: Key) { self.key = key }
+
+    var complaint: String? {
+        cost < 0 ? "a cost of \(cost) is negative; give zero or more" : nil
+    }
+}

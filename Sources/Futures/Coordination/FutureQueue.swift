@@ -1,0 +1,165 @@
+/// Runs operations in the order in which they are enqueued, at most so many at a time.
+///
+/// An operation takes a slot from its start until its future has completed; that it failed, threw or was
+/// cancelled does not stop the queue. Operations start from the loop, never inside `enqueue`. The queue lives on
+/// as long as it has something to run.
+public final class FutureQueue<Resource> {
+    /// What the operations share.
+    public let resource: Resource
+    public let loop: EventLoop
+    /// How many operations may run at a time. Lowering it stops none. Traps unless it is positive.
+    public var maxConcurrent: Int {
+        didSet {
+            loop.checkThread()
+            Self.check(maxConcurrent)
+            startNext()
+        }
+    }
+
+    /// Called when the queue becomes empty, with `true`, and when it no longer is, with `false`; not for what
+    /// begins and ends again before the loop comes to call it.
+    public var onEmptyChange: ((Bool) -> Void)? {
+        didSet { toldEmpty = isEmpty }
+    }
+
+    /// Why the queue takes nothing any more; `nil` as long as it does.
+    public private(set) var closedError: (any Error)?
+
+    private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []
+    private var running = Line<QueuedOperation>()
+    private var isStarting = false
+    private let emptied: Event
+    private var toldEmpty = true
+    private var isTelling = false
+
+    /// Traps unless `maxConcurrent` is positive.
+    public init(resource: Resource, maxConcurrent: Int = 1, on loop: EventLoop) {
+        Self.check(maxConcurrent)
+        self.resource = resource
+        self.maxConcurrent = maxConcurrent
+        self.loop = loop
+        emptied = Event(on: loop, name: "queue")
+        emptied.set()
+    }
+
+    private static func check(_ limit: Int) {
+        if limit < 1 { Misuse.size(limit, of: "A limit of operations at a time", atLeast: 1) }
+    }
+
+    /// How many operations have started and not ended.
+    public var runningCount: Int { running.count }
+
+    /// How many operations wait for their start.
+    public var queuedCount: Int { waiting.reduce(0) { $0 + $1.line.count } }
+
+    /// Whether nothing runs and nothing waits.
+    public var isEmpty: Bool { running.isEmpty && waiting.isEmpty }
+
+    public var isClosed: Bool { closedError != nil }
+
+    /// Completes when the queue is empty, after the callbacks of its last operation, which may enqueue another one.
+    public func whenEmpty() -> Future<Void> { emptied.wait() }
+
+    /// A future with the outcome of the one that `operation` returns when it is its turn, or of what it throws.
+    ///
+    /// Those of a higher priority start first; equal ones in their order. Cancelling the future before the start
+    /// removes the operation, which then never runs; afterwards it asks the operation's future to cancel, and
+    /// frees the slot when that, or the wait for it, ends. Fails with ``closedError`` if the queue is closed.
+    @discardableResult
+    public func enqueue<Value>(
+        priority: Int = 0, _ operation: @escaping () throws -> Future<Value>
+    ) -> Future<Value> {
+        loop.checkThread()
+        if let closedError { return loop.failed(closedError) }
+        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        let queued = QueuedOperation(on: loop, priority: priority, operation: operation, ended: ended)
+        append(queued)
+        emptied.reset()
+        tellEmptyChange()
+        startNext()
+        return Future(queued.target)
+    }
+
+    /// A future of what `operation` returns when it is its turn, or of what it throws.
+    @discardableResult
+    public func enqueue<Value>(
+        priority: Int = 0, _ operation: @escaping () throws -> Value
+    ) -> Future<Value> {
+        let loop = loop
+        return enqueue(priority: priority) { () throws -> Future<Value> in loop.succeeded(try operation()) }
+    }
+
+    /// Takes nothing any more: `enqueue` fails with `error`, by default ``FutureError/closed(_:)``. What was
+    /// enqueued before still runs. Does nothing the second time.
+    public func close(with error: (any Error)? = nil) {
+        loop.checkThread()
+        if !isClosed { closedError = error ?? FutureError.closed("queue") }
+    }
+
+    /// Fails all that runs or waits with `error`, at once; what runs is asked to cancel, what waits never starts.
+    /// Afterwards the queue takes new operations, unless `close` is `true`.
+    public func abort(with error: any Error, close: Bool = false) {
+        if close { self.close(with: error) }
+        loop.checkThread()
+        var operations = running.takeAll()
+        let waiting = waiting
+        self.waiting = []
+        for var (_, line) in waiting { operations += line.takeAll() }
+        for operation in operations { operation.abort(error) }
+    }
+
+    private func append(_ operation: QueuedOperation) {
+        let index = waiting.firstIndex { $0.priority <= operation.priority } ?? waiting.count
+        if index == waiting.count || waiting[index].priority != operation.priority {
+            waiting.insert((operation.priority, Line()), at: index)
+        }
+        waiting[index].line.append(operation)
+    }
+
+    private func remove(_ operation: QueuedOperation) {
+        if operation.isRunning { return running.remove(operation) }
+        guard let index = waiting.firstIndex(where: { $0.priority == operation.priority }) else { return }
+        waiting[index].line.remove(operation)
+        if waiting[index].line.isEmpty { waiting.remove(at: index) }
+    }
+
+    private func ended(_ operation: QueuedOperation) {
+        remove(operation)
+        startNext()
+        if isEmpty { tellEmptyChange() }
+    }
+
+    /// Starts one operation from the ready queue, and so on: each is a step of its own.
+    private func startNext() {
+        guard !isStarting, running.count < maxConcurrent, !waiting.isEmpty else { return }
+        isStarting = true
+        loop.enqueue { [self] in
+            isStarting = false
+            guard running.count < maxConcurrent, let operation = waiting.first?.line.first else { return }
+            remove(operation)
+            running.append(operation)
+            operation.run()
+            startNext()
+        }
+    }
+
+    /// From the ready queue, after the callbacks of an operation that has ended: they may enqueue the next one.
+    private func tellEmptyChange() {
+        guard !isTelling else { return }
+        isTelling = true
+        loop.enqueue { [self] in
+            isTelling = false
+            if isEmpty { emptied.set() }
+            guard isEmpty != toldEmpty else { return }
+            toldEmpty = isEmpty
+            onEmptyChange?(isEmpty)
+        }
+    }
+}
+
+extension FutureQueue where Resource == Void {
+    /// Traps unless `maxConcurrent` is positive.
+    public convenience init(maxConcurrent: Int = 1, on loop: EventLoop) {
+        self.init(resource: (), maxConcurrent: maxConcurrent, on: loop)
+    }
+}

@@ -1,0 +1,25 @@
+/// An event that is set when it has been counted down to zero.
+public final class Latch {
+    private let isDown: Event
+    /// How many steps are missing.
+    public private(set) var count: Int
+
+    /// Traps if `count` is negative.
+    public init(count: Int, on loop: EventLoop) {
+        if count < 0 { Misuse.size(count, of: "A latch", atLeast: 0) }
+        self.count = count
+        isDown = Event(on: loop, name: "latch")
+        if count == 0 { isDown.set() }
+    }
+
+    /// Does nothing once the count is zero. Traps if `steps` is negative.
+    public func countDown(by steps: Int = 1) {
+        if steps < 0 { Misuse.size(steps, of: "A step of a latch", atLeast: 0) }
+        isDown.loop.checkThread()
+        count -= min(steps, count)
+        if count == 0 { isDown.set() }
+    }
+
+    /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released before.
+    public func wait(token: CancellationToken = .none) -> Future<Void> { isDown.wait(token: token) }
+}

@@ -1,0 +1,61 @@
+/// A member of a ``Line``, which keeps its place there.
+protocol LineMember: AnyObject {
+    /// Only the line changes it; `nil` outside of one.
+    var place: Int? { get set }
+}
+
+/// A line that members leave from anywhere: first in, first out, and every step in constant time on average.
+///
+/// A member that leaves from the middle leaves a gap. When most of the line is gaps, it closes up.
+struct Line<Member: LineMember> {
+    private var places: [Member?] = []
+    private var head = 0
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    var first: Member? { isEmpty ? nil : places[head] }
+
+    mutating func append(_ member: Member) {
+        member.place = places.count
+        places.append(member)
+        count += 1
+    }
+
+    mutating func takeFirst() -> Member? {
+        guard let member = first else { return nil }
+        remove(member)
+        return member
+    }
+
+    /// Does nothing if the member is in no line. It must not be in another one.
+    mutating func remove(_ member: Member) {
+        guard let place = member.place else { return }
+        member.place = nil
+        places[place] = nil
+        count -= 1
+        closeUp()
+    }
+
+    mutating func takeAll() -> [Member] {
+        let members = places[head...].compactMap { $0 }
+        for member in members { member.place = nil }
+        clear()
+        return members
+    }
+
+    private mutating func closeUp() {
+        if isEmpty { return clear() }
+        while places[head] == nil { head += 1 }
+        guard places.count > 2 * count + 32 else { return }
+        places = places[head...].filter { $0 != nil }
+        head = 0
+        for (index, member) in places.enumerated() { member?.place = index }
+    }
+
+    private mutating func clear() {
+        places.removeAll(keepingCapacity: places.count <= 64)
+        head = 0
+        count = 0
+    }
+}

@@ -1,0 +1,52 @@
+/// What hands out permits and takes them back.
+protocol PermitIssuer: AnyObject {
+    var loop: EventLoop { get }
+    func takeBack(_ count: Int)
+}
+
+/// The right to use something, or to be somewhere, until it is released: by ``release()``, or with the object.
+///
+/// In an optimized build a local variable is released after its last use, not at the end of its scope: call
+/// ``release()`` where the use ends, or let `with` do so.
+public final class Permit {
+    /// For how many it stands.
+    public let count: Int
+    private var issuer: (any PermitIssuer)?
+
+    init(_ issuer: any PermitIssuer, count: Int) {
+        self.issuer = issuer
+        self.count = count
+    }
+
+    deinit { release() }
+
+    /// Gives it back. Does nothing the second time.
+    public func release() {
+        guard let issuer else { return }
+        issuer.loop.checkThread()
+        self.issuer = nil
+        issuer.takeBack(count)
+    }
+}
+
+@available(
+    *, unavailable, message: "A permit belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension Permit: Sendable {}
+
+extension Future where Value == Permit {
+    /// Runs `body` once the permit is there, and releases it when the future that `body` returns has completed, or
+    /// when that is no longer waited for.
+    func whileHeld<NewValue>(_ body: @escaping () throws -> Future<NewValue>) -> Future<NewValue> {
+        flatMap { permit in
+            let future: Future<NewValue>
+            do {
+                future = try body()
+            } catch {
+                permit.release()
+                throw error
+            }
+            return future.onEnd(permit.release)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// An operation of a queue, and the producer of the future that `enqueue` returned: in line, then running.
+///
+/// When the future ends, in whichever way, its place in the line or its slot is free.
+final class QueuedOperation: Producer, LineMember {
+    let target: CellObject
+    let priority: Int
+    var place: Int?
+    private(set) var isRunning = false
+    private var start: ((CellObject) -> Void)?
+    private var ended: ((QueuedOperation) -> Void)?
+
+    init<Value>(
+        on loop: EventLoop, priority: Int, operation: @escaping () throws -> Future<Value>,
+        ended: @escaping (QueuedOperation) -> Void
+    ) {
+        target = CellObject.plain(loop, state: .pending, of: Value.self)
+        self.priority = priority
+        self.ended = ended
+        start = { target in
+            do {
+                let future = try operation()
+                target.follow(future.cell)
+                // The operation itself may have ended its future, by an abort for example.
+                if target.isCompleted { future.cancel() }
+            } catch {
+                target.fail(error)
+            }
+        }
+        super.init()
+        target.setProducer(self)
+        target.failAtShutdown()
+    }
+
+    func run() {
+        isRunning = true
+        let start = start
+        self.start = nil
+        start?(target)
+    }
+
+    /// Ends it, and asks what it runs to cancel.
+    func abort(_ error: any Error) {
+        target.leaveSource(cancelling: true)
+        target.fail(error)
+    }
+
+    /// What runs is asked, as by any future that waits for it; what waits is cancelled.
+    override func cancellationRequested(by cell: Cell) -> Answer { isRunning ? .undecided : .cancel }
+
+    override var answersRequests: Bool { !isRunning }
+
+    override func settled() {
+        let (ended, operation) = (ended, start)
+        self.ended = nil
+        start = nil
+        withExtendedLifetime(operation) { ended?(self) }
+    }
+}

@@ -1,0 +1,26 @@
+/// Work that several wait for, each by a branch of `future`; its owner hears of the end without being one of them.
+final class SharedWork<Value>: Producer {
+    private let cell: CellObject
+    private let ended: (SharedWork) -> Void
+
+    init(on loop: EventLoop, ended: @escaping (SharedWork) -> Void) {
+        cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        self.ended = ended
+        super.init()
+        cell.setProducer(self)
+    }
+
+    var future: Future<Value> { Future(cell) }
+
+    func run(inNextTurn isLater: Bool = false, _ work: @escaping () throws -> Future<Value>) {
+        do {
+            cell.follow(isLater ? cell.loop.sleep(for: .zero).flatMap(work).cell : try work().cell)
+        } catch {
+            cell.fail(error)
+        }
+    }
+
+    override var answersRequests: Bool { false }
+
+    override func settled() { ended(self) }
+}

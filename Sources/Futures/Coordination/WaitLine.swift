@@ -1,0 +1,98 @@
+/// A future that waits until somebody who keeps a ``WaitLine`` completes it, and its producer.
+///
+/// The future owns it until it completes, by which it also leaves the line: nothing is given to one that was
+/// cancelled or that has timed out.
+final class LineWaiter<Payload>: Producer, LineMember {
+    let target: CellObject
+    let payload: Payload
+    var place: Int?
+    fileprivate unowned var line: WaitLine<Payload>?
+
+    init<Value>(_ loop: EventLoop, of _: Value.Type, payload: Payload) {
+        target = CellObject.plain(loop, state: .pending, of: Value.self)
+        self.payload = payload
+        super.init()
+        target.setProducer(self)
+        target.failAtShutdown()
+    }
+
+    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+
+    override func settled() {
+        guard let line else { return }
+        self.line = nil
+        line.left(self)
+    }
+}
+
+/// Futures that wait for their turn, in order. When it is released those that still wait fail.
+final class WaitLine<Payload> {
+    let loop: EventLoop
+    private let name: String
+    private var waiters = Line<LineWaiter<Payload>>()
+    /// Called when one has left that was not taken: it was cancelled, or the loop was shut down.
+    var onDeparture: () -> Void = {}
+
+    init(on loop: EventLoop, name: String) {
+        loop.checkThread()
+        self.loop = loop
+        self.name = name
+    }
+
+    deinit { fail(closedError) }
+
+    var closedError: FutureError { .closed(name) }
+
+    var count: Int { waiters.count }
+    var isEmpty: Bool { waiters.isEmpty }
+    var first: LineWaiter<Payload>? { waiters.first }
+
+    /// A future that waits at the end of the line.
+    func wait<Value>(for _: Value.Type, _ payload: Payload) -> Future<Value> {
+        loop.checkThread()
+        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        let waiter = LineWaiter(loop, of: Value.self, payload: payload)
+        waiter.line = self
+        waiters.append(waiter)
+        return Future(waiter.target)
+    }
+
+    func takeFirst() -> LineWaiter<Payload>? {
+        let waiter = waiters.takeFirst()
+        waiter?.line = nil
+        return waiter
+    }
+
+    /// Gives `value` to the first that takes it; `false` if nobody does.
+    func give<Value>(_ value: Value) -> Bool {
+        while let waiter = takeFirst() {
+            if waiter.target.succeed(value) { return true }
+        }
+        return false
+    }
+
+    /// Ends the wait of all who wait now.
+    func succeed() {
+        for waiter in takeAll() { waiter.target.succeed(()) }
+    }
+
+    /// Fails all who wait now.
+    func fail(_ error: any Error) {
+        for waiter in takeAll() { waiter.target.fail(error) }
+    }
+
+    private func takeAll() -> [LineWaiter<Payload>] {
+        let all = waiters.takeAll()
+        for waiter in all { waiter.line = nil }
+        return all
+    }
+
+    fileprivate func left(_ waiter: LineWaiter<Payload>) {
+        waiters.remove(waiter)
+        onDeparture()
+    }
+}
+
+extension WaitLine where Payload == Void {
+    func wait<Value>(for type: Value.Type = Void.self) -> Future<Value> { wait(for: type, ()) }
+}

@@ -1,0 +1,83 @@
+extension Deferred {
+    /// What starts this and then makes of the future what `body` does: any verb of ``Future``, or several.
+    public func transform<NewValue>(
+        _ body: @escaping (Future<Value>) throws -> Future<NewValue>
+    ) -> Deferred<NewValue> {
+        Deferred<NewValue> { loop in try body(start(on: loop)) }
+    }
+
+    /// Makes something else of the value, as `Future.map` does.
+    public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> Deferred<NewValue> {
+        self.transform { $0.map(transform) }
+    }
+
+    /// Makes something else of the outcome, as `Future.mapResult` does.
+    public func mapResult<NewValue>(
+        _ body: @escaping (Result<Value, any Error>) throws -> NewValue
+    ) -> Deferred<NewValue> {
+        transform { $0.mapResult(body) }
+    }
+
+    /// Goes on with the future that `transform` returns for the value, as `Future.flatMap` does.
+    public func flatMap<NewValue>(
+        _ transform: @escaping (Value) throws -> Future<NewValue>
+    ) -> Deferred<NewValue> {
+        self.transform { $0.flatMap(transform) }
+    }
+
+    /// Goes on with the work that `transform` returns for the value, which is started on the same loop.
+    public func flatMap<NewValue>(
+        _ transform: @escaping (Value) throws -> Deferred<NewValue>
+    ) -> Deferred<NewValue> {
+        Deferred<NewValue> { loop in start(on: loop).flatMap { try transform($0).start(on: loop) } }
+    }
+
+    /// Makes a value of an error, as `Future.recover` does.
+    public func recover(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Value
+    ) -> Deferred {
+        transform { $0.recover(including: policy, body) }
+    }
+
+    /// Goes on with the future that `body` returns for an error, as `Future.flatMapError` does.
+    public func flatMapError(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Future<Value>
+    ) -> Deferred {
+        transform { $0.flatMapError(including: policy, body) }
+    }
+
+    /// Makes another error of an error, as `Future.mapError` does.
+    public func mapError(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> any Error
+    ) -> Deferred {
+        transform { $0.mapError(including: policy, body) }
+    }
+
+    /// Shows the value to `body`, as `Future.tap` does.
+    public func tap(_ body: @escaping (Value) throws -> Void) -> Deferred { transform { $0.tap(body) } }
+
+    /// Shows an error to `body`, as `Future.tapError` does.
+    public func tapError(
+        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Void
+    ) -> Deferred {
+        transform { $0.tapError(including: policy, body) }
+    }
+
+    /// Calls `body` at the end of each run, as `Future.always` does.
+    public func always(_ body: @escaping () -> Void) -> Deferred { transform { $0.always(body) } }
+
+    /// Holds the outcome back, as `Future.delay` does.
+    public func delay(by duration: Duration) -> Deferred { transform { $0.delay(by: duration) } }
+
+    /// Limits the time of each run, as `Future.timeout` does.
+    public func timeout(after limit: Duration) -> Deferred { transform { $0.timeout(after: limit) } }
+
+    /// Starts this and `other` together, for both values, as `Future.and` does.
+    public func and<Other>(_ other: Deferred<Other>) -> Deferred<(Value, Other)> { combine(self, other) }
+}
+
+/// What starts all of `deferreds` together, for a tuple of their values, as `combine` of
+/// futures does.
+public func combine<each Value>(_ deferreds: repeat Deferred<each Value>) -> Deferred<(repeat each Value)> {
+    Deferred { loop in combine(repeat (each deferreds).start(on: loop), on: loop) }
+}

@@ -1,0 +1,24 @@
+/// Several errors at once, as of a group that waited for all of its futures.
+public struct AggregateError: Error {
+    /// The errors, in the order of the futures that failed with them.
+    public private(set) var errors: [any Error]
+
+    public init(_ errors: [any Error] = []) { self.errors = errors }
+
+    /// Adds an error at the end.
+    public mutating func add(_ error: any Error) { errors.append(error) }
+}
+
+extension AggregateError: CustomStringConvertible {
+    public var description: String {
+        "\(errors.count) errors: \(errors.map { "\($0)" }.joined(separator: "; "))"
+    }
+}
+
+extension Result where Failure == any Error {
+    /// The error, unless there is a value or the result is that of a cancelled future.
+    var failure: (any Error)? {
+        guard case .failure(let error) = self, !error.isCancellation else { return nil }
+        return error
+    }
+}

@@ -1,0 +1,14 @@
+/// When a group that has its outcome asks those of its futures that are still pending to cancel, as far as nobody
+/// else waits for them. `true` and `false` stand for ``always`` and ``never``.
+public enum CancelRemaining: Hashable, Sendable {
+    /// Whatever has ended the group.
+    case always
+    /// Unless what ended the group was that one of its futures was cancelled.
+    case onFailure
+    /// Not even when the group itself is cancelled.
+    case never
+}
+
+extension CancelRemaining: ExpressibleByBooleanLiteral {
+    public init(booleanLiteral value: Bool) { self = value ? .always : .never }
+}

@@ -1,0 +1,119 @@
+extension EventLoop {
+    /// A future of the values of the futures that `body` returns for `elements`, in their order.
+    ///
+    /// At most `limit` of them are pending at a time; with a `limit` of 1 they follow one after another. Elements
+    /// are taken from the sequence when they are needed, the first ones at once, and none after a failure, which is
+    /// that of the whole: what is still pending then is asked to cancel. So is it when the whole, or `token`, is
+    /// cancelled; with a token that is cancelled already none is taken. With a `context`, `body` is run there.
+    /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `limit` is not positive.
+    public func traverse<Element, Value>(
+        _ elements: some Sequence<Element>, limit: Int = .max, on context: LocalContext? = nil,
+        token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
+    ) -> Future<[Value]> {
+        traverse(elements, limit: limit, into: [Value?](), token, placed(body, on: context)) {
+            values, result, index in
+            values.place(try result.get(), at: index)
+        }.map { values in values.map { $0! } }
+    }
+
+    /// A future of the outcomes of the futures that `body` returns for `elements`, in their order.
+    ///
+    /// It goes on after failures; what `body` throws is an outcome too. Cancellation reads as `CancellationError`.
+    /// Otherwise the same as ``traverse(_:limit:on:token:_:)``.
+    public func traverseSettled<Element, Value>(
+        _ elements: some Sequence<Element>, limit: Int = .max, on context: LocalContext? = nil,
+        token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
+    ) -> Future<[Result<Value, any Error>]> {
+        let body = placed(body, on: context)
+        return traverse(elements, limit: limit, into: [Result<Value, any Error>?](), token) {
+            [unowned self] element in
+            do { return try body(element) } catch { return failed(error) }
+        } take: { results, result, index in
+            results.place(result, at: index)
+        }.map { results in results.map { $0! } }
+    }
+
+    /// A future that completes when all futures that `body` returns for `elements` have succeeded, one after another
+    /// unless `limit` allows for more at a time. Keeps none of their values, and is the same as
+    /// ``traverse(_:limit:on:token:_:)`` otherwise.
+    public func forEach<Element, Ignored>(
+        _ elements: some Sequence<Element>, limit: Int = 1, on context: LocalContext? = nil,
+        token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Ignored>
+    ) -> Future<Void> {
+        traverse(elements, limit: limit, into: (), token, placed(body, on: context)) { _, result, _ in
+            _ = try result.get()
+        }
+    }
+
+    /// A future that completes when `body` has been run `count` times, each time after the future of the time before
+    /// has succeeded. `body` gets the number of the run, from 0.
+    ///
+    /// The first run is at once. Fails with the first failure, and with ``FutureError/invalidArgument(_:)`` if
+    /// `count` is negative. Cancelling it, or `token`, reaches the run in progress.
+    public func `repeat`<Ignored>(
+        times count: Int, token: CancellationToken = .none,
+        _ body: @escaping (_ number: Int) throws -> Future<Ignored>
+    ) -> Future<Void> {
+        if let complaint = FutureError.complaint(repetitions: count, delay: nil) { return failed(complaint) }
+        return forEach(0..<count, token: token, body)
+    }
+
+    /// A future that completes when `condition` is `false`, which is asked before each run of `body`. A run follows
+    /// when the future of the one before has succeeded.
+    ///
+    /// The first run is at once. Fails with the first failure, or what either closure throws. Cancelling it, or
+    /// `token`, reaches the run in progress.
+    public func `repeat`<Ignored>(
+        while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
+        _ body: @escaping () throws -> Future<Ignored>
+    ) -> Future<Void> {
+        traverse(limit: 1, into: (), token) {
+            try condition() ? () : nil
+        } body: {
+            try body()
+        } take: { _, result, _ in
+            _ = try result.get()
+        }
+    }
+
+    private func traverse<Element, Output, Total>(
+        _ elements: some Sequence<Element>, limit: Int, into total: Total, _ token: CancellationToken,
+        _ body: @escaping (Element) throws -> Future<Output>,
+        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+    ) -> Future<Total> {
+        var iterator = elements.makeIterator()
+        return traverse(limit: limit, into: total, token, pull: { iterator.next() }, body: body, take: take)
+    }
+
+    private func traverse<Element, Output, Total>(
+        limit: Int, into total: Total, _ token: CancellationToken, pull: @escaping () throws -> Element?,
+        body: @escaping (Element) throws -> Future<Output>,
+        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+    ) -> Future<Total> {
+        checkThread()
+        guard !token.isCancelled else { return failed(CancellationError()) }
+        guard limit > 0 else {
+            return failed(
+                FutureError.invalidArgument("a limit of \(limit) lets nothing run; give at least 1"))
+        }
+        let cell = CellObject.plain(self, state: .pending, of: Total.self)
+        Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take).start()
+        return Future(cell).until(token)
+    }
+
+    /// `body`, to be run on `context` if there is one, or else wherever it is called.
+    private func placed<Element, Value>(
+        _ body: @escaping (Element) throws -> Future<Value>, on context: LocalContext?
+    ) -> (Element) throws -> Future<Value> {
+        guard let context else { return body }
+        return { [unowned self] element in submit(on: context) { try body(element) }.flatten() }
+    }
+}
+
+extension Array {
+    /// Puts `content` at `index`, which may be beyond the end, into an array of what is there already.
+    fileprivate mutating func place<Content>(_ content: Content, at index: Int) where Element == Content? {
+        while count <= index { append(nil) }
+        self[index] = .some(content)
+    }
+}

@@ -1,0 +1,97 @@
+extension Future {
+    /// A future of the values of all `futures`, in their order; of an empty array if there are none.
+    ///
+    /// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else
+    /// waits for them, as far as `cancelRemaining` says. With `failFast: false` it waits for all of them first.
+    /// Then it fails with the error if there was one, or with an ``AggregateError`` if there were several; without
+    /// errors it is cancelled if one of the futures was.
+    ///
+    /// `onFirstFailure` is called once, with the error and the index of the future that failed first. A `token` that
+    /// is cancelled cancels the whole.
+    /// An empty group is of the loop `loop`, or else of the one whose callback this is. Traps if the futures are
+    /// not all of one loop.
+    public static func all(
+        _ futures: some Sequence<Future>, failFast: Bool = true, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil, token: CancellationToken = .none,
+        onFirstFailure: ((any Error, _ index: Int) -> Void)? = nil
+    ) -> Future<[Value]> {
+        var firstFailure = onFirstFailure
+        func hasFailed(_ result: Result<Value, any Error>, _ index: Int) {
+            guard firstFailure != nil, let error = result.failure else { return }
+            firstFailure.take()?(error, index)
+        }
+        guard failFast else {
+            return settle(futures, on: loop, cancelRemaining, observer: hasFailed, conclude: join).until(
+                token)
+        }
+        return gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success([])) {
+            all, count in
+            var values = [Value?](repeating: nil, count: count)
+            var missing = count
+            return { result, index in
+                hasFailed(result, index)
+                switch result {
+                case .success(let value):
+                    values[index] = .some(value)
+                    missing -= 1
+                    if missing == 0 { all.succeed(values.map { $0! }) }
+                case .failure(let error):
+                    all.fail(error)
+                }
+            }
+        }.until(token)
+    }
+
+    /// A future of the outcomes of all `futures`, in their order; of an empty array if there are none.
+    ///
+    /// It never fails; it is cancelled if `token` is. Cancellation of one reads as `CancellationError`. An empty group
+    /// is of the loop `loop`, or else of the one whose callback this is. Traps if the futures are not all of one loop.
+    public static func allSettled(
+        _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
+    ) -> Future<[Result<Value, any Error>]> {
+        settle(futures, on: loop) { .success($0) }.until(token)
+    }
+
+    /// A future of what `body` makes of the outcome and the index of each of `futures`, in their order. `body` is
+    /// called for each as it completes.
+    ///
+    /// Fails with the first error that `body` throws, and is cancelled if `token` is; what is pending then is asked to
+    /// cancel. An empty group is of
+    /// the loop `loop`, or else of the one whose callback this is.
+    public static func mapEach<NewValue>(
+        _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
+        _ body: @escaping (Result<Value, any Error>, _ index: Int) throws -> NewValue
+    ) -> Future<[NewValue]> {
+        let mapped = futures.enumerated().map { index, future in
+            future.mapResult { result in try body(result, index) }
+        }
+        return Future<NewValue>.all(mapped, on: loop, token: token)
+    }
+
+    private static func settle<Output>(
+        _ futures: some Sequence<Future>, on loop: EventLoop?, _ cancelRemaining: CancelRemaining = .always,
+        observer: @escaping (Result<Value, any Error>, _ index: Int) -> Void = { _, _ in },
+        conclude: @escaping ([Result<Value, any Error>]) -> Result<Output, any Error>
+    ) -> Future<Output> {
+        gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: conclude([])) { all, count in
+            var results = [Result<Value, any Error>?](repeating: nil, count: count)
+            var missing = count
+            return { result, index in
+                observer(result, index)
+                results[index] = result
+                missing -= 1
+                if missing == 0 { all.complete(conclude(results.map { $0! })) }
+            }
+        }
+    }
+}
+
+/// All values, or what stands in their way: the errors, or else cancellation.
+private func join<Value>(_ results: [Result<Value, any Error>]) -> Result<[Value], any Error> {
+    let errors = results.compactMap(\.failure)
+    return switch errors.count {
+    case 0: Result { try results.map { try $0.get() } }
+    case 1: .failure(errors[0])
+    default: .failure(AggregateError(errors))
+    }
+}

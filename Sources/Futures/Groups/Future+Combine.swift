@@ -1,0 +1,72 @@
+/// A future of the values of all `futures`, of whichever types, as a tuple.
+///
+/// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else waits
+/// for them, as far as `cancelRemaining` says. Without futures it is of the loop `loop`, or else of the one whose
+/// callback this is. Traps if the futures are not all of one loop.
+public func combine<each Value>(
+    _ futures: repeat Future<each Value>, cancelRemaining: CancelRemaining = .always,
+    on loop: EventLoop? = nil
+) -> Future<(repeat each Value)> {
+    var (loop, missing) = (loop, 0)
+    for future in repeat each futures {
+        loop = loop ?? future.loop
+        missing += 1
+    }
+    guard let loop = loop ?? EventLoop.current else { Misuse.noLoop() }
+    loop.checkThread()
+    let target = CellObject.plain(loop, state: .pending, of: (repeat each Value).self)
+    let group = Group(target: target, cancelRemaining: cancelRemaining)
+    let combination = Combination(
+        Gathering(group: group), missing: missing, parts: repeat Part<each Value>())
+    if missing == 0 { combination.succeed() }
+    for (future, part) in repeat (each futures, each combination.parts) {
+        group.wait(for: future.cell, step: combination.step(for: part))
+    }
+    return Future(target)
+}
+
+/// The values of several types that have arrived, each in a box of its own.
+private final class Combination<each Value> {
+    private let combined: Gathering<(repeat each Value)>
+    private var missing: Int
+    let parts: (repeat Part<each Value>)
+
+    init(_ combined: Gathering<(repeat each Value)>, missing: Int, parts: repeat Part<each Value>) {
+        self.combined = combined
+        self.missing = missing
+        self.parts = (repeat each parts)
+    }
+
+    func step<One>(for part: Part<One>) -> CompleteObserver<One> {
+        CompleteObserver { result in
+            switch result {
+            case .success(let value):
+                part.value = .some(value)
+                self.missing -= 1
+                if self.missing == 0 { self.succeed() }
+            case .failure(let error):
+                self.combined.fail(error)
+            }
+        }
+    }
+
+    func succeed() { combined.succeed((repeat (each parts).required)) }
+}
+
+private final class Part<Value> {
+    var value: Value?
+
+    /// The value, which has arrived.
+    var required: Value { value! }
+}
+
+extension Future {
+    /// A future of this value and that of `other`. Fails, or is cancelled, as soon as one of the two is; the
+    /// other one is then asked to cancel if nobody else waits for it.
+    public func and<Other>(_ other: Future<Other>) -> Future<(Value, Other)> { combine(self, other) }
+
+    /// The same as ``and(_:)``.
+    public static func zip<A, B>(_ first: Future<A>, _ second: Future<B>) -> Future where Value == (A, B) {
+        combine(first, second)
+    }
+}

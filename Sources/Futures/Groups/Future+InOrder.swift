@@ -1,0 +1,137 @@
+extension Future {
+    /// A future of the values of all `futures`, in their order, like ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``,
+    /// but one that fails with the first failure in order: a later one counts only once all before it have
+    /// succeeded.
+    public static func sequence(
+        _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil, token: CancellationToken = .none
+    ) -> Future<[Value]> {
+        inOrder(futures, cancelRemaining, on: loop, token, into: []) { values, result, _ in
+            values.append(try result.get())
+        }
+    }
+
+    /// A future of `initial`, updated by `update` with the value of each of `futures`, in their order.
+    ///
+    /// `update` sees each value as soon as it and all before it are there. Fails with the first failure in order,
+    /// or with what `update` throws; what is pending then is asked to cancel if nobody else waits for it. An empty
+    /// group is of the loop `loop`, or else of the one whose callback this is.
+    public static func reduce<Total>(
+        _ futures: some Sequence<Future>, into initial: Total, on loop: EventLoop? = nil,
+        token: CancellationToken = .none, _ update: @escaping (inout Total, Value) throws -> Void
+    ) -> Future<Total> {
+        inOrder(futures, on: loop, token, into: initial) { total, result, _ in
+            try update(&total, result.get())
+        }
+    }
+
+    /// A future of what `combine` makes of `initial` and the value of each of `futures`, in their order. The same as
+    /// ``reduce(_:into:on:token:_:)`` otherwise.
+    public static func reduce<Total>(
+        _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
+        token: CancellationToken = .none, _ combine: @escaping (Total, Value) throws -> Total
+    ) -> Future<Total> {
+        reduce(futures, into: initial, on: loop, token: token) { total, value in
+            total = try combine(total, value)
+        }
+    }
+
+    /// A future of what the futures that `combine` returns make of `initial` and the value of each of `futures`, in
+    /// their order.
+    ///
+    /// The next value waits for the future that `combine` returned for the one before. Otherwise the same as
+    /// ``reduce(_:into:on:token:_:)``.
+    public static func fold<Total>(
+        _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
+        token: CancellationToken = .none, _ combine: @escaping (Total, Value) throws -> Future<Total>
+    ) -> Future<Total> {
+        inOrder(futures, on: loop, token, into: initial) { total, result, order in
+            order.wait(for: try combine(total, result.get()))
+        }
+    }
+
+    /// A future of the first value, in the order of `futures`, that satisfies `predicate`; of `nil` if none does.
+    ///
+    /// A future that fails or is cancelled counts as one that does not. What is pending once it is found is asked to
+    /// cancel if nobody else waits for it. Fails with what `predicate` throws. An empty group is of the loop
+    /// `loop`, or else of the one whose callback this is.
+    public static func find(
+        _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
+        where predicate: @escaping (Value) throws -> Bool
+    ) -> Future<Value?> {
+        inOrder(futures, on: loop, token, into: nil) { found, result, order in
+            guard case .success(let value) = result, try predicate(value) else { return }
+            found = value
+            order.end()
+        }
+    }
+
+    private static func inOrder<Total>(
+        _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
+        _ token: CancellationToken, into initial: Total,
+        _ take: @escaping (inout Total, Result<Value, any Error>, InOrder<Value, Total>) throws -> Void
+    ) -> Future<Total> {
+        gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success(initial)) {
+            all, count in
+            let order = InOrder(all, count: count, total: initial, take: take)
+            return { result, index in order.arrived(result, index) }
+        }.until(token)
+    }
+}
+
+/// Takes the outcomes of a group's inputs one by one, in the order of the inputs.
+private final class InOrder<Value, Total> {
+    private let all: Gathering<Total>
+    private let take: (inout Total, Result<Value, any Error>, InOrder) throws -> Void
+    private var results: [Result<Value, any Error>?]
+    private var next = 0
+    private var total: Total
+    /// A future decides on the total before the next outcome is taken.
+    private var isWaiting = false
+
+    init(
+        _ all: Gathering<Total>, count: Int, total: Total,
+        take: @escaping (inout Total, Result<Value, any Error>, InOrder) throws -> Void
+    ) {
+        self.all = all
+        self.take = take
+        self.total = total
+        results = Array(repeating: nil, count: count)
+    }
+
+    func arrived(_ result: Result<Value, any Error>, _ index: Int) {
+        results[index] = result
+        takeNext()
+    }
+
+    func wait(for future: Future<Total>) {
+        isWaiting = true
+        all.group.wait(
+            for: future.cell,
+            step: CompleteObserver<Total> { result in
+                self.isWaiting = false
+                do {
+                    self.total = try result.get()
+                    self.takeNext()
+                } catch {
+                    self.all.fail(error)
+                }
+            })
+    }
+
+    /// The rest does not matter.
+    func end() { next = results.count }
+
+    private func takeNext() {
+        do {
+            while !isWaiting, !all.isOver, next < results.count, let result = results[next] {
+                results[next] = nil
+                next += 1
+                try take(&total, result, self)
+            }
+            if !isWaiting, next == results.count { all.succeed(total) }
+        } catch {
+            all.fail(error)
+        }
+    }
+}

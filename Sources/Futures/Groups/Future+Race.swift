@@ -1,0 +1,73 @@
+extension Future {
+    /// A future with the outcome of the first of `futures` to complete, whichever that outcome is.
+    ///
+    /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
+    public static func race(
+        _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil, token: CancellationToken = .none
+    ) -> Future {
+        gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: refusal(of: "race")) { race, _ in
+            { result, _ in
+                switch result {
+                case .success: race.complete(result)
+                case .failure(let error): race.fail(error)
+                }
+            }
+        }.until(token)
+    }
+
+    /// A future of the first value among those of `futures`; errors and cancellation count only if there is none.
+    ///
+    /// Then it fails with an ``AggregateError`` of all errors, in the order of the futures, or is cancelled if all
+    /// of them were. What is pending when there is a value is asked to cancel if nobody else waits for it, as far
+    /// as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. Traps if
+    /// they are not all of one loop.
+    public static func firstSuccess(
+        _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil, token: CancellationToken = .none
+    ) -> Future {
+        gather(
+            futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: refusal(of: "firstSuccess")
+        ) { first, count in
+            var errors = [(any Error)?](repeating: nil, count: count)
+            var missing = count
+            return { result, index in
+                guard case .failure = result else { return first.complete(result) }
+                errors[index] = result.failure
+                missing -= 1
+                guard missing == 0 else { return }
+                let failures = errors.compactMap { $0 }
+                first.fail(failures.isEmpty ? CancellationError() : AggregateError(failures))
+            }
+        }.until(token)
+    }
+
+    /// A future of the first `count` outcomes of `futures`, with their indices, in the order in which they came.
+    ///
+    /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are less than `count` futures, or if that is
+    /// negative. Traps if they are not all of one loop.
+    public static func firstCompleted(
+        _ count: Int, of futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil, token: CancellationToken = .none
+    ) -> Future<[(index: Int, result: Result<Value, any Error>)]> {
+        let futures = Array(futures)
+        guard count > 0, count <= futures.count else {
+            guard let loop = loop ?? futures.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+            guard count != 0 else { return loop.succeeded([]).until(token) }
+            return loop.failed(
+                FutureError.invalidArgument(
+                    "the first \(count) of \(futures.count) futures make no sense; give from 0 to \(futures.count)"
+                ))
+        }
+        return gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success([])) {
+            first, _ in
+            var completed: [(index: Int, result: Result<Value, any Error>)] = []
+            return { result, index in
+                completed.append((index, result))
+                if completed.count == count { first.succeed(completed) }
+            }
+        }.until(token)
+    }
+}

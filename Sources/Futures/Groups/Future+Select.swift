@@ -1,0 +1,53 @@
+/// Which of several futures was the first to complete, and which remain.
+public struct Selection<Value> {
+    /// The place of the winner among the futures.
+    public let index: Int
+    /// The winner's outcome. Cancellation reads as `CancellationError`.
+    public let result: Result<Value, any Error>
+    /// The others, in their order.
+    public let rest: [Future<Value>]
+}
+
+extension Future {
+    /// A future with the outcome of the first of two to complete, which may be of two types.
+    ///
+    /// The other one is then asked to cancel if nobody else waits for it, as far as `cancelRemaining` says. If both
+    /// have completed, `first` wins. Traps if they are not of one loop.
+    public static func select<A, B>(
+        _ first: Future<A>, or second: Future<B>, cancelRemaining: CancelRemaining = .always,
+        token: CancellationToken = .none
+    ) -> Future where Value == Either<A, B> {
+        let target = CellObject.plain(first.loop, state: .pending, of: Value.self)
+        let either = Gathering<Value>(group: Group(target: target, cancelRemaining: cancelRemaining))
+        func wait<Part>(for future: Future<Part>, _ side: @escaping (Part) -> Value) {
+            either.group.wait(
+                for: future.cell,
+                step: CompleteObserver<Part> { result in
+                    switch result {
+                    case .success(let value): either.succeed(side(value))
+                    case .failure(let error): either.fail(error)
+                    }
+                })
+        }
+        wait(for: first, Value.left)
+        wait(for: second, Value.right)
+        return Future(target).until(token)
+    }
+
+    /// A future of the first outcome among those of `futures`, whose it was, and the others, which go on.
+    ///
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
+    public static func select(
+        from futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
+    ) -> Future<Selection<Value>> {
+        let futures = Array(futures)
+        return gather(futures, cancelRemaining: .never, on: loop, ifEmpty: refusal(of: "select")) {
+            first, _ in
+            { result, index in
+                var rest = futures
+                rest.remove(at: index)
+                first.succeed(Selection(index: index, result: result, rest: rest))
+            }
+        }.until(token)
+    }
+}

@@ -1,0 +1,76 @@
+/// Work on one element after another, several at a time: the producer of the future of it all.
+final class Traversal<Element, Output, Total>: Producer {
+    private let cell: CellObject
+    private let limit: Int
+    /// The next element, or `nil` at the end.
+    private let pull: () throws -> Element?
+    private let body: (Element) throws -> Future<Output>
+    private let take: (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+    private var total: Total
+    /// The observers of the futures that are pending, by the index of their element.
+    private var running: [Int: CellObject] = [:]
+    private var started = 0
+    private var isExhausted = false
+
+    init(
+        _ cell: CellObject, limit: Int, total: Total, pull: @escaping () throws -> Element?,
+        body: @escaping (Element) throws -> Future<Output>,
+        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+    ) {
+        self.cell = cell
+        self.limit = limit
+        self.total = total
+        self.pull = pull
+        self.body = body
+        self.take = take
+    }
+
+    func start() {
+        cell.setProducer(self)
+        startMore()
+    }
+
+    private func startMore() {
+        do {
+            while running.count < limit, !isExhausted, !cell.isCompleted {
+                if cell.loop.isShutDown { throw FutureError.shutDown }
+                guard let element = try pull() else {
+                    isExhausted = true
+                    break
+                }
+                if !cell.isCompleted { try start(element) }
+            }
+            if isExhausted, running.isEmpty { cell.succeed(total) }
+        } catch {
+            cell.fail(error)
+        }
+    }
+
+    private func start(_ element: Element) throws {
+        let index = started
+        started += 1
+        let future = try body(element).cell
+        guard future.cell.isOf(cell.loop) else { Misuse.foreignFuture() }
+        running[index] = future.observe(MemberStep(index: index, arrived: ended), when: .all)
+        // The body may have ended it all.
+        if cell.isCompleted { settled() }
+    }
+
+    private func ended(_ result: Result<Output, any Error>, _ index: Int) {
+        running[index] = nil
+        do {
+            try take(&total, result, index)
+            startMore()
+        } catch {
+            cell.fail(error)
+        }
+    }
+
+    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+
+    override func settled() {
+        let running = running.sorted { $0.key < $1.key }
+        self.running = [:]
+        for (_, observer) in running { observer.stopObserving(cancelling: true) }
+    }
+}

@@ -1,0 +1,78 @@
+extension EventLoop {
+    /// Ends a loop that is attached to a host's, and leaves that as it was found.
+    ///
+    /// What is pending fails and handles are closed as by ``shutdown()``, but the host's loop has to run for that:
+    /// keep it running until the future completes, which it does after the last close callback, and only then
+    /// close it. Tasks behind ``Future/init(on:_:)`` are cancelled, and have ended by then.
+    /// May be called in a callback of the loop. The second call returns the same future.
+    /// Traps on a loop that is not attached.
+    public func detach() -> Future<Void> {
+        checkThread()
+        guard isAttached else { Misuse.notAttached() }
+        if let detachment { return Future(detachment.outcome) }
+        if phase == .closed { return succeeded() }
+        // Taken before it ends: the turn that follows sees it.
+        let outcome = CellObject.plain(self, state: .pending, of: Void.self)
+        outcome.markObserved()
+        requestTurn()
+        detachment = Detachment(outcome: outcome, allowance: beginEnding())
+        return Future(outcome)
+    }
+
+    /// What is left fails; when nothing is, the driver goes.
+    func goOnDetaching() {
+        guard var detachment, !detachment.isClosing else { return }
+        repeat { endPending(&detachment.allowance) } while hasPending
+        detachment.isClosing = liveHandles == 0 && bodies == 0
+        self.detachment = detachment
+        guard detachment.isClosing else { return }
+        endRemotes(with: FutureError.shutDown)
+        driver.close { [self] in detached() }
+    }
+
+    private func detached() {
+        EventLoop.withCurrent(self) {
+            isTurning = true
+            detachment?.outcome.succeed(())
+            while !ready.isEmpty { drain() }
+            reportUnhandledFailures()
+            printOmitted()
+            isTurning = false
+        }
+        completedVoid = nil
+        detachment = nil
+        phase = .closed
+    }
+}
+
+extension EventLoop {
+    /// The host has closed the driver's handles itself: nothing can be called any more, so all ends now.
+    package func hostHasClosed() {
+        StandardError.print(
+            "A host has closed the handles of an event loop that is attached to it. Call detach() first, and close "
+                + "the host's loop when the future of that completes.")
+        EventLoop.withCurrent(self) {
+            isTurning = true
+            var allowance = beginEnding()
+            // Not even for a body: nothing can wake the driver any more.
+            takeLastJobs()
+            repeat { endPending(&allowance) } while hasPending
+            endRemotes(with: FutureError.shutDown)
+            detachment?.outcome.fail(FutureError.shutDown)
+            printOmitted()
+            isTurning = false
+        }
+        completedVoid = nil
+        detachment = nil
+        phase = .closed
+    }
+}
+
+/// The end of an attached loop, in progress.
+struct Detachment {
+    let outcome: CellObject
+    /// How many callbacks may still run.
+    var allowance: Int
+    /// Nothing is left but the driver itself.
+    var isClosing = false
+}

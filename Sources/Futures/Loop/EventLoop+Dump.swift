@@ -1,0 +1,36 @@
+extension EventLoop {
+    /// What the loop is busy with, for a person: a line of figures, then one for each open handle, and, if the
+    /// library was built for debugging, one for each place where promises were made that are still pending.
+    ///
+    /// Takes time in proportion to what is alive. The text is not for programs: it may change with any release.
+    public func dump() -> String {
+        ([figures] + driver.openHandles.map { "handle: \($0)" } + pendingPromises).joined(separator: "\n")
+    }
+
+    private var figures: String {
+        let now = statistics
+        return "event loop: \(now.futures) futures, \(now.promises) promises, \(now.timers) timers, "
+            + "\(now.handles) handles, of which \(now.connections) are connections; \(now.readyCallbacks) callbacks "
+            + "ready, \(now.callbacks) run in \(now.turns) turns, at most \(now.longestTurn) in one; "
+            + "\(now.wakeUps) wake-ups; timers \(milliseconds(now.lag)) ms late, at most "
+            + "\(milliseconds(now.longestLag))"
+    }
+
+    private func milliseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+    }
+
+    private var pendingPromises: [String] {
+        #if DEBUG
+            var counts: [String: Int] = [:]
+            promises.visit { cell in
+                guard let site = promiseSites[ObjectIdentifier(cell.object)] else { return }
+                counts["\(site.file):\(site.line)", default: 0] += 1
+            }
+            let sites = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            return sites.map { "promise: \($0.key)" + ($0.value > 1 ? " (\($0.value) of them)" : "") }
+        #else
+            return []
+        #endif
+    }
+}

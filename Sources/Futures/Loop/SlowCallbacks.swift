@@ -1,0 +1,38 @@
+/// Which callbacks of a loop take too long, and who wants to hear of them.
+struct SlowCallbackWatch {
+    let threshold: UInt64
+    let report: (Duration) -> Void
+}
+
+extension EventLoop {
+    /// Calls `report`, with the time that it took, after each callback that took longer than `threshold` and so
+    /// kept all others waiting; `nil` ends this. Used while looking for what blocks a loop.
+    ///
+    /// The clock is then read once for each callback; off, as it is at first, it costs nothing. A negative
+    /// threshold counts as zero. Callbacks are what futures, timers and `execute` run.
+    public func onSlowCallback(
+        longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
+    ) {
+        checkThread()
+        slowCallbacks = report.map {
+            SlowCallbackWatch(threshold: threshold.wholeNanoseconds ?? 0, report: $0)
+        }
+    }
+
+    /// Runs what is ready, up to `budget`, with an eye on the clock. Returns what is left of the budget.
+    func drainWatching(budget: Int) -> Int {
+        var budget = budget
+        var started = driver.now
+        while budget > 0, runNext() {
+            budget -= 1
+            let ended = driver.now
+            if let watch = slowCallbacks, ended - started > watch.threshold {
+                watch.report(.nanoseconds(ended - started))
+                started = driver.now
+            } else {
+                started = ended
+            }
+        }
+        return budget
+    }
+}

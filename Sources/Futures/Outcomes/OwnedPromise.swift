@@ -1,0 +1,55 @@
+/// A promise with an object that answers for it when its future is to be cancelled. It takes far less memory than a
+/// ``Promise`` with a handler, for what thousands wait for.
+///
+/// The future holds the promise and its owner until it completes.
+@usableFromInline
+package final class OwnedPromise<Value>: Producer {
+    @usableFromInline let cell: CellObject
+    /// Called, and the future then cancelled, upon a request; released when the future completes.
+    package var owner: (any PromiseOwner)?
+
+    // Inlined, or the cell would have to remember its type.
+    @inlinable
+    package convenience init(on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line) {
+        self.init(CellObject.plain(loop, state: .pending, of: Value.self), file: file, line: line)
+    }
+
+    @usableFromInline
+    init(_ cell: CellObject, file: StaticString, line: UInt) {
+        self.cell = cell
+        super.init()
+        cell.promiseWasMade()
+        #if DEBUG
+            cell.noteSite(file, line)
+        #endif
+        cell.setProducer(self)
+    }
+
+    deinit {
+        cell.promiseWasReleased(#fileID, #line)
+    }
+
+    @inlinable package var future: Future<Value> { Future(cell) }
+
+    @inlinable @discardableResult
+    package func succeed(_ value: Value) -> Bool { cell.succeed(value) }
+
+    @inlinable @discardableResult
+    package func fail(_ error: any Error) -> Bool { cell.fail(error) }
+
+    @inlinable @discardableResult
+    package func complete(_ result: Result<Value, any Error>) -> Bool { cell.complete(result) }
+
+    override func cancellationRequested(by cell: Cell) -> Answer {
+        owner?.cancellationRequested()
+        return .cancel
+    }
+
+    override func settled() { owner = nil }
+}
+
+/// Who completes an ``OwnedPromise``.
+package protocol PromiseOwner: AnyObject {
+    /// The future is about to be cancelled.
+    func cancellationRequested()
+}

@@ -1,0 +1,52 @@
+extension Result where Failure == any Error {
+    /// Made from what a callback was given: the error if there is one, or else the value.
+    ///
+    /// Fails with ``FutureError/invalidCallback`` if there is neither.
+    public init(_ value: Success?, _ error: (any Error)?) {
+        if let error {
+            self = .failure(error)
+        } else if let value {
+            self = .success(value)
+        } else {
+            self = .failure(FutureError.invalidCallback)
+        }
+    }
+
+    /// The value, if this is a success.
+    public var value: Success? { try? get() }
+
+    /// The error, if this is a failure. Cancellation is none.
+    public var error: (any Error)? { isCancelled ? nil : thrownError }
+
+    public var isSuccess: Bool { thrownError == nil }
+
+    /// Whether this is an error. Cancellation is none.
+    public var isFailure: Bool { error != nil }
+
+    /// Whether this stands for cancellation: a future that completes with it is cancelled.
+    public var isCancelled: Bool { thrownError?.isCancellation == true }
+
+    /// Throws the error of a failure. Cancellation does not throw; `get()` is what throws for both.
+    public func throwIfFailed() throws {
+        if let error { throw error }
+    }
+
+    /// What `get()` throws.
+    var thrownError: (any Error)? {
+        switch self {
+        case .success: nil
+        case .failure(let error): error
+        }
+    }
+}
+
+extension Future {
+    /// Whether the future has completed with a value.
+    public var isSuccess: Bool { cell.hasSucceeded }
+
+    /// Whether the future has failed. Cancellation is no failure.
+    public var isFailure: Bool { cell.checkedRoot.state == .failure }
+
+    /// Whether the future has been cancelled.
+    public var isCancelled: Bool { cell.checkedRoot.state == .cancelled }
+}

@@ -1,0 +1,56 @@
+internal import Dispatch
+
+extension EventLoop {
+    /// Blocks the calling thread, which is not the loop's, until the future that `body` makes on the loop has
+    /// completed, and returns its value or throws its error.
+    ///
+    /// Does not keep ``run()`` from returning: fails with ``FutureError/stalled`` when a run finds nothing left to
+    /// do. Fails with ``FutureError/shutDown`` if the loop has been shut down, with
+    /// ``FutureError/timedOut(after:)`` when `timeout`, in real time, has passed; the future is then asked to
+    /// cancel if nobody else waits for it. Cancelling the future ends the wait with a `CancellationError`.
+    /// Waits for ever if nobody runs the loop. Traps on the loop's own thread.
+    @available(*, noasync, message: "It would block a thread that tasks share; use try await loop.run { … }.")
+    public func wait<Value: Sendable>(
+        timeout: Duration? = nil, _ body: @escaping @Sendable () throws -> Future<Value>
+    ) throws -> Value {
+        if isCurrent { Misuse.waitOnLoop() }
+        if let timeout, timeout.wholeNanoseconds == nil {
+            throw FutureError.invalidArgument("a timeout of \(timeout) is negative; give zero or more")
+        }
+        let (id, outcome) = (newRemoteID(), Outcome<Value>())
+        let accepted = execute {
+            do {
+                self.addWaiter(id, for: try body(), keepsAlive: false) { outcome.set($0) }
+            } catch {
+                outcome.set(.failure(error))
+            }
+        }
+        guard accepted else { throw FutureError.shutDown }
+        guard let result = outcome.wait(timeout) else {
+            endRemote(id, with: CancellationError())
+            throw FutureError.timedOut(after: timeout ?? .zero)
+        }
+        return try result.get()
+    }
+}
+
+/// What a blocked thread waits for.
+private final class Outcome<Value: Sendable>: Sendable {
+    private let result = Locked<Result<Value, any Error>?>(nil)
+    private let isThere = DispatchSemaphore(value: 0)
+
+    func set(_ result: Result<Value, any Error>) {
+        self.result.withLock { $0 = result }
+        isThere.signal()
+    }
+
+    /// `nil` if `timeout` has passed first.
+    func wait(_ timeout: Duration?) -> Result<Value, any Error>? {
+        if let nanoseconds = timeout?.wholeNanoseconds {
+            _ = isThere.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds)))
+        } else {
+            isThere.wait()
+        }
+        return result.withLock { $0 }
+    }
+}

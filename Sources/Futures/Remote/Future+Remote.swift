@@ -1,0 +1,148 @@
+extension Future where Value: Sendable {
+    /// A future of what `transform`, run by `context`, makes of the value, or of the error it throws.
+    ///
+    /// It may block or compute for long: the loop goes on meanwhile. Failure and cancellation pass.
+    public func map<NewValue: Sendable>(
+        on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
+        _ transform: @escaping @Sendable (Value) throws -> NewValue
+    ) -> Future<NewValue> {
+        flatMap { [unowned loop] value in
+            context.execute(on: loop, file: file, line: line) { try transform(value) }
+        }
+    }
+
+    /// A future with the outcome of the one that `transform`, run by `context`, returns, or of the error it throws.
+    ///
+    /// That future is of the loop whose thread `context` runs closures on, such as ``RemoteContext/loop(_:name:)``:
+    /// this is how one loop waits for another. Traps if `context` uses any other thread.
+    public func flatMap<NewValue: Sendable>(
+        on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
+        _ transform: @escaping @Sendable (Value) throws -> Future<NewValue>
+    ) -> Future<NewValue> {
+        flatMap { [unowned loop] value in
+            context.start(on: loop, file, line) { promise in
+                do {
+                    promise.complete(using: try transform(value))
+                } catch {
+                    promise.fail(error)
+                }
+            }
+        }
+    }
+
+    /// A future of what `body`, run by `context`, makes of the outcome, whichever it is. Cancellation reads as
+    /// `CancellationError`.
+    public func mapResult<NewValue: Sendable>(
+        on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable (Result<Value, any Error>) throws -> NewValue
+    ) -> Future<NewValue> {
+        flatMapResult { [unowned loop] result in
+            context.execute(on: loop, file: file, line: line) { try body(result) }
+        }
+    }
+
+    /// A future of the value, or of what `body`, run by `context`, makes of the error.
+    public func recover(
+        including policy: RecoverPolicy = .failure, on context: RemoteContext, file: StaticString = #fileID,
+        line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Value
+    ) -> Future<Value> {
+        flatMapError(including: policy) { [unowned loop] error in
+            context.execute(on: loop, file: file, line: line) { try body(error) }
+        }
+    }
+
+    /// A future of the value, or with the outcome of the future that `body`, run by `context`, returns for the error.
+    ///
+    /// That future is of the loop whose thread `context` runs closures on. Traps if `context` uses any other thread.
+    public func flatMapError(
+        including policy: RecoverPolicy = .failure, on context: RemoteContext, file: StaticString = #fileID,
+        line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Future<Value>
+    ) -> Future<Value> {
+        flatMapError(including: policy) { [unowned loop] error in
+            loop.succeeded(error as any Error).flatMap(on: context, file: file, line: line, body)
+        }
+    }
+
+    /// A future of the value, or of the error that `body`, run by `context`, returns or throws for the error.
+    public func mapError(
+        including policy: RecoverPolicy = .failure, on context: RemoteContext,
+        _ body: @escaping @Sendable (any Error) throws -> any Error
+    ) -> Future<Value> {
+        recover(including: policy, on: context) { error in throw try body(error) }
+    }
+
+    /// A future with this outcome, which completes after `body`, run by `context`, has seen the value. What `body`
+    /// throws replaces it.
+    public func tap(
+        on context: RemoteContext, _ body: @escaping @Sendable (Value) throws -> Void
+    ) -> Future<Value> {
+        map(on: context) { value in
+            try body(value)
+            return value
+        }
+    }
+
+    /// A future with this outcome, which completes after `body`, run by `context`, has seen the error. What `body`
+    /// throws replaces it.
+    public func tapError(
+        including policy: RecoverPolicy = .failure, on context: RemoteContext,
+        _ body: @escaping @Sendable (any Error) throws -> Void
+    ) -> Future<Value> {
+        mapError(including: policy, on: context) { error in
+            try body(error)
+            return error
+        }
+    }
+
+    /// A future with this outcome, which completes after `body`, run by `context`, has seen it. What `body` throws
+    /// replaces it. Cancellation reads as `CancellationError`.
+    public func tapResult(
+        on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) throws -> Void
+    ) -> Future<Value> {
+        mapResult(on: context) { result in
+            try body(result)
+            return try result.get()
+        }
+    }
+
+    /// A future with this outcome, which completes after `context` has run `body`: exactly once, also when the
+    /// returned future itself is cancelled first.
+    public func always(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) -> Future<Value> {
+        flatAlways { [unowned loop] in context.execute(on: loop, body) }
+    }
+
+    /// A future of the value, if it satisfies `predicate`, run by `context`; otherwise fails with
+    /// ``FutureError/filtered``.
+    public func filter(
+        on context: RemoteContext, _ predicate: @escaping @Sendable (Value) throws -> Bool
+    ) -> Future<Value> {
+        map(on: context) { value in
+            guard try predicate(value) else { throw FutureError.filtered }
+            return value
+        }
+    }
+
+    /// Calls `body` by `context` with the outcome. Cancellation reads as `.failure(CancellationError())`.
+    ///
+    /// In no order if `context` runs several closures at a time.
+    public func whenComplete(
+        on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        whenComplete { [unowned loop] result in context.execute(on: loop) { body(result) }.ignoreFailure() }
+    }
+
+    /// Calls `body` by `context` with the value, if there will be one.
+    public func whenSuccess(on context: RemoteContext, _ body: @escaping @Sendable (Value) -> Void) {
+        whenSuccess { [unowned loop] value in context.execute(on: loop) { body(value) }.ignoreFailure() }
+    }
+
+    /// Calls `body` by `context` with the error, if the future fails. Cancellation is no failure.
+    public func whenFailure(on context: RemoteContext, _ body: @escaping @Sendable (any Error) -> Void) {
+        whenFailure { [unowned loop] error in context.execute(on: loop) { body(error) }.ignoreFailure() }
+    }
+
+    /// Calls `body` by `context` if the future is cancelled.
+    public func whenCancelled(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) {
+        whenCancelled { [unowned loop] in context.execute(on: loop, body).ignoreFailure() }
+    }
+}

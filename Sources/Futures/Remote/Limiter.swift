@@ -1,0 +1,105 @@
+/// Hands jobs on to another runner, so many at a time, in the order in which they came.
+///
+/// All of its state is behind one lock, under which nothing of anybody else's is called.
+final class Limiter: RemoteRunner {
+    fileprivate struct State {
+        var limit: Int
+        /// Those before `head` have been handed on.
+        var queue: [(job: RemoteJob, isBarrier: Bool)?] = []
+        var head = 0
+        /// At least as many as there are jobs in the queue that have been cancelled, and are only shells.
+        var shells = 0
+        var running: Set<ObjectIdentifier> = []
+        var isBarrierRunning = false
+        /// A thread hands jobs on, and will look again before it ends.
+        var isStarting = false
+    }
+
+    let name: String
+    private let base: any RemoteRunner
+    private let state: Locked<State>
+
+    init(limit: Int, name: String, on base: any RemoteRunner) {
+        self.name = name
+        self.base = base
+        state = Locked(State(limit: limit))
+    }
+
+    var hasBarriers: Bool { true }
+
+    var limit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            state.withLock { $0.limit = newValue }
+            startWhatMay()
+        }
+    }
+
+    func start(_ job: RemoteJob, asBarrier isBarrier: Bool) {
+        let id = ObjectIdentifier(job)
+        state.withLock { $0.queue.append((job, isBarrier)) }
+        job.whenEnded {
+            _ = self.state.withLock { $0.ended(id, isBarrier: isBarrier) }
+            self.startWhatMay()
+        }
+        startWhatMay()
+    }
+
+    /// By one thread at a time, in a loop: a runner that runs its jobs at once would recurse from job to job.
+    private func startWhatMay() {
+        guard state.withLock({ $0.begin() }) else { return }
+        while let (job, isShell) = state.withLock({ $0.takeNext() }) {
+            if !isShell { base.start(job, asBarrier: false) }
+        }
+    }
+}
+
+extension Limiter.State {
+    fileprivate mutating func begin() -> Bool {
+        defer { isStarting = true }
+        return !isStarting
+    }
+
+    /// The next job, which counts as running from now on, or a shell, to be released outside of the lock. Without
+    /// one the thread that asks has to end.
+    fileprivate mutating func takeNext() -> (job: RemoteJob, isShell: Bool)? {
+        if head < queue.count, let (job, isBarrier) = queue[head] {
+            let isShell = !job.isWaiting
+            if isShell || mayStart(isBarrier) {
+                queue[head] = nil
+                head += 1
+                guard !isShell else { return (job, true) }
+                running.insert(ObjectIdentifier(job))
+                isBarrierRunning = isBarrier
+                return (job, false)
+            }
+        }
+        if head > 1024, 2 * head > queue.count {
+            queue.removeFirst(head)
+            head = 0
+        }
+        isStarting = false
+        return nil
+    }
+
+    /// A barrier waits for all before it, and all after it wait for the barrier.
+    private func mayStart(_ isBarrier: Bool) -> Bool {
+        !isBarrierRunning && (isBarrier ? running.isEmpty : running.count < limit)
+    }
+
+    /// Returns what is to be released outside of the lock.
+    fileprivate mutating func ended(_ job: ObjectIdentifier, isBarrier: Bool) -> [RemoteJob] {
+        guard running.remove(job) == nil else {
+            if isBarrier { isBarrierRunning = false }
+            return []
+        }
+        // It was cancelled where it stood. Once in a while the shells are swept out.
+        shells += 1
+        guard shells > 64, 2 * shells > queue.count - head else { return [] }
+        let all = queue[head...]
+        queue = all.filter { $0!.job.isWaiting }
+        head = 0
+        shells = 0
+        return all.compactMap { $0?.job }
+    }
+}

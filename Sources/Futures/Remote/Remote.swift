@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// What other threads speak of by a number alone: nothing that crosses threads holds a cell. The loop's table
+/// says, on its own thread, what the number stands for.
+protocol Remote: AnyObject {
+    /// The other side is gone, or does not want to wait. It has left the table.
+    func end(with error: any Error)
+}
+
+extension EventLoop {
+    /// A number for the table. Any thread.
+    func newRemoteID() -> UInt64 { lastRemoteID.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    /// Ends what the number stands for, if it is still in the table. Any thread; from the loop's own after what is
+    /// ready, or `throughInbox`, after what other threads have posted.
+    func endRemote(_ id: UInt64, with error: any Error, throughInbox: Bool = false) {
+        let job: @Sendable () -> Void = { self.remotes.removeValue(forKey: id)?.end(with: error) }
+        if throughInbox { _ = inbox.add(job, waking: self) } else { execute(job) }
+    }
+
+    /// Forgets a promise that has been completed. On the loop's thread.
+    func forgetRemote(_ id: UInt64) {
+        remotes.removeValue(forKey: id)?.end(with: CancellationError())
+    }
+
+    /// The last that anybody hears through the table.
+    func endRemotes(with error: any Error) {
+        let remotes = remotes
+        self.remotes = [:]
+        for (_, remote) in remotes.sorted(by: { $0.key < $1.key }) { remote.end(with: error) }
+    }
+
+    /// Keeps `run` from returning for want of work, without a timer. Each call needs one of `letGo`.
+    package func hold() {
+        holds += 1
+        if holds == 1 { driver.keepAlive(true) }
+    }
+
+    package func letGo() {
+        holds -= 1
+        if holds == 0 { driver.keepAlive(false) }
+    }
+}

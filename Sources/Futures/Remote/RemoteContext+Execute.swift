@@ -1,0 +1,65 @@
+extension RemoteContext {
+    /// Runs `body` here, and completes with what it returns or throws, on `loop`.
+    ///
+    /// Without `loop` the future is of the loop whose callback this is. Fails with
+    /// ``FutureError/brokenPromise(file:line:)`` if the closure is dropped unrun by whoever was to run it, and with
+    /// ``FutureError/shutDown`` if the loop is shut down first. Traps off the loop's thread.
+    public func execute<Value: Sendable>(
+        on loop: EventLoop? = nil, file: StaticString = #fileID, line: UInt = #line,
+        _ body: @escaping @Sendable () throws -> Value
+    ) -> Future<Value> {
+        start(on: currentLoop(loop), file, line) { promise in promise.complete(Result(catching: body)) }
+    }
+
+    /// Runs `body` here when `delay` has passed, as `EventLoop.sleep` counts it.
+    ///
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative. Traps off the loop's thread.
+    @discardableResult
+    public func execute<Value: Sendable>(
+        after delay: Duration, on loop: EventLoop? = nil, _ body: @escaping @Sendable () throws -> Value
+    ) -> ScheduledTask<Value> {
+        let loop = currentLoop(loop)
+        return ScheduledTask(loop.sleep(for: delay).map(on: self, body))
+    }
+
+    /// Runs `body` here every `interval`, first after one `interval`, until it is cancelled or `body` throws.
+    ///
+    /// Runs never overlap: the next one waits for the end of the one before.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive. Traps off the loop's thread.
+    @discardableResult
+    public func `repeat`(
+        every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
+        on loop: EventLoop? = nil, _ body: @escaping @Sendable () throws -> Void
+    ) -> ScheduledTask<Void> {
+        let loop = currentLoop(loop)
+        return loop.repeat(every: interval, pace: pace, onFailure: onFailure) { [unowned loop] in
+            execute(on: loop, body)
+        }
+    }
+
+    private func currentLoop(_ loop: EventLoop?) -> EventLoop {
+        guard let loop = loop ?? EventLoop.current else { Misuse.jobWithoutLoop() }
+        return loop
+    }
+
+    /// A future that `body`, run here, completes through a promise.
+    func start<Value: Sendable>(
+        on loop: EventLoop, _ file: StaticString, _ line: UInt,
+        _ body: @escaping @Sendable (RemotePromise<Value>) -> Void
+    ) -> Future<Value> {
+        loop.checkThread()
+        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        let promise = RemotePromise<Value>(loop, file: file, line: line)
+        guard let entry = promise.shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
+        let job = RemoteJob(loop) { body(promise) }
+        let id = promise.shared.id
+        // Weakly: a job that is dropped unrun by whoever was to run it breaks the promise.
+        entry.onSettled = { [weak job, unowned loop] in
+            job?.cancel()
+            loop.forgetRemote(id)
+        }
+        let future = Future<Value>(entry.cell)
+        start(job)
+        return future
+    }
+}

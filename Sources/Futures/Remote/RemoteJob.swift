@@ -1,0 +1,62 @@
+/// A closure that is to run elsewhere, once, unless it is cancelled before: then it is released unrun.
+package final class RemoteJob: Sendable {
+    private struct State {
+        var body: (@Sendable () -> Void)?
+        var hooks: [@Sendable () -> Void] = []
+        var hasEnded = false
+    }
+
+    /// The loop whose future this completes.
+    package let loop: EventLoop
+    private let state: Locked<State>
+
+    package init(_ loop: EventLoop, body: @escaping @Sendable () -> Void) {
+        self.loop = loop
+        state = Locked(State(body: body))
+    }
+
+    deinit {
+        // Whoever was to run it has dropped it.
+        end()
+    }
+
+    /// Whether it has neither been started nor cancelled.
+    package var isWaiting: Bool { state.withLock { $0.body != nil } }
+
+    /// Runs the closure on the calling thread, unless that has been done or the job was cancelled.
+    package func run() {
+        guard runBody() else { return }
+        end()
+    }
+
+    /// Releases the closure, if it has not been started.
+    package func cancel() {
+        guard state.withLock({ $0.body.take() }) != nil else { return }
+        end()
+    }
+
+    /// Calls `hook` once, when the job has run or has been cancelled: on that thread, at once if that is over.
+    package func whenEnded(_ hook: @escaping @Sendable () -> Void) {
+        let isLate = state.withLock { state in
+            if !state.hasEnded { state.hooks.append(hook) }
+            return state.hasEnded
+        }
+        if isLate { hook() }
+    }
+
+    /// The closure is released before anybody hears that the job has ended.
+    private func runBody() -> Bool {
+        guard let body = state.withLock({ $0.body.take() }) else { return false }
+        body()
+        return true
+    }
+
+    private func end() {
+        let hooks = state.withLock { state in
+            state.hasEnded = true
+            defer { state.hooks = [] }
+            return state.hooks
+        }
+        for hook in hooks { hook() }
+    }
+}

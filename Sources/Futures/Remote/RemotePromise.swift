@@ -1,0 +1,99 @@
+/// The writer's side of a future, for other threads: whoever holds it completes the future, once.
+///
+/// It may be passed around freely; what it completes stays on its loop. The first completion wins, also against
+/// those of other threads. While it is not completed it keeps ``EventLoop/run()`` from returning, since somebody
+/// elsewhere is going to. One that is released without having completed its future fails it with
+/// ``FutureError/brokenPromise(file:line:)``. All of it may be used on any thread, except for what says otherwise.
+public final class RemotePromise<Value: Sendable>: Sendable {
+    /// The loop whose future this completes.
+    public let loop: EventLoop
+    let shared: RemoteState<Value>
+    private let file: StaticString
+    private let line: UInt
+
+    init(_ loop: EventLoop, file: StaticString, line: UInt) {
+        self.loop = loop
+        self.file = file
+        self.line = line
+        shared = RemoteState(id: loop.newRemoteID())
+    }
+
+    deinit {
+        let error = FutureError.brokenPromise(file: "\(file)", line: line)
+        // Not to overtake, on the loop's own thread, what another one has posted.
+        loop.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)
+    }
+
+    /// The future that this promise completes. Only on the loop's thread.
+    ///
+    /// Has failed with ``FutureError/shutDown`` if the loop has been shut down.
+    public var future: Future<Value> {
+        loop.checkThread()
+        guard let entry = shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
+        return Future(entry.cell)
+    }
+
+    /// Whether the future has been cancelled, so that nobody wants the value any more.
+    public var isCancelled: Bool { shared.isCancelled }
+
+    /// Completes the future with `value`, later, on its loop.
+    ///
+    /// `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    @discardableResult
+    public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
+
+    /// Fails the future with `error`, or cancels it if that stands for cancellation.
+    ///
+    /// `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    @discardableResult
+    public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
+
+    /// Completes the future with `result`; at once on the loop's own thread, else later.
+    ///
+    /// `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    @discardableResult
+    public func complete(_ result: Result<Value, any Error>) -> Bool {
+        guard shared.complete() else { return false }
+        guard loop.isCurrent else {
+            return loop.execute { [loop, shared] in shared.entry(on: loop)?.cell.complete(result) }
+        }
+        return shared.entry(on: loop)?.cell.complete(result) ?? false
+    }
+
+    /// Completes the future with the outcome of `other`, which may be of another loop: on that one's thread.
+    public func complete(using other: Future<Value>) {
+        other.whenComplete { self.complete($0) }
+    }
+
+    /// Answers requests to cancel the future, on the loop's thread, as that of ``Promise`` does.
+    ///
+    /// Replaces the handler that was set before. Is called soon, and its answer ignored, if the future has
+    /// already been cancelled.
+    public func onCancelRequest(_ handler: @escaping @Sendable () -> CancelResponse<Value>) {
+        if !shared.setHandler(handler) { loop.execute { _ = handler() } }
+    }
+}
+
+extension RemotePromise where Value == Void {
+    /// Completes the future, later, on its loop. `false` if it has already been completed or cancelled, or if the
+    /// loop has been shut down.
+    @discardableResult
+    public func succeed() -> Bool { succeed(()) }
+}
+
+extension EventLoop {
+    /// A promise of this loop that other threads may complete. Any thread.
+    ///
+    /// `file` and `line` are reported if it is released uncompleted.
+    public func makeRemotePromise<Value>(
+        of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
+    ) -> RemotePromise<Value> {
+        let promise = RemotePromise<Value>(self, file: file, line: line)
+        if isCurrent {
+            _ = promise.shared.entry(on: self)
+        } else {
+            execute { [shared = promise.shared] in _ = shared.entry(on: self) }
+        }
+        return promise
+    }
+}

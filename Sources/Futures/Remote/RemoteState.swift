@@ -1,0 +1,101 @@
+/// What a remote promise and its future know of each other, from two threads.
+final class RemoteState<Value: Sendable>: Sendable {
+    private struct State {
+        var isMade = false
+        /// Completed from elsewhere, or on the loop.
+        var isCompleted = false
+        /// Completed on the loop.
+        var isSettled = false
+        var isCancelled = false
+        var handler: (@Sendable () -> CancelResponse<Value>)?
+    }
+
+    let id: UInt64
+    private let state = Locked(State())
+
+    init(id: UInt64) { self.id = id }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
+    /// Whether the loop's inbox has something that is about this promise.
+    var isInFlight: Bool { state.withLock { !$0.isMade || ($0.isCompleted && !$0.isSettled) } }
+
+    /// `false` if that was done before.
+    func complete() -> Bool {
+        state.withLock { state in
+            defer { state.isCompleted = true }
+            return !state.isCompleted
+        }
+    }
+
+    /// `false` if the future has been cancelled before.
+    func setHandler(_ handler: @escaping @Sendable () -> CancelResponse<Value>) -> Bool {
+        let (former, wasCancelled) = state.withLock { state in
+            defer { if !state.isCompleted { state.handler = handler } }
+            return (state.handler, state.isCancelled)
+        }
+        // Released here, outside of the lock: what it holds may use the promise.
+        withExtendedLifetime(former) {}
+        return !wasCancelled
+    }
+
+    /// The loop's side, made when it is first needed; `nil` if it has gone. On the loop's thread.
+    func entry(on loop: EventLoop) -> RemoteEntry<Value>? {
+        if let remote = loop.remotes[id] { return remote as? RemoteEntry }
+        let isNew = state.withLock { state in
+            defer { state.isMade = true }
+            return !state.isMade
+        }
+        guard isNew, loop.phase != .closed else { return nil }
+        let entry = RemoteEntry(loop, self)
+        loop.remotes[id] = entry
+        return entry
+    }
+
+    fileprivate var handler: (@Sendable () -> CancelResponse<Value>)? { state.withLock { $0.handler } }
+
+    fileprivate func settled(isCancelled: Bool) {
+        let handler = state.withLock { state in
+            state.isCompleted = true
+            state.isSettled = true
+            state.isCancelled = isCancelled
+            return state.handler.take()
+        }
+        withExtendedLifetime(handler) {}
+    }
+}
+
+/// The loop's side of a remote promise: the producer of its future, for as long as the promise lives.
+final class RemoteEntry<Value: Sendable>: Producer, Remote {
+    let cell: CellObject
+    /// Called when the future completes, by whatever way.
+    var onSettled: (() -> Void)?
+    private let shared: RemoteState<Value>
+
+    fileprivate init(_ loop: EventLoop, _ shared: RemoteState<Value>) {
+        self.shared = shared
+        cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        super.init()
+        cell.promiseWasMade()
+        cell.setProducer(self)
+        loop.hold()
+    }
+
+    func end(with error: any Error) {
+        cell.loop.livePromises &-= 1
+        cell.fail(error)
+    }
+
+    override var answersRequests: Bool { shared.handler != nil }
+
+    override func cancellationRequested(by cell: Cell, options: CancelOptions) -> Answer {
+        shared.handler.map { $0().applied(to: cell.object) } ?? .cancel
+    }
+
+    override func settled() {
+        cell.loop.letGo()
+        shared.settled(isCancelled: cell.cell.state == .cancelled)
+        onSettled?()
+        onSettled = nil
+    }
+}

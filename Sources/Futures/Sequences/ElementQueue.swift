@@ -1,0 +1,51 @@
+/// Elements that come of themselves, and wait here until somebody asks.
+package final class ElementQueue<Element> {
+    private let loop: EventLoop
+    private var elements = Fifo<Result<Element, any Error>>()
+    private var waiting: [Promise<Element?>] = []
+    private var isFinished = false
+
+    package init(on loop: EventLoop) { self.loop = loop }
+
+    package func add(_ element: Result<Element, any Error>) {
+        if waiting.isEmpty {
+            elements.append(element)
+        } else {
+            waiting.removeFirst().complete(element.map { .some($0) })
+        }
+    }
+
+    /// Nothing will be added any more.
+    package func finish() {
+        isFinished = true
+        let waiting = waiting
+        self.waiting = []
+        for promise in waiting { promise.succeed(nil) }
+    }
+
+    /// The next element, or `nil` when none will come. Cancelling it takes none.
+    package func next() -> Future<Element?> {
+        if let element = elements.takeFirst() {
+            let promise = loop.makePromise(of: Element?.self)
+            promise.complete(element.map { .some($0) })
+            return promise.future
+        }
+        guard !isFinished else { return loop.succeeded(nil) }
+        let promise = loop.makePromise(of: Element?.self)
+        promise.onCancelRequest { [self, unowned promise] in
+            let promise = promise
+            promise.cancel()
+            waiting.removeAll { $0 === promise }
+            return .continue
+        }
+        waiting.append(promise)
+        return promise.future
+    }
+
+    /// What nobody has asked for yet.
+    package var left: [Result<Element, any Error>] { elements.all }
+
+    package func contains(where predicate: (Element) -> Bool) -> Bool {
+        left.contains { element in (try? element.get()).map(predicate) ?? false }
+    }
+}

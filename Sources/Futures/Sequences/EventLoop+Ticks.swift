@@ -1,0 +1,28 @@
+extension EventLoop {
+    /// The instants at which another `interval` has passed since the iteration began.
+    ///
+    /// A consumer that takes longer misses the ticks meanwhile, and gets the next one on time: they do not pile up,
+    /// and do not drift. With `keepsLoopAlive: false` waiting for one does not keep ``run()`` from returning, unless
+    /// a task does. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    public func ticks(every interval: Duration, keepsLoopAlive: Bool = true) -> LoopSequence<LoopInstant> {
+        LoopSequence(on: self) { [self] in
+            guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
+                let error = FutureError.invalidArgument(
+                    "an interval of \(interval) is not positive; give more than zero")
+                return LoopSequence.AsyncIterator(next: { self.failed(error) })
+            }
+            var due = deadline(after: nanoseconds)
+            return LoopSequence.AsyncIterator(next: {
+                let now = self.driver.now
+                if due < now {
+                    let missed = (now - due - 1) / nanoseconds + 1
+                    due = due.addingSaturated(missed.multipliedSaturated(by: nanoseconds))
+                }
+                return self.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map {
+                    due = due.addingSaturated(nanoseconds)
+                    return self.instant
+                }
+            })
+        }
+    }
+}

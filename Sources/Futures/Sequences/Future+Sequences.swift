@@ -1,0 +1,89 @@
+extension Future {
+    /// The future as a sequence: its value, and then the end. Throws what the future fails with.
+    ///
+    /// Who awaits it waits for the future as others do: when the task is cancelled, the future is asked to cancel if
+    /// nobody else waits for it.
+    public var values: LoopSequence<Value> {
+        let loop = loop
+        return LoopSequence(on: loop) {
+            var isDelivered = false
+            return LoopSequence.AsyncIterator(next: {
+                guard !isDelivered else { return loop.succeeded(nil) }
+                return self.map { value in
+                    isDelivered = true
+                    return .some(value)
+                }
+            })
+        }
+    }
+
+    /// The values of `futures`, in the order in which they complete. Throws what one of them fails with, in its turn.
+    ///
+    /// The order counts from this call on, whenever the values are asked for. They are there once: a second iteration
+    /// gets what the first has left. Those that are still pending when the iterator is released, or has thrown, or
+    /// the sequence is released and was never iterated, are asked to cancel if nobody else waits for them, as far as
+    /// `cancelRemaining` says. A group of none is of the loop `loop`, or else of the one whose callback this is.
+    /// Traps if the futures are not all of one loop.
+    public static func inCompletionOrder(
+        _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil
+    ) -> LoopSequence<Value> {
+        let cells = futures.map(\.cell)
+        guard let loop = loop ?? cells.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+        guard cells.allSatisfy({ $0.cell.isOf(loop) }) else { Misuse.foreignFuture() }
+        let arrivals = Arrivals<Value>(of: cells, cancelRemaining, on: loop)
+        return LoopSequence(on: loop) {
+            arrivals.isIterated = true
+            return LoopSequence.AsyncIterator(next: arrivals.queue.next) { arrivals.stop() }
+        }
+    }
+}
+
+/// The outcomes of a group, as they come.
+private final class Arrivals<Value> {
+    let queue: ElementQueue<Value>
+    var isIterated = false
+    private let loop: EventLoop
+    private var observers: [CellObject] = []
+    private var pending: Int
+    private var cancelsRest: Bool
+
+    init(of cells: [CellObject], _ cancelRemaining: CancelRemaining, on loop: EventLoop) {
+        queue = ElementQueue(on: loop)
+        self.loop = loop
+        pending = cells.count
+        cancelsRest = cancelRemaining != .never
+        // It ends with this object.
+        let observer = CompleteObserver<Value> { [unowned self] result in
+            if case .failure(let error) = result, error.isCancellation, cancelRemaining == .onFailure {
+                cancelsRest = false
+            }
+            queue.add(result)
+            pending -= 1
+            if pending == 0 { queue.finish() }
+        }
+        observers = cells.map { $0.observe(observer, when: .all) }
+        if cells.isEmpty { queue.finish() }
+    }
+
+    deinit {
+        stop()
+        guard !isIterated else { return }
+        for case .failure(let error) in queue.left { _ = loop.failed(error, of: Void.self) }
+    }
+
+    func stop() {
+        queue.finish()
+        for observer in observers { observer.stopObserving(cancelling: cancelsRest) }
+        observers = []
+    }
+}
+
+extension LoopSequence {
+    /// The first element, as a future; `nil` if there is none. The source is stopped then.
+    public func first() -> Future<Element?> {
+        let iterator = makeAsyncIterator()
+        // The element passes at once: a cancellation before a callback's turn would lose it.
+        return iterator.pull().mapError { error in withExtendedLifetime(iterator) { error } }
+    }
+}

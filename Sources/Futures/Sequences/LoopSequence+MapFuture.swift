@@ -1,0 +1,141 @@
+extension LoopSequence {
+    /// The values of the futures that `step` makes of the elements, in the order of these.
+    ///
+    /// Up to `limit` of them are in progress at a time; no more elements are asked for meanwhile, and none while the
+    /// consumer does not ask. One that is done counts, too, until those before it have been delivered. Ends
+    /// with the first failure, of a step or of this sequence, when the values before it have been delivered. The steps
+    /// in progress are asked to cancel when the iterator is released.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is not positive.
+    public func mapFuture<NewElement>(
+        limit: Int = 1, _ step: @escaping (Element) throws -> Future<NewElement>
+    ) -> LoopSequence<NewElement> {
+        steps(limit: limit, cancellingOlder: false, step)
+    }
+
+    /// The values of the futures that `step` makes of the elements, without those that are overtaken: a newer element
+    /// cancels the step of the one before.
+    ///
+    /// Elements are asked for while the consumer waits, whether or not a step is in progress. Otherwise as
+    /// ``mapFuture(limit:_:)``.
+    public func mapLatest<NewElement>(
+        _ step: @escaping (Element) throws -> Future<NewElement>
+    ) -> LoopSequence<NewElement> {
+        steps(limit: 1, cancellingOlder: true, step)
+    }
+
+    private func steps<NewElement>(
+        limit: Int, cancellingOlder: Bool, _ step: @escaping (Element) throws -> Future<NewElement>
+    ) -> LoopSequence<NewElement> {
+        LoopSequence<NewElement>(on: loop) {
+            guard limit > 0 else {
+                let error = FutureError.invalidArgument(
+                    "a limit of \(limit) is not positive; give one or more")
+                return LoopSequence<NewElement>.AsyncIterator(next: { loop.failed(error) })
+            }
+            let steps = Steps(
+                makeAsyncIterator(), on: loop, limit: limit, cancelsOlder: cancellingOlder, step: step)
+            return LoopSequence<NewElement>.AsyncIterator(next: steps.next, onStop: steps.stop)
+        }
+    }
+}
+
+/// The steps in progress of one iteration.
+private final class Steps<Element, NewElement> {
+    private struct InProgress {
+        let future: Future<NewElement>
+        let observer: CellObject
+    }
+
+    private let source: LoopSequence<Element>.AsyncIterator
+    private let loop: EventLoop
+    private let limit: Int
+    private let cancelsOlder: Bool
+    private let step: (Element) throws -> Future<NewElement>
+    private var inProgress = Fifo<InProgress>()
+    /// Waits for the next element of the source.
+    private var pulling: CellObject?
+    private var sourceHasEnded = false
+    private var waiting: Promise<NewElement?>?
+
+    init(
+        _ source: LoopSequence<Element>.AsyncIterator, on loop: EventLoop, limit: Int, cancelsOlder: Bool,
+        step: @escaping (Element) throws -> Future<NewElement>
+    ) {
+        self.source = source
+        self.loop = loop
+        self.limit = limit
+        self.cancelsOlder = cancelsOlder
+        self.step = step
+    }
+
+    func next() -> Future<NewElement?> {
+        let promise = loop.makePromise(of: NewElement?.self)
+        promise.onCancelRequest { [self] in
+            let promise = waiting
+            waiting = nil
+            promise?.cancel()
+            return .continue
+        }
+        waiting = promise
+        advance()
+        return promise.future
+    }
+
+    func stop() {
+        let (pulling, inProgress, waiting) = (pulling, inProgress, waiting)
+        sourceHasEnded = true
+        self.pulling = nil
+        self.inProgress = Fifo()
+        self.waiting = nil
+        pulling?.stopObserving(cancelling: true)
+        for step in inProgress.all { step.observer.stopObserving(cancelling: true) }
+        waiting?.cancel()
+    }
+
+    /// Delivers what is due, or sees to it that something will be.
+    private func advance() {
+        guard let waiting else { return }
+        if let result = inProgress.first?.future.result {
+            _ = inProgress.takeFirst()
+            self.waiting = nil
+            waiting.complete(result.map { .some($0) })
+        } else if !sourceHasEnded, cancelsOlder || inProgress.count < limit {
+            pull()
+        } else if sourceHasEnded, inProgress.isEmpty {
+            self.waiting = nil
+            waiting.succeed(nil)
+        }
+    }
+
+    private func pull() {
+        guard pulling == nil else { return }
+        pulling = source.pull().cell.observe(CompleteObserver<Element?>(body: pulled), when: .all)
+    }
+
+    private func pulled(_ result: Result<Element?, any Error>) {
+        pulling = nil
+        do {
+            if let element = try result.get() { start(element) } else { sourceHasEnded = true }
+        } catch {
+            sourceHasEnded = true
+            add(loop.failed(error))
+        }
+        advance()
+    }
+
+    private func start(_ element: Element) {
+        let older = inProgress
+        if cancelsOlder { inProgress = Fifo() }
+        do {
+            add(try step(element))
+        } catch {
+            add(loop.failed(error))
+        }
+        if cancelsOlder { for step in older.all { step.observer.stopObserving(cancelling: true) } }
+    }
+
+    private func add(_ future: Future<NewElement>) {
+        let observer = CompleteObserver<NewElement> { [self] _ in advance() }
+        inProgress.append(InProgress(future: future, observer: future.cell.observe(observer, when: .all)))
+    }
+}

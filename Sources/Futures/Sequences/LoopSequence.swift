@@ -1,0 +1,89 @@
+/// Elements that come one after another on a loop, for `for try await` in code that is isolated to the loop.
+///
+/// Nothing is read ahead: the source is asked for an element when the consumer asks, and so held back by it. Each
+/// iteration asks for itself; what that means is up to the source, whose description says so. Cancelling the task
+/// ends the wait with a `CancellationError` and loses no element: the next to ask gets it. When the iterator is
+/// released, after a `break` too, the source is stopped.
+public struct LoopSequence<Element>: AsyncSequence {
+    public typealias Failure = any Error
+
+    /// The loop that the elements come on.
+    public let loop: EventLoop
+    private let makeIterator: () -> AsyncIterator
+
+    /// A sequence of what the iterators that `makeIterator` makes bring.
+    public init(on loop: EventLoop, makeIterator: @escaping () -> AsyncIterator) {
+        self.loop = loop
+        self.makeIterator = makeIterator
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        loop.checkThread()
+        return makeIterator()
+    }
+
+    /// Asks the source for one element after another.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        public typealias Failure = any Error
+
+        private let source: Source
+
+        /// An iterator that asks `next`, one at a time. That completes with `nil` at the end, and is not asked again.
+        ///
+        /// Cancelling one of its futures must lose no element: take it in the step that completes the future.
+        /// `onStop` is called once, when there was an end or a failure, or when the iterator is released.
+        public init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void = {}) {
+            source = Source(next: next, onStop: onStop)
+        }
+
+        /// The next element, as a future; of `nil` at the end. For code that does not await: `next()` does both.
+        ///
+        /// To be called again when the one before has completed, until there was an end or a failure.
+        public func pull() -> Future<Element?> { source.next() }
+
+        /// The next element; `nil` at the end, and after a failure has been thrown.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws -> Element? {
+            guard !source.hasStopped else { return nil }
+            do {
+                let element = try await source.next().value
+                if element == nil { source.stop() }
+                return element
+            } catch {
+                if !error.isCancellation { source.stop() }
+                throw error
+            }
+        }
+    }
+
+    /// What the copies of an iterator share. It stops with the last of them.
+    private final class Source {
+        let next: () -> Future<Element?>
+        private let onStop: () -> Void
+        private(set) var hasStopped = false
+
+        init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void) {
+            self.next = next
+            self.onStop = onStop
+        }
+
+        deinit { stop() }
+
+        func stop() {
+            guard !hasStopped else { return }
+            hasStopped = true
+            onStop()
+        }
+    }
+}
+
+@available(
+    *, unavailable, message: "A sequence belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension LoopSequence: Sendable {}
+
+@available(
+    *, unavailable, message: "An iterator belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension LoopSequence.AsyncIterator: Sendable {}

@@ -1,0 +1,107 @@
+/// Something with a deadline that is put off far more often than it is met, and of which there are thousands.
+///
+/// Such things stand together in the slots of their loop's ``CoarseWheel``.
+package protocol CoarselyTimed: AnyObject {
+    /// Kept here, and changed by the wheel alone.
+    var place: CoarsePlace { get set }
+    /// The deadline has passed; it stands in the wheel no more. Called within a turn.
+    func timeHasCome(_ now: UInt64)
+}
+
+/// Where something stands in its loop's wheel.
+package struct CoarsePlace {
+    fileprivate var slot: CoarseSlot?
+    fileprivate var index = 0
+
+    package init() {}
+
+    package var isTaken: Bool { slot != nil }
+}
+
+/// The deadlines that may be met a little late: a sixteenth of the time until then, 1.1 s at most. Never early.
+///
+/// Each slot is one timer of the loop, and exists only while something stands in it, so that thousands of
+/// connections with the same time limit share a few dozen timers. Entering and leaving cost no heap operation
+/// unless a slot is made or becomes empty.
+struct CoarseWheel {
+    private static let finest: UInt64 = 1 << 20
+    private static let coarsest: UInt64 = 1 << 30
+
+    fileprivate var slots: [UInt64: CoarseSlot] = [:]
+
+    /// How many of the loop's timers are slots.
+    var count: Int { slots.count }
+
+    /// When something is looked at that is due at `deadline`; `nil` if that is beyond all time.
+    static func slotDeadline(for deadline: UInt64, now: UInt64) -> UInt64? {
+        let distance = deadline > now ? deadline - now : 0
+        let sixteenth = max(distance / 16, finest)
+        let width = min(coarsest, 1 << UInt64(63 - sixteenth.leadingZeroBitCount))
+        let (end, overflow) = deadline.addingReportingOverflow(width - 1)
+        return overflow ? nil : end & ~(width - 1)
+    }
+
+    mutating func removeAll() { slots = [:] }
+}
+
+extension EventLoop {
+    /// Has `entry` called when `deadline` has passed, instead of when it was to be called before.
+    package func setDeadline(_ deadline: UInt64, of entry: any CoarselyTimed, now: UInt64) {
+        let due = isShutDown ? nil : CoarseWheel.slotDeadline(for: deadline, now: now)
+        if let slot = entry.place.slot, slot.deadline == due { return }
+        removeDeadline(of: entry)
+        guard let due else { return }
+        let slot = coarse.slots[due] ?? makeSlot(due)
+        entry.place.index = slot.entries.count
+        entry.place.slot = slot
+        slot.entries.append(entry)
+    }
+
+    /// `entry` is not called any more.
+    package func removeDeadline(of entry: any CoarselyTimed) {
+        guard let slot = entry.place.slot else { return }
+        slot.remove(entry)
+        if slot.entries.isEmpty { remove(slot) }
+    }
+
+    private func makeSlot(_ deadline: UInt64) -> CoarseSlot {
+        let slot = CoarseSlot(self, cell: nil, deadline: deadline, keepsAlive: true)
+        coarse.slots[deadline] = slot
+        slot.start()
+        return slot
+    }
+
+    fileprivate func remove(_ slot: CoarseSlot) {
+        timers.remove(slot)
+        if coarse.slots[slot.deadline] === slot { coarse.slots[slot.deadline] = nil }
+        requestTurn()
+    }
+}
+
+/// What is due at the same time.
+private final class CoarseSlot: LoopTimer {
+    /// How many are called in one turn: many of them close a connection, which takes its time.
+    private static let share = 256
+
+    fileprivate var entries: [any CoarselyTimed] = []
+
+    fileprivate func remove(_ entry: any CoarselyTimed) {
+        let last = entries.removeLast()
+        if last !== entry {
+            last.place.index = entry.place.index
+            entries[entry.place.index] = last
+        }
+        entry.place = CoarsePlace()
+    }
+
+    override func becomeDue() {
+        let now = loop.now
+        var left = min(entries.count, Self.share)
+        while left > 0, let entry = entries.last {
+            left -= 1
+            remove(entry)
+            entry.timeHasCome(now)
+        }
+        if entries.isEmpty { loop.remove(self) } else { loop.timers.insert(self) }
+    }
+}

@@ -1,0 +1,83 @@
+extension EventLoop {
+    /// A future of the first success among up to `attempts` runs of `body`, which gets the attempt's number
+    /// from 1, or failed with the error of the last.
+    ///
+    /// Waits between attempts as `backoff` says, whose jitter comes from `generator`. An error for which
+    /// `condition` is `false` ends it at once, and so does cancellation. Cancelling it, or `token`, reaches the
+    /// attempt or the wait in progress; with a token that is cancelled already there is no attempt.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `attempts` is not positive or `backoff` makes no sense.
+    @_disfavoredOverload
+    public func retry<Value>(
+        attempts: Int = 3, backoff: Backoff = .exponential,
+        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        when condition: @escaping (any Error) -> Bool = { _ in true }, token: CancellationToken = .none,
+        _ body: @escaping (_ attempt: Int) throws -> Future<Value>
+    ) -> Future<Value> {
+        retry(attempts, backoff, generator, token, body) { error, _ in condition(error) ? .again : .enough }
+    }
+
+    /// The same, where `condition` also gets the number of attempts that remain.
+    public func retry<Value>(
+        attempts: Int = 3, backoff: Backoff = .exponential,
+        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        when condition: @escaping (any Error, _ remaining: Int) -> Bool, token: CancellationToken = .none,
+        _ body: @escaping (_ attempt: Int) throws -> Future<Value>
+    ) -> Future<Value> {
+        retry(attempts, backoff, generator, token, body) { error, remaining in
+            condition(error, remaining) ? .again : .enough
+        }
+    }
+
+    /// The same, where the future that `condition` returns decides. If that fails, or `condition` throws, the error
+    /// of the attempt ends it.
+    public func retry<Value>(
+        attempts: Int = 3, backoff: Backoff = .exponential,
+        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        when condition: @escaping (any Error) throws -> Future<Bool>, token: CancellationToken = .none,
+        _ body: @escaping (_ attempt: Int) throws -> Future<Value>
+    ) -> Future<Value> {
+        retry(attempts, backoff, generator, token, body) { error, _ in .ask(try condition(error)) }
+    }
+
+    private func retry<Value>(
+        _ attempts: Int, _ backoff: Backoff, _ generator: any RandomNumberGenerator,
+        _ token: CancellationToken,
+        _ body: @escaping (_ attempt: Int) throws -> Future<Value>,
+        decide: @escaping (any Error, _ remaining: Int) throws -> Rerun<Value>.Verdict
+    ) -> Future<Value> {
+        guard !token.isCancelled else { return failed(CancellationError()) }
+        guard attempts > 0 else {
+            return failed(FutureError.invalidArgument("\(attempts) attempts are none; give at least 1"))
+        }
+        if let complaint = backoff.complaint { return failed(FutureError.invalidArgument(complaint)) }
+        var generator = generator
+        return Rerun(
+            loop: self, interest: .failure, maxRepetitions: attempts - 1,
+            delay: { backoff.delay(afterAttempt: $0, using: &generator) },
+            run: { try body($0 + 1) }
+        ) { result, remaining in
+            guard case .failure(let error) = result else { return .enough }
+            return try decide(error, remaining)
+        }.start().until(token)
+    }
+
+    /// A future of the first value that satisfies `predicate`, among those of the futures that `body` returns: one at
+    /// once, and another one each time that `interval` has passed since the one before.
+    ///
+    /// Goes on until then: `Future.timeout` sets a limit. A failure ends it, and so does
+    /// what either closure throws. Cancelling it, or `token`, reaches the run or the wait in progress; with a token
+    /// that is cancelled already there is no run.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    public func poll<Value>(
+        every interval: Duration, until predicate: @escaping (Value) throws -> Bool,
+        token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
+    ) -> Future<Value> {
+        guard !token.isCancelled else { return failed(CancellationError()) }
+        guard interval > .zero else { return failed(FutureError.unsuitableInterval(interval)) }
+        return Rerun(
+            loop: self, interest: .success, maxRepetitions: .max, delay: { _ in interval },
+            run: { _ in try body().map { value in (value: value, isEnough: try predicate(value)) } },
+            decide: { result, _ in try result.get().isEnough ? .enough : .again }
+        ).start().map(\.value).until(token)
+    }
+}

@@ -1,0 +1,67 @@
+/// A run of some work, and what decides whether another one follows.
+struct Rerun<Value> {
+    enum Verdict {
+        /// The outcome stands.
+        case enough
+        case again
+        /// Another run follows if this is `true`.
+        case ask(Future<Bool>)
+    }
+
+    let loop: EventLoop
+    /// The outcomes on which `decide` is called; others stand.
+    var interest: Cell.Interest = [.success, .failure]
+    /// How many runs may follow the first one.
+    let maxRepetitions: Int
+    /// How long to wait before a repetition, of which the first has the number 1; `nil` goes on at once.
+    let delay: (_ repetition: Int) -> Duration?
+    let run: (_ repetition: Int) throws -> Future<Value>
+    let decide: (Result<Value, any Error>, _ remaining: Int) throws -> Verdict
+
+    /// The outcome of the run that is followed by no other. Where `decide`, or whom it asks, fails, the outcome that
+    /// it was about stands.
+    func start(_ repetition: Int = 0) -> Future<Value> {
+        let future: Future<Value>
+        do { future = try run(repetition) } catch { future = loop.failed(error) }
+        guard repetition < maxRepetitions else { return future }
+        return future.cell.derive(
+            FlatMapResultStep { result in follow(result, repetition) }, when: interest)
+    }
+
+    private func follow(_ result: Result<Value, any Error>, _ repetition: Int) -> Future<Value> {
+        switch try? decide(result, maxRepetitions - repetition) {
+        case .again:
+            return startNext(repetition + 1)
+        case .ask(let question):
+            return question.flatMapResult { answer in
+                if case .success(true) = answer { startNext(repetition + 1) } else { completed(result) }
+            }
+        case .enough, nil:
+            return completed(result)
+        }
+    }
+
+    private func startNext(_ repetition: Int) -> Future<Value> {
+        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        guard let delay = delay(repetition) else { return start(repetition) }
+        return loop.sleep(for: delay).flatMap { start(repetition) }
+    }
+
+    private func completed(_ result: Result<Value, any Error>) -> Future<Value> {
+        switch result {
+        case .success(let value): loop.succeeded(value)
+        case .failure(let error): loop.failed(error)
+        }
+    }
+}
+
+extension FutureError {
+    /// What is wrong with a number of repetitions or the delay before each, if anything.
+    static func complaint(repetitions: Int?, delay: Duration?) -> FutureError? {
+        if let repetitions, repetitions < 0 {
+            return .invalidArgument("\(repetitions) repetitions make no sense; give zero or more")
+        }
+        if let delay, delay < .zero { return negativeDuration(delay) }
+        return nil
+    }
+}

@@ -1,0 +1,88 @@
+extension TypedFuture {
+    /// A future of the values of all `futures`, in their order; of an empty array if there are none.
+    ///
+    /// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else
+    /// waits for them, as `cancelRemaining` says. An empty group is of the loop `loop`, or else of
+    /// the one whose callback this is. Traps if the futures are not all of one loop.
+    public static func all(
+        _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil
+    ) -> TypedFuture<[Value], Failure> {
+        let futures = Array(futures)
+        guard let loop = loop ?? futures.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+        guard !futures.isEmpty else { return .succeeded([], on: loop) }
+        let group = TypedGroup<[Value], Failure>(on: loop, cancelRemaining: cancelRemaining)
+        var values = [Value?](repeating: nil, count: futures.count)
+        var missing = futures.count
+        for (index, future) in futures.enumerated() {
+            group.wait(for: future) { value in
+                values[index] = .some(value)
+                missing -= 1
+                return missing == 0 ? values.map { $0! } : nil
+            }
+        }
+        return group.future
+    }
+
+    /// A future with the outcome of the first of `futures` to complete, whichever that outcome is.
+    ///
+    /// Otherwise as `Future.race`. A race of none is broken, with
+    /// ``FutureError/invalidArgument(_:)``.
+    public static func race(
+        _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
+        on loop: EventLoop? = nil
+    ) -> TypedFuture {
+        TypedFuture(Future.race(futures.map(\.outcome), cancelRemaining: cancelRemaining, on: loop))
+    }
+
+    /// A future of this value and that of `other`. Fails, or is cancelled, as soon as one of the two is; the
+    /// other one is then asked to cancel if nobody else waits for it.
+    public func and<Other>(_ other: TypedFuture<Other, Failure>) -> TypedFuture<(Value, Other), Failure> {
+        let group = TypedGroup<(Value, Other), Failure>(on: loop, cancelRemaining: .always)
+        var (first, second): (Value?, Other?)
+        group.wait(for: self) { value in
+            first = .some(value)
+            return second.map { (value, $0) }
+        }
+        group.wait(for: other) { value in
+            second = .some(value)
+            return first.map { ($0, value) }
+        }
+        return group.future
+    }
+
+    /// The same as ``and(_:)``.
+    public static func zip<A, B>(
+        _ first: TypedFuture<A, Failure>, _ second: TypedFuture<B, Failure>
+    ) -> TypedFuture where Value == (A, B) {
+        first.and(second)
+    }
+}
+
+/// Waits for several typed futures: for the first failure, or for all values.
+private struct TypedGroup<Output, Failure: Error> {
+    private let target: CellObject
+    private let group: Group
+
+    init(on loop: EventLoop, cancelRemaining: CancelRemaining) {
+        target = CellObject.plain(loop, state: .pending, of: Result<Output, Failure>.self)
+        group = Group(target: target, cancelRemaining: cancelRemaining)
+    }
+
+    var future: TypedFuture<Output, Failure> { TypedFuture(Future(target)) }
+
+    /// `receive` takes the value, and returns what the group completes with once all are there.
+    func wait<Value>(for future: TypedFuture<Value, Failure>, receive: @escaping (Value) -> Output?) {
+        let step = CompleteObserver<Result<Value, Failure>> { [target] outcome in
+            switch outcome {
+            case .success(.success(let value)):
+                if let output = receive(value) { target.succeed(Result<Output, Failure>.success(output)) }
+            case .success(.failure(let failure)):
+                target.succeed(Result<Output, Failure>.failure(failure))
+            case .failure(let error):
+                target.fail(error)
+            }
+        }
+        group.wait(for: future.outcome.cell, step: step)
+    }
+}

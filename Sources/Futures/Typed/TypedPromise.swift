@@ -1,0 +1,60 @@
+/// The writer's side of a ``TypedFuture``: a ``Promise`` that cannot fail it with any other error.
+///
+/// Released without having completed its future, it breaks it: ``FutureFailure/broken(_:)`` with
+/// ``FutureError/brokenPromise(file:line:)``.
+public final class TypedPromise<Value, Failure: Error> {
+    private let promise: Promise<Result<Value, Failure>>
+
+    fileprivate init(_ promise: Promise<Result<Value, Failure>>) { self.promise = promise }
+
+    /// The future that this promise completes.
+    public var future: TypedFuture<Value, Failure> { TypedFuture(promise.future) }
+
+    /// Completes the future with `value`. `false` if it has already been completed or cancelled.
+    @discardableResult
+    public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
+
+    /// Fails the future with `failure`. `false` if it has already been completed or cancelled.
+    @discardableResult
+    public func fail(_ failure: Failure) -> Bool { complete(.failure(failure)) }
+
+    /// Completes the future with `result`. `false` if it has already been completed or cancelled.
+    @discardableResult
+    public func complete(_ result: Result<Value, Failure>) -> Bool { promise.succeed(result) }
+
+    /// Completes the future as cancelled. `false` if it has already been completed or cancelled.
+    @discardableResult
+    public func cancel() -> Bool { promise.cancel() }
+
+    /// Lets `other` decide the outcome, as ``Promise/complete(using:)`` does.
+    @discardableResult
+    public func complete(using other: TypedFuture<Value, Failure>) -> Bool {
+        promise.complete(using: other.outcome)
+    }
+
+    /// Answers requests to cancel the future, as `Promise.onCancelRequest` does: `nil` cancels it now, a
+    /// result completes it with that.
+    public func onCancelRequest(_ handler: @escaping () -> Result<Value, Failure>?) {
+        promise.onCancelRequest {
+            if let result = handler() { .complete(.success(result)) } else { .cancel }
+        }
+    }
+}
+
+extension EventLoop {
+    /// A promise of this loop whose future fails with nothing but a `Failure`. `file` and `line` are reported if
+    /// it is released uncompleted.
+    public func makePromise<Value, Failure: Error>(
+        of _: Value.Type = Value.self, failingWith _: Failure.Type, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> TypedPromise<Value, Failure> {
+        let promise = makePromise(of: Result<Value, Failure>.self, file: file, line: line)
+        promise.cell.holdResult()
+        return TypedPromise(promise)
+    }
+}
+
+@available(
+    *, unavailable, message: "A promise belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension TypedPromise: Sendable {}

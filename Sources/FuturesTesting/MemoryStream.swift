@@ -1,0 +1,43 @@
+public import ByteStreams
+public import Futures
+
+/// One end of a connection in memory, for tests: a stream that needs no system, and on a virtual loop no time.
+///
+/// Both ends are of one loop, virtual or real. They behave as two ends of a TCP connection do: what the reader does
+/// not take fills the connection, and then holds the writer back; an `abort`, and bytes that come to an end that has
+/// been closed, reset the connection.
+public final class MemoryStream: ByteStream {
+    private let memory: MemoryTransport
+
+    private init(_ memory: MemoryTransport, limits: StreamLimits) {
+        self.memory = memory
+        super.init(loop: memory.loop, transport: memory, limits: limits)
+        memory.stream = self
+    }
+
+    /// The two ends of a new connection, which holds at most `capacity` bytes in each direction.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or what `limits` or `faults`
+    /// say makes no sense, and ``Futures/FutureError/shutDown``.
+    public static func pair(
+        on loop: EventLoop, limits: StreamLimits = StreamLimits(), capacity: Int = 65_536,
+        faults: StreamFaults = StreamFaults()
+    ) throws -> (MemoryStream, MemoryStream) {
+        guard capacity > 0 else {
+            throw FutureError.invalidArgument(
+                "a capacity of \(capacity) bytes holds nothing; give at least 1")
+        }
+        try limits.validate()
+        try faults.validate()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        let link = MemoryLink(loop, capacity: capacity, faults: faults)
+        let ends = (MemoryTransport(link, sends: .there), MemoryTransport(link, sends: .back))
+        return (MemoryStream(ends.0, limits: limits), MemoryStream(ends.1, limits: limits))
+    }
+
+    /// What has been done to the bytes of this connection, in both directions.
+    public var injectedFaults: StreamFaults.Counts {
+        loop.checkThread()
+        return memory.link.injected
+    }
+}

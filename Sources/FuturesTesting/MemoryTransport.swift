@@ -1,0 +1,164 @@
+internal import ByteStreams
+internal import FoundationEssentials
+internal import Futures
+
+/// One end of a connection in memory, as what carries a `ByteStream`. Alive until it has been closed.
+final class MemoryTransport: ByteTransport {
+    let loop: EventLoop
+    let link: MemoryLink
+    weak var stream: ByteStream?
+    private let outgoing: MemoryLink.Direction
+    /// Completes when the end is closed, by the end of the loop too.
+    private let life: Promise<Void>
+
+    private var isReading = false
+    /// When something is to be received.
+    private var reception: ScheduledTask<Void>?
+    private var batch: [Data] = []
+    /// Whether `write` waits for its answer.
+    private var isWriting = false
+    private var hasEnded = false
+    private var isClosed = false
+    private var notice: ScheduledTask<Void>?
+
+    init(_ link: MemoryLink, sends outgoing: MemoryLink.Direction) {
+        self.link = link
+        self.outgoing = outgoing
+        loop = link.loop
+        life = loop.makePromise()
+        link.connect(self, sends: outgoing)
+        life.future.whenComplete { [self] _ in
+            if !isClosed { close(resetting: true) }
+            stream?.transportDidClose()
+        }
+    }
+
+    // MARK: Reading
+
+    func startReading() {
+        isReading = true
+        incomingChanged()
+    }
+
+    func stopReading() {
+        isReading = false
+    }
+
+    /// Receives what comes first, when it does.
+    func incomingChanged() {
+        guard !isClosed, let (item, arrival) = link.next(outgoing.opposite) else { return }
+        if case .reset = item {} else if !isReading { return }
+        reception?.cancel()
+        reception = loop.schedule(at: arrival) { [self] in receive() }
+        reception?.future.ignoreFailure()
+    }
+
+    /// One thing at a time, as from a system.
+    private func receive() {
+        reception = nil
+        guard !isClosed, let (item, _) = link.next(outgoing.opposite) else { return }
+        switch item {
+        case .bytes(let data):
+            guard isReading else { return }
+            link.takeNext(outgoing.opposite)
+            incomingChanged()
+            stream?.transportDidRead(data)
+        case .end:
+            guard isReading else { return }
+            isReading = false
+            link.takeNext(outgoing.opposite)
+            incomingChanged()
+            stream?.transportDidReachEnd()
+        case .reset: stream?.transportDidFail(MemoryStreamError.connectionReset)
+        }
+    }
+
+    // MARK: Writing
+
+    func tryWrite(_ data: Data) throws -> Int { try tryWrite([data]) }
+
+    func tryWrite(_ buffers: [Data]) throws -> Int {
+        guard !link.isReset(outgoing.opposite) else { throw MemoryStreamError.connectionReset }
+        return buffers.reduce(0) { taken, buffer in
+            let part = buffer.prefix(link.room(outgoing))
+            if !part.isEmpty { link.send(part, outgoing) }
+            return taken + part.count
+        }
+    }
+
+    func write(_ buffers: [Data]) {
+        batch = buffers
+        isWriting = true
+        roomChanged()
+    }
+
+    func roomChanged() {
+        if isWriting { later { $0.goOnWriting() } }
+    }
+
+    /// A write that waits for room fails, though there may be something to be read before the reset.
+    func resetUnderWay(until arrival: LoopInstant) {
+        guard isWriting else { return }
+        loop.schedule(at: arrival) { [self] in goOnWriting() }.future.ignoreFailure()
+    }
+
+    private func goOnWriting() {
+        guard isWriting, !isClosed else { return }
+        do {
+            var taken = try tryWrite(batch)
+            while let first = batch.first, taken > 0 {
+                let part = min(taken, first.count)
+                batch[0] = first.dropFirst(part)
+                taken -= part
+                if batch[0].isEmpty { batch.removeFirst() }
+            }
+            guard batch.isEmpty else { return }
+            isWriting = false
+            stream?.transportDidWrite(failure: nil)
+        } catch {
+            isWriting = false
+            stream?.transportDidWrite(failure: error)
+        }
+    }
+
+    var unwrittenBytes: Int { batch.reduce(0) { $0 + $1.count } }
+
+    func shutdownWrite() {
+        sendEnd()
+        later { $0.stream?.transportDidShutdown(failure: nil) }
+    }
+
+    private func sendEnd() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        link.sendEnd(outgoing)
+    }
+
+    /// Never within a call of the stream.
+    private func later(_ body: @escaping (MemoryTransport) -> Void) {
+        loop.schedule(after: .zero) { [self] in if !isClosed { body(self) } }.future.ignoreFailure()
+    }
+
+    /// What was sent is lost. The system gives up after a while.
+    func isNotAcknowledged(within limit: Duration) {
+        guard notice == nil, !isClosed else { return }
+        notice = loop.schedule(after: limit) { [self] in
+            stream?.transportDidFail(MemoryStreamError.timedOut)
+        }
+        notice?.future.ignoreFailure()
+    }
+
+    // MARK: Closing
+
+    func close(resetting: Bool) {
+        guard !isClosed else { return }
+        if resetting || link.hasArrived(outgoing.opposite) { link.sendReset(outgoing) } else { sendEnd() }
+        isClosed = true
+        isReading = false
+        batch = []
+        reception?.cancel()
+        notice?.cancel()
+        link.abandon(outgoing.opposite)
+        life.succeed()
+    }
+}

@@ -1,0 +1,45 @@
+internal import ByteStreams
+internal import Futures
+
+extension DescriptorStream {
+    /// How much a terminal shows.
+    public struct WindowSize: Hashable, Sendable {
+        public let columns: Int
+        public let rows: Int
+
+        public init(columns: Int, rows: Int) {
+            self.columns = columns
+            self.rows = rows
+        }
+    }
+
+    /// How much the terminal shows now; 0 by 0 if it does not know. It changes with ``Signal/windowChange``.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is no terminal, ``UVError`` if it is gone.
+    /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).
+    public var windowSize: WindowSize {
+        get throws {
+            let (columns, rows) = try terminal("windowSize").size()
+            return WindowSize(columns: columns, rows: rows)
+        }
+    }
+
+    /// Whether each key comes at once, without echo, and Ctrl-C as a byte; otherwise line by line, as it is at first.
+    ///
+    /// Closing the stream and the exit of the process give the terminal its former mode back. A signal that kills the
+    /// process does not: wait for it with `loop.signal(_:)`, and return.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is no terminal, ``UVError`` if it is gone.
+    public func setRawMode(_ isRaw: Bool) throws {
+        let terminal = try terminal("setRawMode(_:)")
+        guard let descriptor = terminal.descriptor else { throw StreamError.connectionClosed }
+        if isRaw { try TerminalModes.setRaw(descriptor) } else { TerminalModes.restore(descriptor) }
+    }
+
+    private func terminal(_ call: String) throws -> UVTerminal {
+        loop.checkThread()
+        guard let terminal = carriedTerminal else {
+            throw FutureError.invalidArgument("\(call) was asked of a \(kind), which is no terminal")
+        }
+        return terminal
+    }
+}

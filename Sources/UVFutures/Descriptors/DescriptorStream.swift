@@ -1,0 +1,138 @@
+public import ByteStreams
+public import Futures
+internal import Glibc
+
+/// A stream over a descriptor of the system: a terminal, one end of a pipe, a connected socket, a file.
+///
+/// What can only be read fails a write with ``ByteStreams/StreamError/notWritable``, what can only be written a read
+/// with ``ByteStreams/StreamError/notReadable``. Files are read and written by libuv's thread pool, everything else on
+/// the loop's thread, which never waits for it.
+public final class DescriptorStream: ByteStream {
+    /// What is behind a descriptor.
+    public enum Kind: Hashable, Sendable {
+        case terminal
+        /// One end of a pipe or a FIFO, or a device that can be waited for.
+        case pipe
+        /// A stream socket, be it TCP or of the UNIX domain.
+        case socket
+        /// A file, or a device that never makes one wait, like `/dev/null`.
+        case file
+    }
+
+    public let kind: Kind
+    /// Whether the descriptor that was given has been put into non-blocking mode too.
+    let hasChangedMode: Bool
+    private let carrier: Carrier
+
+    private enum Carrier {
+        case stream(UVStream)
+        case terminal(UVTerminal)
+        case file(UVFile)
+
+        var transport: any ByteTransport {
+            switch self {
+            case .stream(let stream): stream
+            case .terminal(let terminal): terminal
+            case .file(let file): file
+            }
+        }
+
+        func serve(_ stream: ByteStream?) {
+            switch self {
+            case .stream(let carrier): carrier.serve(stream)
+            case .terminal(let terminal): terminal.serve(stream)
+            case .file(let file): file.serve(stream)
+            }
+        }
+    }
+
+    /// The terminal behind it, if that is one.
+    var carriedTerminal: UVTerminal? {
+        if case .terminal(let terminal) = carrier { terminal } else { nil }
+    }
+
+    private init(
+        _ carrier: Carrier, _ descriptor: OpenDescriptor, hasChangedMode: Bool, _ limits: StreamLimits,
+        on loop: EventLoop
+    ) {
+        self.carrier = carrier
+        self.hasChangedMode = hasChangedMode
+        kind = descriptor.kind
+        super.init(loop: loop, transport: carrier.transport, limits: limits, sides: descriptor.sides)
+        carrier.serve(self)
+    }
+
+    deinit {
+        carrier.serve(nil)
+    }
+
+    /// A stream that takes over `descriptor`, unless this throws, and closes it in the end.
+    ///
+    /// What others share is not put into non-blocking mode, but for sockets, where that cannot be helped.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open or is no stream of bytes (a
+    /// directory, a socket that listens, an event), or if `limits` make no sense; ``UVError`` if the system refuses.
+    /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`, `uv_fs_write`.
+    public convenience init(
+        adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
+    )
+        throws
+    {
+        let open = try OpenDescriptor(descriptor)
+        try self.init(copying: open, limits: limits, on: loop)
+        Glibc.close(descriptor)
+    }
+
+    /// Leaves the caller's descriptor open. If that `endsToo`, it ends when the write side of a pipe is shut down.
+    convenience init(
+        copying descriptor: OpenDescriptor, endsToo: Bool = false, limits: StreamLimits, on loop: EventLoop
+    ) throws {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        try limits.validate()
+        if descriptor.kind == .terminal {
+            let terminal = try UVTerminal(loop.uv, copying: descriptor.number)
+            self.init(.terminal(terminal), descriptor, hasChangedMode: false, limits, on: loop)
+            return
+        }
+        let copy = try descriptor.copy()
+        do throws(UVError) {
+            if descriptor.kind == .file {
+                let file = try UVFile(loop.uv, adopting: copy.number)
+                self.init(.file(file), descriptor, hasChangedMode: false, limits, on: loop)
+            } else {
+                let pipe = try UVPipe(loop.uv, adopting: copy.number, isSocket: descriptor.kind == .socket)
+                if endsToo { pipe.original = descriptor.number }
+                self.init(.stream(pipe), descriptor, hasChangedMode: copy.sharesMode, limits, on: loop)
+            }
+        } catch {
+            Glibc.close(copy.number)
+            throw error
+        }
+    }
+}
+
+extension EventLoop {
+    /// A pipe: what is written to the second stream is read from the first.
+    ///
+    /// Throws ``UVError`` when no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if `limits` make
+    /// no sense.
+    public func makePipe(limits: StreamLimits = StreamLimits()) throws -> (
+        reading: DescriptorStream, writing: DescriptorStream
+    ) {
+        checkThread()
+        try limits.validate()
+        let (reading, writing) = try pipeDescriptors()
+        var unused = [reading, writing]
+        defer { for descriptor in unused { close(descriptor) } }
+        let reader = try DescriptorStream(adopting: reading, limits: limits, on: self)
+        unused.removeFirst()
+        do {
+            let writer = try DescriptorStream(adopting: writing, limits: limits, on: self)
+            unused.removeFirst()
+            return (reader, writer)
+        } catch {
+            reader.close()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,211 @@
+public import Futures
+
+extension EventLoop {
+    /// A watch of a descriptor that something else owns, reads and writes: a C library with sockets of its own.
+    ///
+    /// The descriptor has to stay open until the watch is closed. It stays in blocking mode if it is. A stream of this
+    /// library needs no watch. On one loop a descriptor has one watch.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if it is not open, is watched already, or is of a kind that
+    /// cannot be waited for: files and directories.
+    /// Binds [`uv_poll_init`](https://docs.libuv.org/en/v1.x/poll.html).
+    public func watch(descriptor: CInt) throws -> DescriptorWatch {
+        checkThread()
+        guard !isShutDown else { throw FutureError.shutDown }
+        return DescriptorWatch(try UVPoll.watch(descriptor, on: uv))
+    }
+}
+
+/// Waits for what a descriptor is ready for, and does nothing with it: what is ready stays so, and is reported again,
+/// until somebody has read or written.
+///
+/// As long as something is waited for it lives, and the loop does too. Otherwise releasing the last reference closes it.
+public final class DescriptorWatch {
+    public let loop: EventLoop
+    public let descriptor: CInt
+    private let poll: UVPoll
+    private let closedPromise: Promise<Void>
+    private var waits: [Wait] = []
+    private var closure: (events: DescriptorEvents, body: (DescriptorEvents) -> Void)?
+    /// The watch itself, while something is waited for.
+    private var hold: DescriptorWatch?
+    private var isDelivering = false
+
+    private final class Wait {
+        let events: DescriptorEvents
+        let complete: (Result<DescriptorEvents, any Error>) -> Void
+        let end: () -> Void
+
+        init(
+            _ events: DescriptorEvents, complete: @escaping (Result<DescriptorEvents, any Error>) -> Void,
+            end: @escaping () -> Void
+        ) {
+            self.events = events
+            self.complete = complete
+            self.end = end
+        }
+    }
+
+    init(_ poll: UVPoll) {
+        loop = poll.loop
+        descriptor = poll.descriptor
+        self.poll = poll
+        closedPromise = poll.loop.makePromise()
+        closedPromise.future.ignoreFailure()
+        closedPromise.onCancelRequest { .continue }
+        poll.onEvents = { [unowned self] in deliver($0) }
+        poll.onLoss = { [unowned self] in lose($0) }
+        poll.onClose = { [weak self, closedPromise] in
+            self?.end()
+            closedPromise.succeed()
+        }
+    }
+
+    deinit {
+        if poll.isClosing { return }
+        loop.checkThread()
+        poll.closeWatch()
+    }
+
+    // MARK: Futures
+
+    /// Completes when one of `events` is the case, with those that are. Several may wait at a time.
+    ///
+    /// Cancelled when the watch is closed. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `events` are none,
+    /// or if the descriptor turns out to have been closed.
+    /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
+    public func next(_ events: DescriptorEvents) -> Future<DescriptorEvents> {
+        wait(for: events, as: { $0 }, atEnd: { $0.cancel() })
+    }
+
+    /// Completes when a read would not wait. Fails as ``next(_:)`` does.
+    public var readable: Future<Void> { wait(for: .readable, as: { _ in }, atEnd: { $0.cancel() }) }
+
+    /// Completes when a write would not wait. Fails as ``next(_:)`` does.
+    public var writable: Future<Void> { wait(for: .writable, as: { _ in }, atEnd: { $0.cancel() }) }
+
+    /// Completes when the peer has finished sending or is gone. Fails as ``next(_:)`` does.
+    public var disconnected: Future<Void> { wait(for: .disconnected, as: { _ in }, atEnd: { $0.cancel() }) }
+
+    /// What of `events` is the case, whenever something is, until the watch is closed:
+    /// `for try await events in watch.events([.readable, .writable])`. Throws what ``next(_:)`` fails with.
+    ///
+    /// Read or write before the next one, or it comes at once.
+    public func events(_ events: DescriptorEvents) -> LoopSequence<DescriptorEvents> {
+        LoopSequence(on: loop) { [self] in
+            LoopSequence.AsyncIterator(next: {
+                self.wait(for: events, as: { .some($0) }, atEnd: { $0.succeed(nil) })
+            })
+        }
+    }
+
+    private func wait<Value>(
+        for events: DescriptorEvents, as convert: @escaping (DescriptorEvents) -> Value,
+        atEnd end: @escaping (Promise<Value>) -> Void
+    ) -> Future<Value> {
+        loop.checkThread()
+        let events = events.intersection(.all)
+        guard !events.isEmpty else {
+            return loop.failed(
+                FutureError.invalidArgument(
+                    "a wait for no event never ends; give readable, writable or others"))
+        }
+        if let loss = poll.loss { return loop.failed(loss) }
+        let promise = loop.makePromise(of: Value.self)
+        guard !poll.isClosing else {
+            end(promise)
+            return promise.future
+        }
+        let wait = Wait(events, complete: { promise.complete($0.map(convert)) }, end: { end(promise) })
+        promise.onCancelRequest { [self, unowned promise, unowned wait] in
+            let promise = promise
+            promise.cancel()
+            waits.removeAll { $0 === wait }
+            update()
+            return .continue
+        }
+        waits.append(wait)
+        update()
+        return promise.future
+    }
+
+    // MARK: A closure
+
+    /// Calls `body` whenever one of `events` is the case, with those that are, until the watch is closed or this is
+    /// called again: with no events to call nothing any more.
+    ///
+    /// After ``DescriptorEvents/failed`` it is not called again unless it is given again, since nothing else would
+    /// come. If the descriptor turns out to have been closed it is called with that, too.
+    public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
+        loop.checkThread()
+        guard !poll.isClosing else { return }
+        let events = events.intersection(.all)
+        if poll.loss != nil, !events.isEmpty {
+            loop.submit { body(.failed) }.ignoreFailure()
+        } else {
+            closure = events.isEmpty ? nil : (events, body)
+            update()
+        }
+    }
+
+    // MARK: What happens
+
+    private func deliver(_ events: DescriptorEvents) {
+        isDelivering = true
+        let hasFailed = events.contains(.failed)
+        let ready = waits.filter { hasFailed || !$0.events.isDisjoint(with: events) }
+        waits.removeAll { wait in ready.contains { $0 === wait } }
+        let closure = closure
+        if hasFailed { self.closure = nil }
+        // Ends with a turn, in which what follows is asked for again: only then the system is told.
+        loop.turn {
+            for wait in ready { wait.complete(.success(events.intersection(wait.events.union(.failed)))) }
+            if let closure, hasFailed || !closure.events.isDisjoint(with: events) {
+                closure.body(events.intersection(closure.events.union(.failed)))
+            }
+        }
+        isDelivering = false
+        update()
+    }
+
+    /// The descriptor is another one, or none.
+    private func lose(_ error: any Error) {
+        let (waits, closure) = (waits, closure)
+        self.waits = []
+        self.closure = nil
+        loop.turn {
+            for wait in waits { wait.complete(.failure(error)) }
+            closure?.body(.failed)
+        }
+        update()
+    }
+
+    private func update() {
+        guard !isDelivering, !poll.isClosing else { return }
+        let interest = waits.reduce(closure?.events ?? []) { $0.union($1.events) }
+        // Last: this may be the last reference.
+        defer { hold = interest.isEmpty ? nil : self }
+        poll.setInterest(interest)
+    }
+
+    /// Stops watching, and completes when that is done; what waits is cancelled. The descriptor stays open.
+    @discardableResult
+    public func close() -> Future<Void> {
+        loop.checkThread()
+        poll.closeWatch()
+        end()
+        return closedPromise.future
+    }
+
+    private func end() {
+        let waits = waits
+        self.waits = []
+        closure = nil
+        for wait in waits { wait.end() }
+        hold = nil
+    }
+}
+
+@available(
+    *, unavailable, message: "A watch belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension DescriptorWatch: Sendable {}

@@ -1,0 +1,42 @@
+public import Futures
+internal import Glibc
+
+extension EventLoop {
+    /// The deliveries of these signals to the process, which do nothing else from the start of the iteration to its
+    /// end: `for try await signal in loop.signals(.terminate, .hangup)`.
+    ///
+    /// What comes while the consumer is busy waits for it; of each signal once, as in the system. Fails as
+    /// ``signal(_:)`` does.
+    /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
+    public func signals(_ signals: Signal...) -> LoopSequence<Signal> {
+        LoopSequence(on: self) { [self] in
+            let queue = ElementQueue<Signal>(on: self)
+            var handles: [UVSignal] = []
+            do {
+                for signal in signals {
+                    let handle = try catchSignal(signal, once: false)
+                    handles.append(handle)
+                    handle.onDelivery = {
+                        if !queue.contains(where: { $0 == signal }) { queue.add(.success(signal)) }
+                    }
+                }
+            } catch {
+                for handle in handles { handle.close() }
+                return LoopSequence.AsyncIterator(next: { self.failed(error) })
+            }
+            return LoopSequence.AsyncIterator(next: queue.next) { [handles] in
+                queue.finish()
+                for handle in handles { handle.close() }
+            }
+        }
+    }
+
+    /// Catches `signal` until the handle is closed, or, if `once`, until it has been delivered.
+    func catchSignal(_ signal: Signal, once: Bool) throws -> UVSignal {
+        guard !isShutDown else { throw FutureError.shutDown }
+        guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
+            throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
+        }
+        return try UVSignal(uv, signal.rawValue, once: once)
+    }
+}

@@ -1,0 +1,79 @@
+internal import Futures
+
+/// What a user gave for a host: an address, or a name.
+package enum Host: Hashable {
+    case numeric(SocketAddress)
+    case localhost([SocketAddress])
+    /// Well formed, and to be looked up.
+    case name(String)
+
+    /// Fails with `FutureError.invalidArgument` if `host` is neither an address nor a well-formed name, or `port`
+    /// is out of range.
+    package init(_ host: String, port: Int) throws {
+        let number = try SocketAddress.checked(port)
+        if let address = SocketAddress(numericHost: host, port: number) {
+            self = .numeric(address)
+        } else if host.lowercased() == "localhost" {
+            let both = ["127.0.0.1", "::1"]
+            self = .localhost(both.map { SocketAddress(canonicalHost: $0, port: number) })
+        } else if let complaint = Host.complaint(about: host) {
+            throw FutureError.invalidArgument("host \(Host.quoted(host)) \(complaint)")
+        } else {
+            self = .name(host)
+        }
+    }
+
+    /// In quotes, in visible characters of ASCII, and cut off where a name has to end.
+    static func quoted(_ host: String) -> String {
+        let start = host.unicodeScalars.prefix(longestName)
+        let text = start.map { $0.escaped(asASCII: true) }.joined()
+        return "\"\(text)\"" + (start.endIndex == host.endIndex ? "" : "…")
+    }
+
+    private static let longestName = 253
+    private static let longestLabel = 63
+
+    /// What is wrong with a name: `nil` if it is one in the sense of the Internet, or has an underscore.
+    private static func complaint(about name: String) -> String? {
+        let bytes = name.utf8
+        if bytes.isEmpty { return "is empty; give a name or a numeric address" }
+        if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "[")) {
+            return "is no IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
+        }
+        if bytes.contains(where: { $0 >= 0x80 }) {
+            return "is not ASCII; give such a name in its other form, xn--…"
+        }
+        if let byte = bytes.first(where: { !isAllowed($0) }) {
+            return
+                "contains \(quoted(String(UnicodeScalar(byte)))); a name has letters, digits, hyphens, underscores and dots"
+        }
+        let relative = bytes.last == UInt8(ascii: ".") ? bytes.dropLast() : bytes[...]
+        if relative.count > longestName {
+            return "has \(relative.count) bytes; a name has at most \(longestName)"
+        }
+        let labels = relative.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if labels.contains(where: \.isEmpty) { return "has nothing before or between its dots" }
+        if let label = labels.first(where: { $0.count > longestLabel }) {
+            return "has a part of \(label.count) bytes; each part of a name has at most \(longestLabel)"
+        }
+        // The system would read some of these as addresses, in ways that hardly anybody means.
+        if let last = labels.last, isNumber(last) {
+            return "looks like a numeric address, but is none; give one like 192.0.2.1"
+        }
+        return nil
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+            true
+        default: false
+        }
+    }
+
+    private static func isNumber(_ label: Substring.UTF8View) -> Bool {
+        let isDecimal = label.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isDecimal || label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
+    }
+}

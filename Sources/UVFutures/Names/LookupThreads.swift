@@ -1,0 +1,145 @@
+internal import Futures
+
+/// Looks names up on threads that end when there is nothing to do, under the rules of ``SystemResolver``.
+///
+/// All of its state is behind one lock, under which nothing of anybody else's is called.
+final class LookupThreads: Sendable {
+    typealias Answer = Result<[SocketAddress], ResolutionError>
+
+    /// That of somebody who waits.
+    struct Place: Sendable {
+        fileprivate let lookup: UInt64
+        fileprivate let asker: UInt64
+    }
+
+    fileprivate struct Lookup {
+        let name: String
+        var askers: [UInt64: RemotePromise<[SocketAddress]>] = [:]
+        var isStarted = false
+        var isOverdue = false
+    }
+
+    fileprivate struct State {
+        let limit: Int
+        let maximum: Int
+        var lastID: UInt64 = 0
+        /// All that somebody waits for.
+        var lookups: [UInt64: Lookup] = [:]
+        /// Those that have not been started, oldest first.
+        var line: [UInt64] = []
+        /// Those that are not overdue, which others may join.
+        var fresh: [String: UInt64] = [:]
+        /// How many of them have been started.
+        var started = 0
+        /// Also those whose answer nobody waits for.
+        var threads = 0
+    }
+
+    private let state: Locked<State>
+    private let lookUp: @Sendable (String) -> Answer
+
+    init(limit: Int, maximum: Int, _ lookUp: @escaping @Sendable (String) -> Answer) {
+        state = Locked(State(limit: limit, maximum: maximum))
+        self.lookUp = lookUp
+    }
+
+    /// How many threads there are.
+    var count: Int { state.withLock { $0.threads } }
+
+    /// Completes `promise` with the addresses of `name`, their ports zero.
+    func ask(_ name: String, _ promise: RemotePromise<[SocketAddress]>) -> Place {
+        let place = state.withLock { $0.add(name, promise) }
+        startWhatMay()
+        return place
+    }
+
+    /// No longer waits. What is left of the promise breaks.
+    func leave(_ place: Place) {
+        let promise = state.withLock { $0.remove(place) }
+        if promise != nil { startWhatMay() }
+    }
+
+    /// Starts it beyond the limit, if it has not been started.
+    func hurry(_ place: Place) {
+        state.withLock { $0.makeOverdue(place.lookup) }
+        startWhatMay()
+    }
+
+    private func startWhatMay() {
+        while let next = state.withLock({ $0.takeNext(onNewThread: true) }) {
+            let status = startThread(name: "resolver") { self.work(next) }
+            if let status {
+                answer(next.id, .failure(ResolutionError(name: next.name, code: status)))
+                state.withLock { $0.threads -= 1 }
+            }
+        }
+    }
+
+    /// What each thread does.
+    private func work(_ first: (id: UInt64, name: String)) {
+        var lookup: (id: UInt64, name: String)? = first
+        while let current = lookup {
+            answer(current.id, lookUp(current.name))
+            lookup = state.withLock { $0.takeNext(onNewThread: false) }
+        }
+    }
+
+    private func answer(_ id: UInt64, _ answer: Answer) {
+        for promise in state.withLock({ $0.end(id) }) { promise.complete(answer.mapError { $0 }) }
+    }
+}
+
+extension LookupThreads.State {
+    fileprivate mutating func add(
+        _ name: String, _ promise: RemotePromise<[SocketAddress]>
+    ) -> LookupThreads.Place {
+        lastID += 1
+        let asker = lastID
+        let key = name.lowercased()
+        let lookup = fresh[key] ?? asker
+        if lookup == asker {
+            lookups[lookup] = LookupThreads.Lookup(name: name)
+            line.append(lookup)
+            fresh[key] = lookup
+        }
+        lookups[lookup]?.askers[asker] = promise
+        return LookupThreads.Place(lookup: lookup, asker: asker)
+    }
+
+    /// Returns what is to be released outside of the lock.
+    fileprivate mutating func remove(_ place: LookupThreads.Place) -> RemotePromise<[SocketAddress]>? {
+        let promise = lookups[place.lookup]?.askers.removeValue(forKey: place.asker)
+        if lookups[place.lookup]?.askers.isEmpty == true { _ = end(place.lookup) }
+        return promise
+    }
+
+    /// Nobody waits for it from now on. Returns who did.
+    fileprivate mutating func end(_ id: UInt64) -> [RemotePromise<[SocketAddress]>] {
+        makeOverdue(id)
+        guard let lookup = lookups.removeValue(forKey: id) else { return [] }
+        if lookup.isStarted { started -= 1 } else { line.removeAll { $0 == id } }
+        return lookup.askers.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    fileprivate mutating func makeOverdue(_ id: UInt64) {
+        guard let name = lookups[id]?.name.lowercased() else { return }
+        lookups[id]?.isOverdue = true
+        if fresh[name] == id { fresh[name] = nil }
+    }
+
+    /// The next to be started. A thread that finds none has to end.
+    fileprivate mutating func takeNext(onNewThread isNew: Bool) -> (id: UInt64, name: String)? {
+        let isFull = isNew && threads >= maximum
+        guard !isFull, let id = line.first, let lookup = lookups[id],
+            started < limit || lookup.isOverdue
+        else {
+            if !isNew { threads -= 1 }
+            return nil
+        }
+        line.removeFirst()
+        lookups[id]?.isStarted = true
+        started += 1
+        if isNew { threads += 1 }
+        return (id, lookup.name)
+    }
+}

@@ -1,0 +1,20 @@
+/// Why a name has no addresses.
+public struct ResolutionError: Error, Hashable {
+    /// What was asked for.
+    public let name: String
+    /// ``UVError/Code/nameNotFound``, for instance; ``UVError/Code/timedOut`` if no answer came in time.
+    public let code: UVError.Code
+
+    public init(name: String, code: UVError.Code) {
+        self.name = name
+        self.code = code
+    }
+}
+
+extension ResolutionError: CustomStringConvertible {
+    /// Like `resolve EAI_NONAME example.invalid: unknown node or service`.
+    public var description: String {
+        let message = code == .timedOut ? "no answer came in time" : code.message
+        return "resolve \(code.name) \(name): \(message)"
+    }
+}

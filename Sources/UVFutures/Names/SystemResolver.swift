@@ -1,0 +1,129 @@
+public import Futures
+
+/// Resolves names as the system is configured to: files, name servers, and whatever else.
+///
+/// Asks on threads of its own, which end when there is nothing to ask, so that neither the loop nor
+/// ``Futures/RemoteContext/pool`` ever waits for it. Who asks for a name that is just being asked for shares the
+/// answer. Nothing is kept for later.
+///
+/// At most `limit` names are asked for at a time, the others wait in line. An answer may take minutes, and nobody
+/// can hurry it: so a name that nobody waits for any more does not count, and one that has been in line for a second
+/// is asked for all the same. Only when there are eight times `limit` threads do names wait until one comes back.
+/// Any thread, and any number of loops.
+public final class SystemResolver: NameResolver, Sendable {
+    /// The one that loops use unless told otherwise: two names at a time in the whole process, five seconds each.
+    public static let shared = SystemResolver(unchecked: 2, .seconds(5), LookupThreads.askSystem)
+
+    /// How many names are asked for at a time.
+    public let limit: Int
+    /// How long each asker waits, in line and for the answer.
+    public let timeout: Duration
+    private let threads: LookupThreads
+
+    /// How long a name stays in line before it is asked for beyond the limit.
+    static let patience = Duration.seconds(1)
+
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `limit` is less than one, or `timeout` is not
+    /// positive.
+    public convenience init(limit: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
+        try self.init(limit: limit, timeout: timeout, lookup: LookupThreads.askSystem)
+    }
+
+    /// Asks `lookup` instead, on threads of its own.
+    package convenience init(
+        limit: Int = 2, timeout: Duration = .seconds(5),
+        lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
+    ) throws(FutureError) {
+        guard (1...1024).contains(limit) else {
+            throw .invalidArgument("a limit of \(limit) names at a time is out of range; give 1 to 1024")
+        }
+        guard timeout > .zero else {
+            throw .invalidArgument("a time limit of \(timeout) lets no name be resolved; give more than zero")
+        }
+        self.init(unchecked: limit, timeout, lookup)
+    }
+
+    /// How many threads there are, also those whose answer nobody waits for.
+    package var threadCount: Int { threads.count }
+
+    private init(
+        unchecked limit: Int, _ timeout: Duration,
+        _ lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
+    ) {
+        self.limit = limit
+        self.timeout = timeout
+        threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
+    }
+
+    /// Fails with ``ResolutionError``, and with ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or
+    /// `port` is out of range. Cancelling the future ends the wait at once; the system may go on asking, to
+    /// no effect.
+    /// Calls [`getaddrinfo`](https://man7.org/linux/man-pages/man3/getaddrinfo.3.html).
+    public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
+        loop.checkThread()
+        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        do {
+            // The system would stop at a zero byte, and take what is before that for the name.
+            if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
+            let port = try SocketAddress.checked(port)
+            let question = Question(name, on: loop, timeout: timeout, threads)
+            return question.ask().map { addresses in
+                addresses.map { SocketAddress(canonicalHost: $0.host, port: port) }
+            }
+        } catch {
+            return loop.failed(error)
+        }
+    }
+}
+
+/// Somebody who waits for the answer, on the thread of their loop.
+private final class Question {
+    private let loop: EventLoop
+    private let name: String
+    private let timeout: Duration
+    private let threads: LookupThreads
+    private let promise: Promise<[SocketAddress]>
+    private var place: LookupThreads.Place?
+    private var timers: [ScheduledTask<Void>] = []
+
+    init(_ name: String, on loop: EventLoop, timeout: Duration, _ threads: LookupThreads) {
+        self.loop = loop
+        self.name = name
+        self.timeout = timeout
+        self.threads = threads
+        promise = loop.makePromise()
+    }
+
+    func ask() -> Future<[SocketAddress]> {
+        promise.onCancelRequest { [self] in
+            end()
+            return .cancel
+        }
+        let answer = loop.makeRemotePromise(of: [SocketAddress].self)
+        answer.future.whenComplete { [self] result in
+            end()
+            promise.complete(result)
+        }
+        let place = threads.ask(name, answer)
+        self.place = place
+        let timer = loop.schedule(after: timeout) { [self] in
+            end()
+            promise.fail(ResolutionError(name: name, code: .timedOut))
+        }
+        // The loop fails its timers when it is shut down.
+        timer.future.whenFailure { [self] _ in end() }
+        let impatience = loop.schedule(after: SystemResolver.patience, keepsLoopAlive: false) { [threads] in
+            threads.hurry(place)
+        }
+        impatience.future.ignoreFailure()
+        timers = [timer, impatience]
+        return promise.future
+    }
+
+    private func end() {
+        if let place { threads.leave(place) }
+        place = nil
+        for timer in timers { timer.cancel() }
+        timers = []
+    }
+}

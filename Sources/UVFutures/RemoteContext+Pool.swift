@@ -1,0 +1,45 @@
+public import Futures
+
+extension RemoteContext {
+    /// Runs closures on libuv's thread pool: four threads for the whole process, which files and names share.
+    ///
+    /// The loop of the future has to be one of libuv. It runs, and its `shutdown()` waits, until closures that
+    /// were started have ended, cancelled or not. `UV_THREADPOOL_SIZE` in the environment says how many threads.
+    /// Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
+    public static let pool = RemoteContext(PoolRunner())
+
+    /// Runs closures on the loop of the main thread: at once if that is where they come from, else from its ready
+    /// queue.
+    ///
+    /// Traps if nobody has asked for `EventLoop.main` on the main thread before.
+    public static let mainImmediate = RemoteContext(
+        LoopRunner(name: "mainImmediate", isImmediate: true) { .existingMain })
+
+    /// Runs closures on the loop of the main thread, always from its ready queue.
+    ///
+    /// Traps if nobody has asked for `EventLoop.main` on the main thread before.
+    public static let mainAsync = RemoteContext(
+        LoopRunner(name: "mainAsync", isImmediate: false) { .existingMain })
+
+    /// The same as ``mainAsync``.
+    public static var main: RemoteContext { mainAsync }
+}
+
+private final class PoolRunner: RemoteRunner {
+    let name = "pool"
+
+    func start(_ job: RemoteJob, asBarrier: Bool) {
+        let loop = job.loop
+        if loop.isCurrent {
+            start(job)
+        } else if !loop.execute({ self.start(job) }) {
+            job.cancel()
+        }
+    }
+
+    private func start(_ job: RemoteJob) {
+        let (loop, id) = (job.loop, ObjectIdentifier(job))
+        UVWork.start(job)
+        job.whenEnded { if loop.isCurrent { UVWork.cancel(id, on: loop.uv) } }
+    }
+}

@@ -1,0 +1,49 @@
+internal import Futures
+
+/// How many connections a server takes. What it does not take waits in the system, in the backlog of the socket.
+public struct AcceptLimits: Hashable, Sendable {
+    /// How many connections are open at a time; `nil` for as many as the system allows.
+    public var maxConnections: Int?
+    /// When so many have been open, taking goes on only at this number or below, so that a server at its limit does
+    /// not stop and start with each connection that ends; `nil` for seven eighths of it.
+    public var resumesAt: Int?
+    /// How many connections each socket gives in one round of the loop, before others and timers get theirs.
+    public var perTurn = 64
+
+    public init(maxConnections: Int? = nil, resumesAt: Int? = nil, perTurn: Int = 64) {
+        self.maxConnections = maxConnections
+        self.resumesAt = resumesAt
+        self.perTurn = perTurn
+    }
+
+    /// The number of open connections at which taking goes on.
+    var lowMark: Int {
+        let most = maxConnections ?? .max
+        return resumesAt ?? most - max(1, most / 8)
+    }
+
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
+    func validate() throws {
+        guard perTurn > 0 else {
+            throw FutureError.invalidArgument(
+                "\(perTurn) accepts per turn would take no connection; give one or more")
+        }
+        guard let maxConnections else {
+            guard resumesAt == nil else {
+                throw FutureError.invalidArgument(
+                    "resumesAt makes no sense without a limit; give maxConnections too")
+            }
+            return
+        }
+        guard maxConnections > 0 else {
+            throw FutureError.invalidArgument(
+                "a limit of \(maxConnections) connections would take none; give one or more, or nil for no limit"
+            )
+        }
+        guard (0..<maxConnections).contains(lowMark) else {
+            throw FutureError.invalidArgument(
+                "a server of at most \(maxConnections) connections cannot resume at \(lowMark); give zero or more, "
+                    + "below the limit")
+        }
+    }
+}

@@ -1,0 +1,49 @@
+public import ByteStreams
+internal import Futures
+
+/// Why a connection ended.
+public enum CloseReason: Hashable, Sendable {
+    /// This side closed it in order, and everything written was sent.
+    case closed
+    /// This side aborted it, be it because its handler failed.
+    case aborted
+    /// A time limit of its ``ByteStreams/StreamLimits`` passed.
+    case timedOut(StreamTimeLimit)
+    /// What was queued when it was closed could not be sent in time.
+    case flushTimedOut
+    /// The peer left too much waiting.
+    case backpressureExceeded
+    /// The system says so: mostly ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
+    case broken(UVError.Code)
+    /// The loop was shut down, or anything else.
+    case other
+}
+
+extension CloseReason: CustomStringConvertible {
+    /// One word, fit for the name of a counter.
+    public var description: String {
+        switch self {
+        case .closed: "closed"
+        case .aborted: "aborted"
+        case .timedOut(let limit): limit.name
+        case .flushTimedOut: "flushTimedOut"
+        case .backpressureExceeded: "backpressureExceeded"
+        case .broken(let code): code.name
+        case .other: "other"
+        }
+    }
+}
+
+extension SocketConnection {
+    /// Why it ended; of use once it has.
+    var closeReason: CloseReason {
+        guard let breakage else { return isAborted ? .aborted : .closed }
+        return switch breakage {
+        case StreamError.timedOut(let limit, _, _, _): .timedOut(limit)
+        case StreamError.flushTimedOut: .flushTimedOut
+        case StreamError.backpressureExceeded: .backpressureExceeded
+        case let error as UVError: .broken(error.code)
+        default: .other
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/// A socket that listens, as the observer of a loop hears of it: ``Futures/EventLoop/observe(_:)``.
+public struct ListeningSocket: Hashable, Sendable {
+    public let address: SocketAddress
+}
+
+extension ListeningSocket: CustomStringConvertible {
+    /// Like `listener 127.0.0.1:7007`.
+    public var description: String { "listener \(address)" }
+}

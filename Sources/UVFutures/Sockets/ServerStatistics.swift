@@ -1,0 +1,40 @@
+/// What a server has done and does: a snapshot.
+public struct ServerStatistics: Hashable, Sendable {
+    /// How many connections it has taken.
+    public var accepted = 0
+    /// How many of them are open.
+    public var active = 0
+    /// How many of those are being drained: all, once that has begun.
+    public var draining = 0
+    /// How often it stopped taking connections because ``AcceptLimits/maxConnections`` were open.
+    public var pauses = 0
+    /// How often a connection could not be taken for want of descriptors or memory. It waits in the system, and is
+    /// tried again: so one may be counted several times.
+    public var shortages = 0
+    /// Connections that came and could not be taken, for another reason, ever.
+    public var shed = 0
+    /// Of all connections, ever: what has come, and what has left.
+    public var bytesReceived = 0
+    public var bytesSent = 0
+    /// How many connections have ended, by reason.
+    public var closes: [CloseReason: Int] = [:]
+
+    mutating func ended(_ connection: SocketConnection) {
+        count(bytesOf: connection)
+        closes[connection.closeReason, default: 0] += 1
+    }
+
+    mutating func count(bytesOf connection: SocketConnection) {
+        bytesReceived += connection.bytesReceived
+        bytesSent += connection.bytesSent
+    }
+}
+
+extension ServerStatistics: CustomStringConvertible {
+    /// One line.
+    public var description: String {
+        let reasons = closes.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")
+        return "\(accepted) connections accepted, \(shed) shed, \(active) active, \(draining) draining; "
+            + "\(bytesReceived) bytes received, \(bytesSent) sent; closed: \(reasons.isEmpty ? "none" : reasons)"
+    }
+}

@@ -1,0 +1,96 @@
+public import ByteStreams
+public import Futures
+internal import Glibc
+internal import Synchronization
+
+/// A connection over a socket, of whatever kind: a ``ByteStreams/ByteStream`` with addresses.
+///
+/// Errors of the system are ``UVError``s with both addresses. What only one kind of socket has is in its
+/// subclass: ``TCPConnection``.
+public class SocketConnection: ByteStream, Identifiable {
+    /// Whether the server, when it drains, half-closes this connection as soon as its peer waits for nothing: on, unless
+    /// changed.
+    ///
+    /// That is the case when the handler waits for bytes and has written something since the last that came. Where
+    /// a message comes in parts, and some of its answer is written in between, turn it off, and end the connection
+    /// upon ``draining``.
+    public final var endsWhenIdle = true
+    /// Whether the server drains: it is time to finish what is in hand, and to close.
+    public private(set) final var isDraining = false
+
+    /// Unique in the process.
+    public final let id: UInt64
+    public final var localAddress: SocketAddress? { socket.localAddress }
+    public final var peerAddress: SocketAddress? { socket.peerAddress }
+    final var socket: UVStream { transport as! UVStream }
+
+    /// The families of addresses whose connections these are.
+    class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }
+
+    private static let lastID = Atomic<UInt64>(0)
+
+    /// The socket is connected and knows its addresses. `limits` have been validated.
+    init(_ socket: UVStream, limits: StreamLimits) {
+        id = Self.lastID.add(1, ordering: .relaxed).newValue
+        super.init(loop: socket.loop, transport: socket, limits: limits)
+        socket.serve(self)
+    }
+
+    /// Throws unless a connection with such limits can be made on `loop`, in so much time.
+    static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        guard timeout >= .zero else {
+            throw FutureError.invalidArgument("a time limit of \(timeout) is negative; give zero or more")
+        }
+        try limits.validate()
+    }
+
+    deinit {
+        socket.serve(nil)
+        if isOpen, loop.isObserved {
+            loop.tell(.closed(description, failure: StreamError.droppedUnclosed))
+        }
+    }
+}
+
+extension SocketConnection {
+    /// Completes when the server that has this connection begins to drain. Cancelled if the connection ends before.
+    ///
+    /// Cancelling it has no effect on others who wait for it.
+    public final var draining: Future<Void> {
+        loop.checkThread()
+        if let drainingPromise { return drainingPromise.future }
+        let promise = loop.makePromise(of: Void.self)
+        promise.onCancelRequest { .continue }
+        drainingPromise = promise
+        if isDraining { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
+        return promise.future
+    }
+
+    /// From now on the connection is half-closed when its peer waits for nothing.
+    final func beginDraining() {
+        guard !isDraining else { return }
+        isDraining = true
+        drainingPromise?.succeed()
+        onIdle = { [unowned self] in loop.submit { [self] in endIfServed() }.ignoreFailure() }
+        endIfServed()
+    }
+
+    /// A peer that has just come, and is about to send its first message, is given more time.
+    private final func endIfServed() {
+        if exchange == .answered { endIfIdle() }
+    }
+
+    final func endIfIdle() {
+        if endsWhenIdle, isIdle, !socket.hasArrivals { shutdownWrite() }
+    }
+}
+
+extension SocketConnection: CustomStringConvertible {
+    /// Like `TCPConnection 12 (127.0.0.1:7007 – 127.0.0.1:51234)`.
+    public var description: String {
+        let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
+        return "\(Self.self) \(id) (\(ends[0]) – \(ends[1]))"
+    }
+}

@@ -1,0 +1,122 @@
+internal import ByteStreams
+public import Futures
+
+/// A socket that listens, for code that takes its connections one by one. Most servers want
+/// ``SocketServer``.
+///
+/// A connection that nobody accepts waits in the system, `backlog` of them at most. Releasing the last
+/// reference closes the listener, unless an `accept` is pending.
+public final class SocketListener<Connection: SocketConnection> {
+    public let loop: EventLoop
+    /// Where it listens, with the port that the system picked if 0 was asked for.
+    public let localAddress: SocketAddress
+    let acceptor: Acceptor
+    private let closedPromise: Promise<Void>
+    private var waiting: [Acceptance] = []
+    private let shortages = ShortageReport()
+
+    /// Whoever waits for a connection.
+    private final class Acceptance {
+        let complete: (Result<Connection, UVError>) -> Void
+        /// No connection will come.
+        let end: () -> Void
+
+        init(complete: @escaping (Result<Connection, UVError>) -> Void, end: @escaping () -> Void) {
+            self.complete = complete
+            self.end = end
+        }
+    }
+
+    /// `socket` is of the kind of `Connection`, and `limits` have been validated.
+    init(_ socket: UVListener, limits: StreamLimits) {
+        loop = socket.loop
+        localAddress = socket.localAddress
+        acceptor = Acceptor(socket, limits: limits)
+        closedPromise = socket.loop.makePromise()
+        closedPromise.future.ignoreFailure()
+        closedPromise.onCancelRequest { .continue }
+        socket.onClose = { [closedPromise] in closedPromise.succeed() }
+        acceptor.isWanted = { [unowned self] in !waiting.isEmpty }
+        acceptor.onConnection = { [unowned self] in complete(.success($0 as! Connection)) }
+        acceptor.onShortage = { [unowned self] in shortages.add($0, open: nil, on: loop) }
+        acceptor.onFailure = { [unowned self] error in
+            complete(.failure(error))
+            close()
+        }
+    }
+
+    deinit {
+        if acceptor.socket.isClosing { return }
+        loop.checkThread()
+        acceptor.close()
+    }
+
+    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. It waits in the
+    /// system, and is tried again. Prints to standard error unless set.
+    public var onShortage: ((UVError) -> Void)? {
+        get { shortages.handler }
+        set { shortages.handler = newValue }
+    }
+
+    /// The next connection. Several may be waited for at a time; they come in order.
+    ///
+    /// Cancelled when the listener is closed. Fails with ``UVError`` if the socket has ceased to listen. A lack of
+    /// descriptors is no failure, but a wait: ``onShortage``.
+    /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
+    public func accept() -> Future<Connection> {
+        accept(as: { $0 }, atEnd: { $0.cancel() })
+    }
+
+    /// The connections as they come, until the listener is closed: `for try await connection in listener.connections`.
+    ///
+    /// While the consumer is busy the others wait in the system. Throws ``UVError`` if the socket has ceased to
+    /// listen. A `break` closes nothing.
+    public var connections: LoopSequence<Connection> {
+        LoopSequence(on: loop) { [self] in
+            LoopSequence.AsyncIterator(next: { self.accept(as: { .some($0) }, atEnd: { $0.succeed(nil) }) })
+        }
+    }
+
+    private func accept<Value>(
+        as convert: @escaping (Connection) -> Value, atEnd end: @escaping (Promise<Value>) -> Void
+    ) -> Future<Value> {
+        loop.checkThread()
+        let promise = loop.makePromise(of: Value.self)
+        guard !acceptor.socket.isClosing else {
+            end(promise)
+            return promise.future
+        }
+        let acceptance = Acceptance(
+            complete: { promise.complete($0.map(convert).mapError { $0 }) }, end: { end(promise) })
+        promise.onCancelRequest { [self, unowned promise, unowned acceptance] in
+            let promise = promise
+            promise.cancel()
+            waiting.removeAll { $0 === acceptance }
+            return .continue
+        }
+        waiting.append(acceptance)
+        acceptor.resume()
+        return promise.future
+    }
+
+    private func complete(_ result: Result<Connection, UVError>) {
+        guard !waiting.isEmpty else { return }
+        waiting.removeFirst().complete(result)
+    }
+
+    /// Stops listening, and completes when that is done. Connections that have been accepted go on.
+    @discardableResult
+    public func close() -> Future<Void> {
+        loop.checkThread()
+        acceptor.close()
+        let waiting = waiting
+        self.waiting = []
+        for acceptance in waiting { acceptance.end() }
+        return closedPromise.future
+    }
+}
+
+@available(
+    *, unavailable, message: "A listener belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension SocketListener: Sendable {}

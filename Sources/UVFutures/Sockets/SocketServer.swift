@@ -1,0 +1,309 @@
+package import ByteStreams
+public import Futures
+
+/// Listens, and gives each connection to a handler. It lives until it is closed, whoever holds it.
+///
+/// A handler that returns a future has the connection until that completes: then the connection is closed,
+/// what has been written first, or, if the future fails, aborted. A handler that returns nothing owns the
+/// connection, which lives until somebody closes it. One that throws has it aborted.
+///
+/// ```swift
+/// let server = try TCPServer.listen(host: "127.0.0.1", port: 7007, on: loop) { connection in
+///     connection.forEachChunk { chunk in connection.write(chunk) }
+/// }
+/// ```
+///
+/// It may listen on several sockets: of one kind, or, as a `SocketServer<SocketConnection>`, of several.
+public final class SocketServer<Connection: SocketConnection> {
+    public let loop: EventLoop
+    /// Called with what the handler threw or its future failed with, once for a connection, and with what
+    /// went wrong when one was taken or closed. Unless set, ``Futures/EventLoop/onUnhandledFailure`` gets it.
+    public var onConnectionError: ((any Error) -> Void)?
+    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. It waits in the
+    /// system, and is tried again. Prints to standard error unless set.
+    public var onShortage: ((UVError) -> Void)? {
+        get { shortages.handler }
+        set { shortages.handler = newValue }
+    }
+    /// Where it listens, or did: of each socket, in the order in which they were added.
+    public private(set) var localAddresses: [SocketAddress] = []
+    private var handler: (Connection) throws -> Void = { _ in }
+    /// Those whose sockets are not closed.
+    private(set) var acceptors: [Acceptor] = []
+    private var connections: [UInt64: Connection] = [:]
+    private var acceptLimits = AcceptLimits()
+    /// As many connections are open as may be, or it has not come down to the low mark since.
+    private var isFull = false
+    private var counters = ServerStatistics()
+    private let shortages = ShortageReport()
+    private var fullness = ReportLimit()
+    private var isDraining = false
+    private var closedPromise: Promise<Void>?
+    private var shutdownPromise: Promise<ShutdownSummary>?
+    private var summary = ShutdownSummary()
+    /// The grace is over.
+    private var hasAborted = false
+
+    /// A server that listens nowhere yet, and closes each connection when the future that `handler` returned for it
+    /// completes.
+    public convenience init<Ignored>(
+        on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Future<Ignored>
+    ) {
+        self.init(loop)
+        self.handler = { [unowned self] connection in
+            try handler(connection).whenComplete(tell: self, of: connection)
+        }
+    }
+
+    /// A server that listens nowhere yet. Each connection lives until it is closed.
+    public convenience init(
+        on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Void
+    ) {
+        self.init(loop)
+        self.handler = handler
+    }
+
+    private init(_ loop: EventLoop) {
+        self.loop = loop
+        loop.checkThread()
+    }
+
+    /// Where it listens, with the port that the system picked if 0 was asked for; of several sockets the first.
+    ///
+    /// Traps if it has never listened.
+    public var localAddress: SocketAddress {
+        guard let address = localAddresses.first else {
+            fatalError("A server was asked for its address before it listened. Call listen(…) first.")
+        }
+        return address
+    }
+
+    /// How many connections are open.
+    public var activeConnections: Int { connections.count }
+
+    /// A snapshot of what it has done. Takes time in proportion to the open connections.
+    public var statistics: ServerStatistics {
+        loop.checkThread()
+        var statistics = counters
+        statistics.active = connections.count
+        statistics.draining = isDraining ? connections.count : 0
+        statistics.shortages = shortages.count
+        for connection in connections.values { statistics.count(bytesOf: connection) }
+        return statistics
+    }
+
+    /// Changes how many connections it takes. Those that are open stay so.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
+    public func setAcceptLimits(_ limits: AcceptLimits) throws {
+        loop.checkThread()
+        try limits.validate()
+        acceptLimits = limits
+        for acceptor in acceptors { acceptor.share = limits.perTurn }
+        isFull = false
+        for acceptor in acceptors { acceptor.resume() }
+    }
+
+    /// Stops accepting, and completes when that is done. Open connections go on.
+    @discardableResult
+    public func close() -> Future<Void> {
+        loop.checkThread()
+        if let closedPromise { return closedPromise.future }
+        let promise = loop.makePromise(of: Void.self)
+        promise.future.ignoreFailure()
+        promise.onCancelRequest { .continue }
+        closedPromise = promise
+        for acceptor in acceptors { acceptor.close() }
+        completeClose()
+        return promise.future
+    }
+
+    /// Stops accepting, lets open connections finish within `grace`, aborts the others, and completes when
+    /// all are closed. Connections that nobody has told anything: see ``drain(deadline:)``.
+    ///
+    /// Those that wait to be accepted are reset. Can be called again, with a shorter grace too, and while it drains;
+    /// all calls complete together. Cancelling changes nothing.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
+    public func shutdown(grace: Duration) -> Future<ShutdownSummary> {
+        end(within: grace) { close() }
+    }
+
+    /// Serves what has come, and ends: on all sockets, within `deadline`. Completes when all is closed.
+    ///
+    /// 1. Connections that wait to be accepted by now are accepted and served, then the sockets are closed. One whose
+    ///    handshake is not complete then is reset.
+    /// 2. ``SocketConnection/draining`` completes: a handler that knows where its messages end closes after the
+    ///    one in hand.
+    /// 3. A connection whose peer waits for nothing is half-closed: its peer reads the end, and closes. So is each
+    ///    other one when that comes to be. One that has sent nothing yet has until half of the deadline.
+    /// 4. What is open at the deadline is aborted.
+    ///
+    /// Can be called again, with a shorter deadline too; all calls complete together. Cancelling changes nothing.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
+    public func drain(deadline: Duration) -> Future<ShutdownSummary> {
+        end(within: deadline) { beginDraining(deadline) }
+    }
+
+    private func end(within time: Duration, _ begin: () -> Void) -> Future<ShutdownSummary> {
+        let timer = loop.schedule(after: time) { [self] in abortAll() }
+        if case .failure(let error) = timer.future.ignoreFailure().result { return loop.failed(error) }
+        let promise = shutdownPromise ?? loop.makePromise()
+        promise.onCancelRequest { .continue }
+        promise.future.whenComplete { _ in timer.cancel() }
+        shutdownPromise = promise
+        begin()
+        completeShutdown()
+        return promise.future
+    }
+
+    private func beginDraining(_ deadline: Duration) {
+        guard !isDraining, !hasAborted else { return }
+        isDraining = true
+        for acceptor in acceptors { acceptor.finish() }
+        for connection in connections.values { connection.beginDraining() }
+        let timer = loop.schedule(after: deadline / 2) { [self] in
+            for connection in connections.values { connection.endIfIdle() }
+        }
+        timer.future.ignoreFailure()
+        shutdownPromise?.future.whenComplete { _ in timer.cancel() }
+    }
+
+    // MARK: Serving
+
+    /// Serves the connections of `socket`, which are of the kind that this is a server of, until it is closed.
+    func add(_ socket: UVListener, limits: StreamLimits) {
+        let acceptor = Acceptor(socket, limits: limits)
+        // The acceptor owns what it calls, and so the server, until the socket is closed.
+        acceptor.share = acceptLimits.perTurn
+        acceptor.isWanted = { [self] in hasRoom() }
+        acceptor.onConnection = { [self] in serve($0 as! Connection) }
+        acceptor.onShortage = { [self] in shortages.add($0, open: connections.count, on: loop) }
+        acceptor.onFailure = { [self] in
+            counters.shed += 1
+            report($0)
+        }
+        socket.onClose = { [self] in
+            acceptors.removeAll { $0 === acceptor }
+            completeClose()
+            completeShutdown()
+        }
+        localAddresses.append(socket.localAddress)
+        acceptors.append(acceptor)
+        acceptor.resume()
+    }
+
+    /// Whether it can listen: it cannot once it has been closed.
+    func checkOpen() throws {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        guard closedPromise == nil, shutdownPromise == nil else {
+            throw FutureError.invalidArgument("the server has been closed; make another one to listen again")
+        }
+    }
+
+    private func completeClose() {
+        if acceptors.isEmpty { closedPromise?.succeed() }
+    }
+
+    /// Whether another connection may be taken.
+    private func hasRoom() -> Bool {
+        if !isFull, connections.count >= acceptLimits.maxConnections ?? .max {
+            isFull = true
+            counters.pauses += 1
+            if loop.isObserved, fullness.admits(at: loop.now) { loop.turn(warnOfFullness) }
+        }
+        return !isFull
+    }
+
+    private func warnOfFullness() {
+        let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
+        loop.tell(
+            .warning(
+                "a server has \(connections.count) connections open, as many as maxConnections allows; others wait in the "
+                    + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
+            ))
+    }
+
+    private func serve(_ connection: Connection) {
+        counters.accepted += 1
+        connections[connection.id] = connection
+        connection.owner = self
+        do {
+            try handler(connection)
+        } catch {
+            handled(connection, .failure(error))
+        }
+        if isDraining { connection.beginDraining() }
+    }
+
+    private func handled(_ connection: Connection, _ result: Result<Void, any Error>) {
+        switch result {
+        case .success:
+            connection.close().whenFailure { [self] error in report(error) }
+        case .failure(let error):
+            connection.abort()
+            // It wrote what its peer has sent after the half-close.
+            if connection.isDraining, error as? StreamError == .writeSideShutDown { return }
+            report(error)
+        }
+    }
+
+    /// Whether it fails because somebody cancelled it, or shut down the server or the whole loop.
+    private func isExpected(_ error: any Error) -> Bool {
+        switch error {
+        case is CancellationError, FutureError.shutDown: true
+        case StreamError.connectionClosed: hasAborted
+        default: false
+        }
+    }
+
+    private func closed(_ connection: Connection) {
+        guard connections.removeValue(forKey: connection.id) != nil else { return }
+        counters.ended(connection)
+        if shutdownPromise != nil, !hasAborted { summary.finished += 1 }
+        if connections.count <= acceptLimits.lowMark { isFull = false }
+        for acceptor in acceptors {
+            acceptor.retry()
+            acceptor.resume()
+        }
+        completeShutdown()
+    }
+
+    private func abortAll() {
+        guard !hasAborted else { return }
+        hasAborted = true
+        close()
+        summary.aborted = connections.count
+        abort(Array(connections.values)[...])
+    }
+
+    /// So many at a time that no turn takes long.
+    private func abort(_ connections: ArraySlice<Connection>) {
+        for connection in connections.prefix(256) { connection.abort() }
+        let rest = connections.dropFirst(256)
+        if !rest.isEmpty { loop.submit(on: .nextTurn) { self.abort(rest) }.ignoreFailure() }
+    }
+
+    private func completeShutdown() {
+        if acceptors.isEmpty, connections.isEmpty { shutdownPromise?.succeed(summary) }
+    }
+
+    private func report(_ error: any Error) {
+        guard !isExpected(error) else { return }
+        if let onConnectionError { onConnectionError(error) } else { _ = loop.failed(error, of: Void.self) }
+    }
+}
+
+extension SocketServer: StreamOwner, OutcomeListener {
+    package func streamDidClose(_ stream: ByteStream) { closed(stream as! Connection) }
+
+    /// The future of a connection's handler has completed.
+    package func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
+        handled(connection as! Connection, result)
+    }
+}
+
+@available(
+    *, unavailable, message: "A server belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension SocketServer: Sendable {}

@@ -1,0 +1,78 @@
+internal import Futures
+
+/// A socket that systemd has opened for this process.
+public struct ActivatedSocket: Hashable, Sendable {
+    /// The first descriptor that is passed: those before are the standard ones.
+    private static let firstDescriptor: Int32 = 3
+    /// More than any process has.
+    private static let maximumCount = 65_536
+
+    public let descriptor: Int32
+    /// `FileDescriptorName=` of its unit; `unknown` without.
+    public let name: String
+
+    public init(descriptor: Int32, name: String) {
+        self.descriptor = descriptor
+        self.name = name
+    }
+
+    /// The sockets that the variables of the protocol name.
+    package static func parse(
+        process: String?, count: String?, names: String?, ownProcess: Int32
+    ) throws -> [ActivatedSocket] {
+        guard process != nil || count != nil else { return [] }
+        func refusal(_ text: String) -> FutureError { .invalidArgument(text) }
+        guard let process, let target = process.decimal, target > 0 else {
+            throw refusal("LISTEN_PID is \(quoted(process)), which is no process; the sockets are for nobody")
+        }
+        guard target == Int(ownProcess) else {
+            throw refusal(
+                "LISTEN_PID is \(target), and this process is \(ownProcess): the sockets are meant for another one; "
+                    + "start this program without a shell or a wrapper in between")
+        }
+        guard let count, let number = count.decimal, number <= maximumCount else {
+            throw refusal("LISTEN_FDS is \(quoted(count)), which is no number of descriptors")
+        }
+        var all = [String](repeating: "unknown", count: number)
+        if let names {
+            all =
+                names.utf8.isEmpty && number == 0
+                ? []
+                : names.utf8.split(
+                    separator: UInt8(ascii: ":"), omittingEmptySubsequences: false
+                ).map { String(decoding: $0, as: UTF8.self) }
+            guard all.count == number else {
+                throw refusal(
+                    "LISTEN_FDNAMES has \(all.count) names for \(number) descriptors: \(quoted(names))")
+            }
+            if let name = all.first(where: { !isName($0) }) {
+                throw refusal("LISTEN_FDNAMES has \(quoted(name)), which is no name of a descriptor")
+            }
+        }
+        return all.enumerated().map { ActivatedSocket(descriptor: firstDescriptor + Int32($0), name: $1) }
+    }
+
+    /// As in systemd: up to 255 printable bytes of ASCII.
+    private static func isName(_ name: String) -> Bool {
+        name.utf8.count <= 255 && name.utf8.allSatisfy { (32..<127).contains($0) }
+    }
+}
+
+extension ActivatedSocket: CustomStringConvertible {
+    /// Like `socket "http" of systemd (descriptor 3)`.
+    public var description: String { "socket \"\(name)\" of systemd (descriptor \(descriptor))" }
+}
+
+/// What came from outside, so that it stays one line, and not too long a one.
+private func quoted(_ text: String?) -> String {
+    guard let text else { return "not set" }
+    return text.utf8.count <= 200 ? text.debugDescription : String(text.prefix(100)).debugDescription + "…"
+}
+
+extension String {
+    /// The number that it spells with nothing but decimal digits.
+    var decimal: Int? {
+        guard !utf8.isEmpty, utf8.count <= 18, utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(self)
+    }
+}

@@ -1,0 +1,123 @@
+package import Futures
+
+/// A socket that can be connected once.
+package protocol ConnectingSocket: AnyObject {
+    /// Calls `completion` once, later: when it has connected, or when that has failed. When the socket is closed
+    /// first, it may call it or not.
+    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void)
+    /// Why it did not connect in time.
+    func timeout() -> UVError
+    func close()
+}
+
+/// Connects to the first of several addresses that answers: [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305),
+/// happy eyeballs.
+///
+/// An attempt is started every 250 ms, or as soon as one fails, and none is given up before another one succeeds or
+/// the time is up. The sockets and the timers keep the race alive.
+package final class ConnectRace<Socket: ConnectingSocket, Connection> {
+    private let loop: EventLoop
+    private let makeSocket: (SocketAddress) throws(UVError) -> Socket
+    private let connected: (Socket) -> Connection
+    private let failure: ([UVError]) -> any Error
+    private let promise: Promise<Connection>
+    private var untried: ArraySlice<SocketAddress>
+    /// By the number of the attempt.
+    private var pending: [Int: Socket] = [:]
+    /// One for each attempt, unless it is pending.
+    private var errors: [UVError?] = []
+    private var hasEnded = false
+    private var limit: ScheduledTask<Void>?
+    private var stagger: ScheduledTask<Void>?
+
+    /// `connected` makes of a socket what the race is for, `failure` one error of those of the attempts.
+    package init(
+        _ addresses: [SocketAddress], on loop: EventLoop,
+        makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> Socket,
+        connected: @escaping (Socket) -> Connection, failure: @escaping ([UVError]) -> any Error
+    ) {
+        self.loop = loop
+        self.makeSocket = makeSocket
+        self.connected = connected
+        self.failure = failure
+        untried = interleaved(addresses)[...]
+        promise = loop.makePromise()
+    }
+
+    /// The connection. Fails when all attempts have, or at `deadline`.
+    package func start(until deadline: LoopInstant) -> Future<Connection> {
+        promise.onCancelRequest { [self] in
+            end()
+            return .cancel
+        }
+        let limit = loop.schedule(at: deadline) { [self] in timeIsUp() }
+        // The loop fails its timers when it is shut down.
+        limit.future.whenFailure { [self] _ in end() }
+        self.limit = limit
+        startNext()
+        return promise.future
+    }
+
+    private func startNext() {
+        stagger?.cancel()
+        while let address = untried.popFirst() {
+            let number = errors.count
+            do throws(UVError) {
+                let socket = try makeSocket(address)
+                errors.append(nil)
+                pending[number] = socket
+                socket.connect(to: address) { [self] error in ended(number, error) }
+                break
+            } catch {
+                errors.append(error)
+            }
+        }
+        if pending.isEmpty { return fail() }
+        if untried.isEmpty { return }
+        let stagger = loop.schedule(after: .milliseconds(250)) { [self] in startNext() }
+        stagger.future.ignoreFailure()
+        self.stagger = stagger
+    }
+
+    private func ended(_ number: Int, _ error: UVError?) {
+        guard !hasEnded, let socket = pending.removeValue(forKey: number) else { return }
+        if let error {
+            socket.close()
+            errors[number] = error
+            startNext()
+        } else {
+            end()
+            promise.succeed(connected(socket))
+        }
+    }
+
+    private func timeIsUp() {
+        for (number, socket) in pending { errors[number] = socket.timeout() }
+        fail()
+    }
+
+    private func fail() {
+        end()
+        promise.fail(failure(errors.compactMap { $0 }))
+    }
+
+    private func end() {
+        hasEnded = true
+        untried = []
+        for socket in pending.values { socket.close() }
+        pending = [:]
+        limit?.cancel()
+        stagger?.cancel()
+    }
+}
+
+/// The same addresses, of each family in the same order, but the families by turns; each once.
+private func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
+    var seen: Set<SocketAddress> = []
+    let unique = addresses.filter { seen.insert($0).inserted }
+    let first = unique.filter { $0.isIPv6 == unique[0].isIPv6 }
+    let second = unique.filter { $0.isIPv6 != unique[0].isIPv6 }
+    return (0..<max(first.count, second.count)).flatMap { index in
+        [first, second].compactMap { index < $0.count ? $0[index] : nil }
+    }
+}

@@ -1,0 +1,10 @@
+internal import Glibc
+
+/// A variable in the environment of the process. Nobody else should change those meanwhile.
+struct EnvironmentVariable {
+    let name: String
+
+    var value: String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+
+    func remove() { unsafe _ = unsetenv(name) }
+}

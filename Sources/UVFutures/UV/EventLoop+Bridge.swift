@@ -1,0 +1,42 @@
+internal import CLibUV
+public import Futures
+
+// The bridge: a loop of our own inside somebody else's poll loop, such as GLib's, asyncio's or epoll. In each round
+// the host waits until `pollDescriptor` is readable, at most for `pollTimeout`, and calls `turn()`.
+
+extension EventLoop {
+    /// Readable whenever ``turn()`` has something to do that time does not bring. Stays the same.
+    ///
+    /// Traps on a loop that is attached, which the host runs anyway.
+    /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
+    public var pollDescriptor: CInt {
+        checkThread()
+        return unsafe uv_backend_fd(uv.loop)
+    }
+
+    /// For how long a host may wait for ``pollDescriptor``; `nil` for as long as it likes.
+    ///
+    /// To be asked for again after each ``turn()`` and after each other use of the loop. Zero if there is something
+    /// to do already. Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
+    public var pollTimeout: Duration? {
+        checkThread()
+        let loop = unsafe uv.loop
+        if unsafe uv_has_unpolled_watchers(loop) { return .zero }
+        // libuv would say zero for a loop that waits for nothing but other threads.
+        if unsafe uv_loop_alive(loop) == 0 { return nil }
+        let milliseconds = unsafe uv_backend_timeout(loop)
+        return milliseconds < 0 ? nil : .milliseconds(milliseconds)
+    }
+
+    /// Runs what is due and ready, without waiting, and returns whether something is left that keeps ``run()`` from
+    /// returning.
+    ///
+    /// Traps in a callback of this loop, and on a loop that is attached to a host's. Fails with
+    /// ``Futures/FutureError/shutDown``.
+    /// Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html) with `UV_RUN_NOWAIT`.
+    @discardableResult
+    public func turn() throws -> Bool {
+        try enter { driver.poll() }
+        return unsafe uv_loop_alive(uv.loop) != 0
+    }
+}

@@ -1,0 +1,33 @@
+internal import Glibc
+internal import Synchronization
+
+/// How often this process has come out of a `fork`: what a loop needs of the system is shared with the parent then.
+enum ForkWatch {
+    private static let forks = Atomic(0)
+    private static let isRegistered =
+        pthread_atfork(nil, nil) { ForkWatch.forks.add(1, ordering: .relaxed) } == 0
+
+    /// What `count` is from now on, unless the process forks.
+    static func start() -> Int {
+        _ = isRegistered
+        return count
+    }
+
+    @inline(__always)
+    static var count: Int { forks.load(ordering: .relaxed) }
+}
+
+extension UVLoop {
+    /// Ends the process if it is a child of the one that made the loop: it would take the parent's events, and close the
+    /// parent's connections.
+    @inline(__always)
+    func checkProcess() {
+        if forks != ForkWatch.count { wasForked() }
+    }
+
+    private func wasForked() -> Never {
+        fatalError(
+            "An event loop was used in a process that came out of fork() after the loop was made. Fork first and make "
+                + "the loop then, or let the child call exec() and nothing of the loop.")
+    }
+}

@@ -1,0 +1,107 @@
+internal import CLibUV
+internal import Dispatch
+public import Futures
+internal import Glibc
+
+/// A loop that runs on a thread of its own, until it is told to end.
+///
+/// Other threads reach it by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and `RemoteContext.loop(_:)`.
+/// The thread does not end for want of work, nor when this handle is released: only by ``shutdown()``, by the
+/// loop's `stop()`, or with the process. Any thread may use it.
+public final class LoopThread: Sendable {
+    /// The loop. It belongs to the thread.
+    public let loop: EventLoop
+    /// What the thread is called, where threads are listed.
+    public let name: String
+    private let ended = DispatchGroup()
+
+    fileprivate init(name: String) throws(UVError) {
+        loop = try EventLoop()
+        self.name = name
+        let started = DispatchSemaphore(value: 0)
+        ended.enter()
+        let main = ThreadMain(name: name, loop: loop, started: started, ended: ended)
+        var thread = pthread_t()
+        let reference = unsafe Unmanaged.passRetained(main)
+        let status = unsafe pthread_create(&thread, nil, runThread, reference.toOpaque())
+        guard status == 0 else {
+            unsafe reference.release()
+            ended.leave()
+            throw UVError(-status, "thread", local: nil, peer: nil)
+        }
+        pthread_detach(thread)
+        // From here on the loop is the thread's, and no longer the caller's.
+        started.wait()
+    }
+
+    /// Shuts the loop down, on its thread, which then ends. Returns at once; does nothing the second time.
+    ///
+    /// What is pending fails with `FutureError.shutDown`.
+    public func shutdown() { loop.stop() }
+
+    /// Calls `body`, on a thread of Dispatch, when the thread has shut the loop down and let go of it.
+    func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        ended.notify(queue: .global(), execute: body)
+    }
+
+    /// Blocks until the thread has shut the loop down and let go of it. Traps on that thread itself.
+    @available(*, noasync, message: "It would block a thread that tasks share.")
+    public func join() {
+        if loop.isCurrent {
+            fatalError(
+                "join() was called on the loop's own thread, which would wait for itself. Call it elsewhere, or "
+                    + "shutdown() only.")
+        }
+        ended.wait()
+    }
+}
+
+extension EventLoop {
+    /// A loop that runs on a new thread, which is called `name`, shortened to 15 bytes.
+    ///
+    /// Fails when no descriptors or threads are left.
+    public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {
+        try LoopThread(name: name)
+    }
+}
+
+private final class ThreadMain: Sendable {
+    let name: String
+    let loop: EventLoop
+    let started: DispatchSemaphore
+    let ended: DispatchGroup
+
+    init(name: String, loop: EventLoop, started: DispatchSemaphore, ended: DispatchGroup) {
+        self.name = name
+        self.loop = loop
+        self.started = started
+        self.ended = ended
+    }
+
+    func run() {
+        unsafe set_thread_name(name)
+        loop.execute { [loop, started] in
+            loop.hold()
+            started.signal()
+        }
+        do {
+            try loop.run()
+        } catch {
+            fatalError("The loop of a new thread could not be run: \(error)")
+        }
+        loop.shutdown()
+        loop.leaveThread()
+    }
+}
+
+private func runThread(_ main: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    let ended = runMain(unsafe Unmanaged<ThreadMain>.fromOpaque(main!).takeRetainedValue())
+    ended.leave()
+    return nil
+}
+
+/// The thread's references to the loop are gone when this returns.
+private func runMain(_ main: consuming ThreadMain) -> DispatchGroup {
+    main.run()
+    return main.ended
+}

@@ -1,0 +1,43 @@
+internal import CLibUV
+internal import Glibc
+
+extension LookupThreads {
+    /// What the system knows of `name`, in its order of preference. Takes as long as it takes.
+    static let askSystem: @Sendable (String) -> Answer = { name in
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        // Otherwise each address comes once for each kind of socket.
+        unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let status = unsafe getaddrinfo(name, nil, &hints, &list)
+        guard status == 0 else {
+            let code = UVError.Code(lookup: status, systemError: errno)
+            return .failure(ResolutionError(name: name, code: code))
+        }
+        defer { unsafe freeaddrinfo(list) }
+        var addresses: [SocketAddress] = []
+        var entry = unsafe list
+        while let current = unsafe entry {
+            if let address = unsafe SocketAddress(current.pointee.ai_addr), !addresses.contains(address) {
+                addresses.append(address)
+            }
+            unsafe entry = current.pointee.ai_next
+        }
+        return .success(addresses)
+    }
+}
+
+extension UVError.Code {
+    /// The code of libuv for one of `getaddrinfo`.
+    fileprivate init(lookup status: CInt, systemError: CInt) {
+        switch status {
+        case EAI_AGAIN: self = .nameServerFailed
+        case EAI_MEMORY: self.init(rawValue: -ENOMEM)
+        case EAI_NONAME: self = .nameNotFound
+        case EAI_SYSTEM: self.init(rawValue: -systemError)
+        // EAI_NODATA and EAI_ADDRFAMILY, which are GNU extensions.
+        case -5, -9: self = .noAddress
+        default: self.init(rawValue: UV_EAI_FAIL.rawValue)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+internal import ByteStreams
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+/// A descriptor that is to be a stream: of what kind it is, and what may be done with it.
+struct OpenDescriptor {
+    let number: CInt
+    let kind: DescriptorStream.Kind
+    let sides: StreamSides
+    private let flags: CInt
+    /// Of a pipe, and no device.
+    private let isReopenable: Bool
+
+    /// Throws an invalid argument for what is no stream of bytes.
+    init(_ number: CInt) throws {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else {
+            throw FutureError.invalidArgument("descriptor \(number) is not open; give one that is")
+        }
+        self.number = number
+        flags = fcntl(number, F_GETFL)
+        isReopenable = status.st_mode & S_IFMT == S_IFIFO
+        sides =
+            switch flags & O_ACCMODE {
+            case O_RDONLY: .read
+            case O_WRONLY: .write
+            default: [.read, .write]
+            }
+        func refusal(_ text: String) -> FutureError { .invalidArgument("descriptor \(number) is \(text)") }
+        switch status.st_mode & S_IFMT {
+        case S_IFCHR where isatty(number) == 1: kind = .terminal
+        case S_IFIFO: kind = .pipe
+        case S_IFREG, S_IFBLK: kind = .file
+        case S_IFCHR: kind = can_wait_for(number) ? .pipe : .file
+        case S_IFSOCK:
+            guard OpenDescriptor.option(SO_TYPE, number) == CInt(SOCK_STREAM.rawValue) else {
+                throw refusal("a socket of messages, which have no order and no end; give a stream socket")
+            }
+            guard OpenDescriptor.option(SO_ACCEPTCONN, number) == 0 else {
+                throw refusal("a socket that listens, and carries no bytes; accept connections from it")
+            }
+            kind = .socket
+        case S_IFDIR: throw refusal("a directory, which has no bytes to read or write; give a file in it")
+        default: throw refusal("no stream of bytes; wait for it with watch(descriptor:)")
+        }
+    }
+
+    private static func option(_ option: CInt, _ descriptor: CInt) -> CInt {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : -1
+    }
+
+    /// A descriptor for the same thing, whose mode others do not share, if there can be one.
+    ///
+    /// `sharesMode`: it is in non-blocking mode, to which the caller's has changed too.
+    func copy() throws(UVError) -> (number: CInt, sharesMode: Bool) {
+        if isReopenable {
+            let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
+            let reopened = unsafe open("/proc/self/fd/\(number)", mode)
+            if reopened >= 0 { return (reopened, false) }
+        }
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw UVError(-errno, "adopt", local: nil, peer: nil) }
+        return (copy, kind != .file && flags & O_NONBLOCK == 0)
+    }
+
+    /// Gives the descriptor its former mode back.
+    func restoreMode() { _ = fcntl(number, F_SETFL, flags) }
+}
+
+/// The two ends of a new pipe.
+func pipeDescriptors() throws(UVError) -> (reading: CInt, writing: CInt) {
+    var ends: (CInt, CInt) = (0, 0)
+    let status = unsafe withUnsafeMutablePointer(to: &ends) {
+        unsafe $0.withMemoryRebound(to: CInt.self, capacity: 2) { unsafe uv_pipe($0, 0, 0) }
+    }
+    try UVError.check(status, "pipe")
+    return ends
+}

@@ -1,0 +1,188 @@
+internal import ByteStreams
+internal import CLibUV
+internal import FoundationEssentials
+internal import Futures
+internal import Glibc
+
+/// A file, or a device that never makes one wait, as what carries a `ByteStream`: the thread pool reads and writes, at
+/// the place where the descriptor is, one operation at a time in each direction.
+///
+/// The handle itself does nothing: it is what the loop closes when it is shut down.
+final class UVFile: UVHandle, ByteTransport {
+    private let descriptor: CInt
+    private unowned(unsafe) var stream: ByteStream?
+    private var isReading = false
+    private var block = UVReadBlock()
+    private var reading: UVFileRequest?
+    /// What came while nobody wanted it.
+    private var arrived: (() -> Void)?
+    private var writing: UVFileRequest?
+    private var batch: [Data] = []
+    private var isEnding = false
+
+    /// Takes over `descriptor`, unless it throws.
+    init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
+        self.descriptor = descriptor
+        try unsafe super.init(driver, UV_IDLE, "adopt", initialize: uv_idle_init)
+        loop.liveConnections += 1
+    }
+
+    func serve(_ stream: ByteStream?) { unsafe self.stream = stream }
+
+    // MARK: Reading
+
+    func startReading() throws {
+        isReading = true
+        if arrived != nil {
+            loop.submit { [self] in deliver() }.ignoreFailure()
+        } else if reading == nil {
+            read()
+        }
+    }
+
+    func stopReading() { isReading = false }
+
+    private func read() {
+        let request = UVFileRequest(driver) { [self] in didRead($0) }
+        var buffer = unsafe uv_buf_t(block.prepare())
+        let status = request.submit {
+            unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, UVFileRequest.callback)
+        }
+        if status == 0 {
+            reading = request
+        } else {
+            loop.submit { [self] in arrive { [self] in fail(status, "read") } }.ignoreFailure()
+        }
+    }
+
+    private func didRead(_ count: Int) {
+        reading = nil
+        guard !isEnding else { return closeIfDone() }
+        if count > 0 {
+            let data = block.take(count)
+            arrive { [self] in
+                unsafe stream?.transportDidRead(data)
+                if isReading, reading == nil, arrived == nil, !isEnding { read() }
+            }
+        } else if count == 0 {
+            arrive { [self] in
+                isReading = false
+                unsafe stream?.transportDidReachEnd()
+            }
+        } else if count == Int(UV_EAGAIN.rawValue) || count == Int(UV_EINTR.rawValue) {
+            if isReading { read() }
+        } else {
+            arrive { [self] in fail(CInt(count), "read") }
+        }
+    }
+
+    /// Delivers what has come, now or when somebody wants it.
+    private func arrive(_ delivery: @escaping () -> Void) {
+        arrived = delivery
+        deliver()
+    }
+
+    private func deliver() {
+        guard isReading, !isEnding, let delivery = arrived else { return }
+        arrived = nil
+        delivery()
+    }
+
+    private func fail(_ status: CInt, _ operation: String) {
+        unsafe stream?.transportDidFail(UVError(status, operation, local: nil, peer: nil))
+    }
+
+    // MARK: Writing
+
+    /// The pool does it all.
+    func tryWrite(_ data: Data) throws -> Int { 0 }
+    func tryWrite(_ buffers: [Data]) throws -> Int { 0 }
+
+    func write(_ buffers: [Data]) {
+        batch = buffers
+        writeRest()
+    }
+
+    private func writeRest() {
+        let bytes = driver.writes.take()
+        let request = UVFileRequest(driver) { [self] in didWrite($0, bytes) }
+        let status = unsafe bytes.withBuffers(batch) { buffers, count in
+            request.submit {
+                unsafe uv_fs_write(
+                    driver.loop, request.file, descriptor, buffers, count, -1, UVFileRequest.callback)
+            }
+        }
+        writing = request
+        if status != 0 { loop.submit { [self] in didWrite(Int(status), bytes) }.ignoreFailure() }
+    }
+
+    private func didWrite(_ count: Int, _ bytes: UVWrite) {
+        driver.writes.put(bytes)
+        writing = nil
+        guard !isEnding else { return closeIfDone() }
+        if count == Int(UV_EINTR.rawValue) || count == Int(UV_EAGAIN.rawValue) { return writeRest() }
+        guard count >= 0 else {
+            batch = []
+            let error = UVError(CInt(count), "write", local: nil, peer: nil)
+            return unsafe stream?.transportDidWrite(failure: error) ?? ()
+        }
+        batch = batch.dropping(count)
+        if batch.isEmpty { unsafe stream?.transportDidWrite(failure: nil) } else { writeRest() }
+    }
+
+    var unwrittenBytes: Int { batch.reduce(0) { $0 + $1.count } }
+
+    func shutdownWrite() {
+        loop.submit { [self] in unsafe stream?.transportDidShutdown(failure: nil) }.ignoreFailure()
+    }
+
+    // MARK: Closing
+
+    /// What the pool has begun it ends first: it uses the descriptor.
+    func close(resetting: Bool) {
+        guard !isEnding else { return }
+        isEnding = true
+        isReading = false
+        arrived = nil
+        batch = []
+        reading?.cancel()
+        writing?.cancel()
+        closeIfDone()
+    }
+
+    private func closeIfDone() {
+        if reading == nil, writing == nil { close() }
+    }
+
+    override func abort() { close(resetting: true) }
+
+    override func didClose() {
+        Glibc.close(descriptor)
+        loop.liveConnections -= 1
+        unsafe stream?.transportDidClose()
+    }
+}
+
+/// A read or a write in the thread pool. See <https://docs.libuv.org/en/v1.x/fs.html>.
+private final class UVFileRequest: UVRequest {
+    private let driver: UVLoop
+    private let completion: (Int) -> Void
+
+    init(_ driver: UVLoop, completion: @escaping (Int) -> Void) {
+        self.driver = driver
+        self.completion = completion
+        super.init(UV_FS)
+    }
+
+    var file: UnsafeMutablePointer<uv_fs_t> { unsafe memory(as: uv_fs_t.self) }
+
+    static let callback: uv_fs_cb = { file in
+        let request = unsafe UVFileRequest.completed(file!.pointee.data)
+        let result = unsafe file!.pointee.result
+        unsafe uv_fs_req_cleanup(file)
+        unsafe request.driver.eventLoop.turn { request.completion(result) }
+    }
+
+    /// Takes it back, if it has not been begun.
+    func cancel() { unsafe _ = uv_cancel(memory(as: uv_req_t.self)) }
+}

@@ -1,0 +1,52 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+extension UVListener {
+    /// Takes over a socket that somebody else has made listen, and that other programs started from here shall not
+    /// inherit. `what` is what to call it, and `families` are the kinds of sockets that the owner can serve.
+    ///
+    /// If it throws, the descriptor is the caller's still.
+    static func adopting(
+        _ descriptor: CInt, called what: String, families: [CInt], on loop: EventLoop
+    ) throws -> UVListener {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        func refusal(_ text: String) -> FutureError { .invalidArgument("\(what) \(text)") }
+
+        guard let type = option(SO_TYPE, descriptor) else {
+            throw errno == ENOTSOCK
+                ? refusal("is not a socket; give one that listens")
+                : refusal("is not open; give one of a socket that listens")
+        }
+        guard type == CInt(SOCK_STREAM.rawValue) else {
+            throw refusal("is a socket of messages, not of streams; give one of type SOCK_STREAM")
+        }
+        guard option(SO_ACCEPTCONN, descriptor) == 1 else {
+            throw refusal("is a socket that does not listen; call listen() on it before")
+        }
+        guard let address = SocketAddress(localOf: descriptor) else {
+            throw refusal("is a socket of neither TCP nor the UNIX domain")
+        }
+        guard families.contains(address.family) else {
+            let kind = address.family == AF_UNIX ? "the UNIX domain" : "TCP"
+            throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
+        }
+        let socket = try UVListener(loop.uv, adopting: descriptor, address)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return socket
+    }
+
+    /// Gives the socket up, which listens on; the caller owns the descriptor.
+    func release() -> CInt? {
+        guard !isClosing else { return nil }
+        close()
+        return descriptor
+    }
+
+    private static func option(_ option: CInt, _ descriptor: CInt) -> CInt? {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
+    }
+}

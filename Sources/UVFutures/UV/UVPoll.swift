@@ -1,0 +1,199 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+/// Watches a descriptor that somebody else owns.
+///
+/// libuv aborts the process if such a descriptor is gone when it is handed to the system, and keeps watching a number
+/// that stands for something else: so it is looked at before.
+final class UVPoll: UVHandle {
+    let descriptor: CInt
+    private let identity: FileIdentity
+    private(set) var interest: DescriptorEvents = []
+    private var isStarted = false
+    /// In the list of those that wait.
+    fileprivate var index = -1
+
+    /// Called with what is the case; not in a turn.
+    var onEvents: (DescriptorEvents) -> Void = { _ in }
+    /// The descriptor stands for something else, or for nothing; not in a turn.
+    var onLoss: (any Error) -> Void = { _ in }
+    var onClose: () -> Void = {}
+    /// Why the descriptor cannot be watched any more, if it cannot.
+    private(set) var loss: (any Error)?
+
+    static func watch(_ descriptor: CInt, on driver: UVLoop) throws -> UVPoll {
+        guard let identity = FileIdentity(of: descriptor) else {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) is not open; watch it after it has been opened")
+        }
+        if let other = driver.polls.open[descriptor] {
+            guard other.identity != identity else {
+                throw FutureError.invalidArgument(
+                    "descriptor \(descriptor) is watched on this loop already; use that watch, or close it first"
+                )
+            }
+            other.lose()
+        }
+        do throws(UVError) {
+            return try UVPoll(driver, descriptor, identity)
+        } catch {
+            switch error.code.rawValue {
+            case UV_EPERM.rawValue:
+                throw FutureError.invalidArgument(
+                    "descriptor \(descriptor) cannot be watched: it is a file or the like, which never makes one wait; "
+                        + "read or write it in RemoteContext.pool")
+            case UV_EEXIST.rawValue:
+                throw FutureError.invalidArgument(
+                    "descriptor \(descriptor) belongs to a stream or a listener of this loop; use that instead"
+                )
+            default: throw error
+            }
+        }
+    }
+
+    private init(_ driver: UVLoop, _ descriptor: CInt, _ identity: FileIdentity) throws(UVError) {
+        self.descriptor = descriptor
+        self.identity = identity
+        let flags = fcntl(descriptor, F_GETFL)
+        try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, descriptor) }
+        // libuv has changed it, also for whoever shares the descriptor and does not expect it.
+        if flags & O_NONBLOCK == 0 { _ = fcntl(descriptor, F_SETFL, flags) }
+        driver.polls.open[descriptor] = self
+    }
+
+    private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
+
+    func setInterest(_ interest: DescriptorEvents) {
+        guard interest != self.interest, !isClosing, loss == nil else { return }
+        self.interest = interest
+        guard !interest.isEmpty else { return stop() }
+        let status = unsafe uv_poll_start(poll, interest.rawValue) { handle, status, events in
+            unsafe UVPoll.from(handle!.pointee.data).isReady(status, events)
+        }
+        // Otherwise something else has got the number, and is found out in the same way.
+        isStarted = status == 0
+        driver.polls.started.append(self)
+    }
+
+    private func stop() {
+        interest = []
+        if isStarted { unsafe uv_poll_stop(poll) }
+        isStarted = false
+    }
+
+    private func isReady(_ status: CInt, _ events: CInt) {
+        guard status < 0 else { return onEvents(DescriptorEvents(rawValue: events)) }
+        // libuv has stopped the watch.
+        let interest = interest
+        self.interest = []
+        isStarted = false
+        onEvents(interest.union(.failed))
+    }
+
+    /// Whether the descriptor is still what it was.
+    fileprivate var isValid: Bool { isStarted && FileIdentity(of: descriptor) == identity }
+
+    func lose() {
+        guard !isClosing, loss == nil else { return }
+        stop()
+        leaveList()
+        let error = FutureError.invalidArgument(
+            "descriptor \(descriptor) was closed while it was watched; close the watch before the descriptor")
+        loss = error
+        onLoss(error)
+    }
+
+    private func leaveList() {
+        driver.polls.remove(self)
+        if driver.polls.open[descriptor] === self { driver.polls.open[descriptor] = nil }
+    }
+
+    func closeWatch() {
+        guard !isClosing else { return }
+        interest = []
+        leaveList()
+        close()
+    }
+
+    override func abort() { closeWatch() }
+
+    override func didClose() {
+        let onClose = onClose
+        self.onClose = {}
+        onEvents = { _ in }
+        onLoss = { _ in }
+        onClose()
+    }
+}
+
+/// Which file a descriptor stands for.
+struct FileIdentity: Equatable {
+    private let device: dev_t
+    private let inode: ino_t
+
+    /// `nil` if the descriptor is not open.
+    init?(of descriptor: CInt) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
+}
+
+/// The watches of a loop, and which of them are to be looked at.
+struct UVPollList {
+    /// How many watches that wait for long are looked at in a round.
+    private static let share = 16
+
+    /// By descriptor.
+    fileprivate var open: [CInt: UVPoll] = [:]
+    /// Those that the system has not been told of yet.
+    fileprivate var started: [UVPoll] = []
+    private var waiting: [UVPoll] = []
+    private var next = 0
+
+    fileprivate var isNeeded: Bool { !started.isEmpty || !waiting.isEmpty }
+
+    fileprivate mutating func add(_ poll: UVPoll) {
+        guard poll.index < 0 else { return }
+        poll.index = waiting.count
+        waiting.append(poll)
+    }
+
+    fileprivate mutating func remove(_ poll: UVPoll) {
+        started.removeAll { $0 === poll }
+        guard poll.index >= 0 else { return }
+        let last = waiting.removeLast()
+        if last !== poll {
+            waiting[poll.index] = last
+            last.index = poll.index
+        }
+        poll.index = -1
+    }
+
+    /// One after another, those that wait for long.
+    fileprivate mutating func takeShare() -> [UVPoll] {
+        (0..<min(Self.share, waiting.count)).map { _ in
+            next = next + 1 < waiting.count ? next + 1 : 0
+            return waiting[next]
+        }
+    }
+}
+
+extension UVLoop {
+    /// Finds descriptors that were closed while they were watched, before the system is asked to wait for them.
+    func checkWatches() {
+        guard polls.isNeeded else { return }
+        var candidates = polls.takeShare()
+        repeat {
+            let started = polls.started
+            polls.started = []
+            for poll in started { polls.add(poll) }
+            candidates += started
+            for poll in candidates where !poll.interest.isEmpty && !poll.isValid { poll.lose() }
+            candidates = []
+        } while !polls.started.isEmpty
+    }
+}

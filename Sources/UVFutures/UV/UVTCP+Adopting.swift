@@ -1,0 +1,37 @@
+internal import Futures
+internal import Glibc
+
+extension UVTCP {
+    /// Takes over a connected socket that somebody else has made.
+    ///
+    /// If it throws, the descriptor is the caller's still.
+    static func adopting(_ descriptor: CInt, on loop: EventLoop) throws -> UVTCP {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        let name = "descriptor \(descriptor)"
+        guard fcntl(descriptor, F_GETFD) >= 0 else {
+            throw FutureError.invalidArgument("\(name) is not open; give one of a connected TCP socket")
+        }
+        guard let local = SocketAddress(localOf: descriptor), [AF_INET, AF_INET6].contains(local.family)
+        else {
+            throw FutureError.invalidArgument("\(name) is not a TCP socket; give one that is connected")
+        }
+        guard let peer = SocketAddress(peerOf: descriptor) else {
+            throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
+        }
+        let socket = try UVTCP(loop.uv, adopting: descriptor)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        socket.localAddress = local
+        socket.peerAddress = peer
+        return socket
+    }
+}
+
+extension UVStream {
+    /// Another descriptor of the same socket.
+    final func duplicate() throws(UVError) -> CInt {
+        let copy = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
+        guard copy >= 0 else { throw error(-errno, "release") }
+        return copy
+    }
+}

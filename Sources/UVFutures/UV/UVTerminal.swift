@@ -1,0 +1,40 @@
+internal import CLibUV
+internal import Glibc
+
+/// A terminal. libuv opens it once more, so that others who have it open do not find it in non-blocking mode.
+final class UVTerminal: UVStream {
+    /// Works on a copy of `descriptor`.
+    init(_ driver: UVLoop, copying descriptor: CInt) throws(UVError) {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw UVError(-errno, "terminal", local: nil, peer: nil) }
+        do throws(UVError) {
+            try unsafe super.init(driver, UV_TTY, "terminal") { unsafe uv_tty_init($0, $1, copy, 0) }
+        } catch {
+            Glibc.close(copy)
+            throw error
+        }
+        loop.liveConnections += 1
+        if self.descriptor != copy { Glibc.close(copy) }
+    }
+
+    /// How many columns and rows it shows.
+    func size() throws(UVError) -> (columns: Int, rows: Int) {
+        var (columns, rows): (CInt, CInt) = (0, 0)
+        let status = unsafe uv_tty_get_winsize(memory(as: uv_tty_t.self), &columns, &rows)
+        if status != 0 { throw error(status, "window size") }
+        return (Int(columns), Int(rows))
+    }
+
+    /// A terminal has no end that could be told.
+    override func shutdownWrite() { answerLater { $0.didShutDown(0) } }
+
+    override func close(resetting: Bool) {
+        if let descriptor { TerminalModes.restore(descriptor) }
+        super.close(resetting: resetting)
+    }
+
+    override func didClose() {
+        loop.liveConnections -= 1
+        super.didClose()
+    }
+}

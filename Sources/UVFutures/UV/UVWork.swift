@@ -1,0 +1,40 @@
+internal import CLibUV
+internal import Futures
+
+/// A job in libuv's thread pool. See <https://docs.libuv.org/en/v1.x/threadpool.html>.
+final class UVWork: UVRequest {
+    private let driver: UVLoop
+    // Run on a thread of the pool; all else here is of the loop's thread.
+    private let job: RemoteJob
+
+    private init(_ driver: UVLoop, _ job: RemoteJob) {
+        self.driver = driver
+        self.job = job
+        super.init(UV_WORK)
+    }
+
+    /// On the thread of the job's loop.
+    static func start(_ job: RemoteJob) {
+        guard !job.loop.isShutDown, job.isWaiting else { return job.cancel() }
+        let driver = job.loop.uv
+        let work = UVWork(driver, job)
+        driver.works[ObjectIdentifier(job)] = work
+        // Fails only without a callback.
+        _ = work.submit {
+            unsafe uv_queue_work(
+                driver.loop, work.memory(as: uv_work_t.self),
+                { work in unsafe UVWork.pending(work!.pointee.data).job.run() },
+                { work, _ in unsafe UVWork.completed(work!.pointee.data).hasEnded() })
+        }
+    }
+
+    /// Takes the job's place in the queue of the pool back, if it has not been started.
+    static func cancel(_ job: ObjectIdentifier, on driver: UVLoop) {
+        guard let work = driver.works[job] else { return }
+        unsafe uv_cancel(work.memory(as: uv_req_t.self))
+    }
+
+    private func hasEnded() {
+        driver.works[ObjectIdentifier(job)] = nil
+    }
+}

@@ -1,0 +1,155 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+/// Sockets of the UNIX domain, made without libuv, which cuts long paths off and knows no abstract names before 1.46.
+enum UnixSocket {
+    private static func make(_ operation: String, _ address: SocketAddress) throws(UVError) -> CInt {
+        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, kind, 0)
+        guard descriptor >= 0 else { throw UVError(-errno, operation, local: nil, peer: address) }
+        return descriptor
+    }
+
+    // MARK: Connecting
+
+    /// Connects at once, or fails: with `EAGAIN` if the server's backlog is full.
+    static func connect(to address: SocketAddress, on loop: EventLoop) throws(UVError) -> UVPipe {
+        let descriptor = try make("connect", address)
+        do throws(UVError) {
+            guard unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
+                throw UVError(-errno, "connect", local: nil, peer: address)
+            }
+            let pipe = try UVPipe(loop.uv, adopting: descriptor)
+            pipe.localAddress = SocketAddress(localOf: descriptor)
+            pipe.peerAddress = address
+            return pipe
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// Takes over a connected socket that somebody else has made. If it throws, the descriptor is the caller's still.
+    static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        let open = try OpenDescriptor(descriptor)
+        guard open.kind == .socket, let local = SocketAddress(localOf: descriptor), local.path != nil else {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) is not a socket of the UNIX domain; give one that is connected")
+        }
+        guard let peer = SocketAddress(peerOf: descriptor) else {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) is a socket that is not connected; connect it before")
+        }
+        let pipe = try UVPipe(loop.uv, adopting: descriptor)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        pipe.localAddress = local
+        pipe.peerAddress = peer
+        return pipe
+    }
+
+    static func peerCredentials(_ descriptor: CInt) throws(UVError) -> UnixConnection.Credentials {
+        // `struct ucred`, a GNU extension.
+        var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
+        let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+        if status != 0 { throw UVError(-errno, "peer credentials", local: nil, peer: nil) }
+        return UnixConnection.Credentials(
+            processID: credentials.0, userID: credentials.1, groupID: credentials.2)
+    }
+
+    // MARK: Listening
+
+    static func listen(
+        _ address: SocketAddress, permissions: UInt32?, backlog: CInt, on loop: EventLoop
+    ) throws -> UVListener {
+        let descriptor = try make("listen", address)
+        var file: SocketFile?
+        do {
+            // The file gets no more than these, and what the umask takes away comes back before anybody listens.
+            if let permissions { fchmod(descriptor, permissions) }
+            try bind(descriptor, to: address)
+            if !address.isAbstract {
+                file = SocketFile(address.path!)
+                if let permissions { try file?.setPermissions(permissions, address) }
+            }
+            guard Glibc.listen(descriptor, backlog) == 0 else {
+                throw UVError(-errno, "listen", local: address, peer: nil)
+            }
+            let listener = try UVListener(loop.uv, adopting: descriptor, address, capacity: Int(backlog) + 1)
+            if let file { listener.willClose = { file.remove() } }
+            return listener
+        } catch {
+            file?.remove()
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private static func bind(_ descriptor: CInt, to address: SocketAddress) throws {
+        func tryBind() -> Bool {
+            unsafe address.withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) } == 0
+        }
+        if tryBind() { return }
+        let failure = UVError(-errno, "listen", local: address, peer: nil)
+        guard failure.code == .addressInUse, !address.isAbstract, let path = address.path else {
+            throw failure
+        }
+        guard let left = SocketFile(path) else {
+            throw FutureError.invalidArgument(
+                "cannot listen at \(path): there is a file that is no socket; remove it or give another path")
+        }
+        guard try nobodyListens(at: address) else { throw failure }
+        left.remove()
+        if !tryBind() { throw UVError(-errno, "listen", local: address, peer: nil) }
+    }
+
+    private static func nobodyListens(at address: SocketAddress) throws(UVError) -> Bool {
+        let probe = try make("listen", address)
+        defer { close(probe) }
+        let status = unsafe address.withSocketAddress { unsafe Glibc.connect(probe, $0, $1) }
+        return status != 0 && errno == ECONNREFUSED
+    }
+}
+
+/// The file of a socket, and not that of another one which takes its place.
+private struct SocketFile {
+    private let path: String
+    private let identity: FileIdentity
+    private let permissions: UInt32
+
+    /// `nil` if it is no socket. The path is of the working directory that there is now.
+    init?(_ path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        identity = FileIdentity(status)
+        permissions = status.st_mode & 0o777
+        if path.hasPrefix("/") {
+            self.path = path
+        } else {
+            let directory = unsafe text(Int(PATH_MAX)) { unsafe getcwd($0, $1) == nil ? -1 : 0 }
+            self.path = "\(directory)/\(path)"
+        }
+    }
+
+    func remove() {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, FileIdentity(status) == identity else { return }
+        unsafe unlink(path)
+    }
+
+    /// By the file itself: somebody may have put something else in its place.
+    func setPermissions(_ permissions: UInt32, _ address: SocketAddress) throws(UVError) {
+        if permissions == self.permissions { return }
+        let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
+        defer { if file >= 0 { close(file) } }
+        guard file >= 0, FileIdentity(of: file) == identity else {
+            throw UVError(.addressInUse, "listen", local: address, peer: nil)
+        }
+        if unsafe chmod("/proc/self/fd/\(file)", permissions) != 0 {
+            throw UVError(-errno, "permissions", local: address, peer: nil)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import ByteStreams
+public import Futures
+
+extension UnixConnection {
+    /// Connects to the server at `path`, as ``SocketAddress/init(path:)`` reads it.
+    ///
+    /// While more wait there than the server's backlog holds, tries again until it succeeds. Cancelling the future gives
+    /// up. Fails with ``UVError``: ``UVError/Code/connectionRefused`` when nobody listens there any more,
+    /// ``UVError/Code/notFound``, ``UVError/Code/permissionDenied``, ``UVError/Code/timedOut`` after `timeout`; and with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if an argument makes no sense.
+    public static func connect(
+        path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
+        on loop: EventLoop
+    ) -> Future<UnixConnection> {
+        do {
+            try check(timeout, limits, on: loop)
+            let attempt = UnixConnectAttempt(try SocketAddress(path: path), limits, on: loop)
+            return attempt.start(timeout)
+        } catch {
+            return loop.failed(error)
+        }
+    }
+}
+
+/// Tries until there is room in the server's backlog, for which the system lets nobody wait. Timers keep it alive.
+private final class UnixConnectAttempt {
+    private let address: SocketAddress
+    private let limits: StreamLimits
+    private let loop: EventLoop
+    private let promise: Promise<UnixConnection>
+    private var pause = Duration.milliseconds(1)
+    private var deadline: LoopInstant
+    private var timer: ScheduledTask<Void>?
+
+    init(_ address: SocketAddress, _ limits: StreamLimits, on loop: EventLoop) {
+        self.address = address
+        self.limits = limits
+        self.loop = loop
+        promise = loop.makePromise()
+        deadline = loop.instant
+    }
+
+    func start(_ timeout: Duration) -> Future<UnixConnection> {
+        deadline = loop.instant.advanced(by: timeout)
+        promise.onCancelRequest { [self] in
+            timer?.cancel()
+            return .cancel
+        }
+        attempt()
+        return promise.future
+    }
+
+    private func attempt() {
+        do throws(UVError) {
+            promise.succeed(UnixConnection(try UnixSocket.connect(to: address, on: loop), limits: limits))
+        } catch {
+            guard error.code == .wouldBlock else { return fail(error) }
+            guard loop.instant < deadline else {
+                return fail(UVError(.timedOut, "connect", local: nil, peer: address))
+            }
+            timer = loop.schedule(at: min(deadline, loop.instant.advanced(by: pause))) { [self] in attempt() }
+            timer?.future.ignoreFailure().whenFailure { [promise] in promise.fail($0) }
+            pause = min(pause * 2, .milliseconds(100))
+        }
+    }
+
+    private func fail(_ error: UVError) { promise.fail(error) }
+}

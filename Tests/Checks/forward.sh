@@ -1,0 +1,53 @@
+#!/bin/bash
+# Sends bytes through two forwarders to the echo server and back: TCP, UNIX, TCP, and by way of UNIX and TCP. All bytes
+# come back, and the resident memory of each forwarder stays within 16 MiB of what it was at its start.
+# usage: forward.sh BYTES
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+size=$1 bin=Examples/.build/release work=$(mktemp -d)
+servers=()
+trap 'rm -rf "$work"; kill "${servers[@]}" 2>/dev/null || true' EXIT
+
+fail() {
+    echo "PortForwarder: $*" >&2
+    exit 1
+}
+
+memory() { sed -n "s/^$2:[^0-9]*\([0-9]*\) kB/\1/p" "/proc/$1/status"; }
+offer() { seq 1000000000000 2>/dev/null | head -c "$size"; }
+
+# Starts a server, and sets `pid` and `port`.
+start() {
+    local out="$work/out${#servers[@]}" line
+    : >"$out"
+    "$bin/$@" --port 0 >"$out" 2>&1 &
+    pid=$!
+    servers+=("$pid")
+    line=$(timeout 10 grep -m1 '^listening on ' <(tail -n +1 -f --pid=$pid "$out")) || fail "$1 does not listen: $(cat "$out")"
+    port=${line##*:}
+}
+
+# usage: through SOCAT-ADDRESS
+through() {
+    cmp <(offer) <(offer | timeout 3600 socat -t 600 - "$1") || fail "lost or changed bytes by way of $1"
+}
+
+start EchoServer --unix "$work/echo"
+start PortForwarder "127.0.0.1:$port" --unix "$work/inner"
+inner=$pid
+start PortForwarder "unix:$work/inner" --unix "$work/outer"
+outer=$pid
+before=($(memory "$inner" VmRSS) $(memory "$outer" VmRSS))
+through "TCP:127.0.0.1:$port"
+through "UNIX-CONNECT:$work/outer"
+after=($(memory "$inner" VmRSS) $(memory "$outer" VmRSS))
+growth=($((after[0] - before[0])) $((after[1] - before[1])))
+echo "PortForwarder: grew by ${growth[0]} and ${growth[1]} KiB while twice $size bytes went there and back"
+[ "${growth[0]}" -lt 16384 ] && [ "${growth[1]}" -lt 16384 ] || fail "grew by more than 16 MiB"
+
+kill "$outer"
+wait "$outer" || fail "ended with status $?"
+[ ! -e "$work/outer" ] || fail "left its socket behind"
+grep -q '^passed on [0-9]* bytes of 2 connections, of which 0 broke$' "$work/out2" || fail "does not say what it did: $(cat "$work/out2")"
+echo "PortForwarder: works"

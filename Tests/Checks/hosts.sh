@@ -1,0 +1,52 @@
+#!/bin/bash
+# Lets each host use the library, and expects its own last word: a C program, Node.js, Python's uvloop and Lua.
+# usage: hosts.sh FLAGS...
+set -euo pipefail
+shopt -s inherit_errexit
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+release=Examples/.build/release
+
+passes() {
+    local word=$1 said
+    shift
+    said=$(timeout 120 "$@") && [[ ${said##*$'\n'} == "$word" ]] ||
+        { echo "$*: said $said, not: $word" >&2; exit 1; }
+    echo "$word"
+}
+
+swift build -c release --package-path Examples "$@"
+passes "C host: passed" "$release/CHost"
+
+node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
+swift build -c release --package-path Examples/NodeAddon "$@" -Xcc "-idirafter$node/include/node"
+cp Examples/NodeAddon/.build/release/libNodeAddon.so "$work/swift.node"
+passes "Node: passed" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node"
+
+# As many system calls for many promises as for few.
+if strace -c -o "$work/none" true 2>/dev/null; then
+    calls() {
+        PROMISES=$1 strace -f -c -o "$work/calls" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node" >/dev/null
+        awk 'END { print $3 == "total" ? $2 : $4 }' "$work/calls"
+    }
+    few=$(calls 10000) many=$(calls 50000)
+    echo "Node: $few system calls with 2 x 10,000 promises, $many with 2 x 50,000"
+    ((many < few + 20000)) || { echo "Node: promises make system calls" >&2; exit 1; }
+else
+    echo "Node: system calls not counted, ptrace is not permitted"
+fi
+
+# Debian's python3 and its uvloop, which share the system's libuv, and the wheel, which carries its own.
+python=/usr/bin/python3
+passes "Python, attach: passed" "$python" Examples/PythonHost/host.py "$release/libEchoLibrary.so" attach
+version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+python3 -m pip download --quiet --no-deps --only-binary :all: --python-version "$version" --dest "$work" uvloop==0.22.1
+python3 -m zipfile -e "$work"/uvloop-*.whl "$work/wheel"
+PYTHONPATH=$work/wheel passes "Python, refuse: passed" \
+    "$python" Examples/PythonHost/host.py "$release/libEchoLibrary.so" refuse
+passes "Python, bridge: passed" "$python" Examples/PythonHost/host.py "$release/libEchoLibrary.so" bridge
+
+clang -O1 -Wall -Werror -shared -fPIC $(pkg-config --cflags lua5.4) Examples/LuaHost/swift_echo.c \
+    -o "$work/swift_echo.so" -L "$release" -lEchoLibrary -luv "-Wl,-rpath,$PWD/$release"
+passes "Lua: passed" lua5.4 Examples/LuaHost/host.lua "$work/swift_echo.so"

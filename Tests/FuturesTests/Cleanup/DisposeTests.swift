@@ -1,0 +1,140 @@
+import Futures
+import FuturesTesting
+import Testing
+
+struct DisposeTests {
+    @Test("a disposer runs once: when disposed of, even from within, or when released")
+    func disposer() {
+        var runs = 0
+        var disposer: Disposer? = Disposer { runs += 1 }
+        disposer?.dispose()
+        disposer?.dispose()
+        #expect(runs == 1 && disposer!.isDisposed)
+        disposer = nil
+        #expect(runs == 1)
+        let holder = Holder()
+        holder.disposer = Disposer {
+            runs += 1
+            holder.disposer?.dispose()
+        }
+        holder.disposer?.dispose()
+        #expect(runs == 2)
+        _ = Disposer { runs += 1 }
+        #expect(runs == 3)
+        #expect(Disposer().isDisposed)
+    }
+
+    private final class Holder {
+        var disposer: Disposer?
+    }
+
+    @Test("a bag disposes of all in order, when told so or when released, and can be filled again")
+    func bag() {
+        let seen = Record()
+        var bag: DisposeBag? = DisposeBag()
+        bag! += Disposer { seen.add(1) }
+        bag! += { [unowned bag] in
+            seen.add(2)
+            bag! += { seen.add("added meanwhile") }
+            bag!.dispose()
+            bag! += { seen.add("stays") }
+        }
+        let inner = bag!.innerBag()
+        inner.add { seen.add(3) }
+        bag!.dispose()
+        #expect(seen.entries == ["1", "2", "added meanwhile", "3"])
+        #expect(!bag!.isEmpty && inner.isEmpty)
+        inner.add { seen.add("inner") }
+        inner.dispose()
+        bag = nil
+        #expect(seen.entries.suffix(2) == ["inner", "stays"])
+    }
+
+    @Test("a bag keeps objects alive until then")
+    func hold() {
+        var released = 0
+        let bag = DisposeBag()
+        bag.hold(Witness { released += 1 })
+        #expect(released == 0)
+        bag.dispose()
+        #expect(released == 1)
+    }
+
+    @Test(
+        "a bag cancels futures that are pending, unless others wait, and keeps none alive",
+        arguments: Driver.allCases)
+    func futures(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let bag = DisposeBag()
+            let promise = loop.makePromise(of: Int.self)
+            let mapped = promise.future.map { $0 }
+            bag += mapped
+            let shared = loop.makePromise(of: Int.self)
+            shared.future.whenSuccess { _ in }
+            bag += shared.future
+            bag += loop.succeeded(1)
+            bag += loop.makePromise(of: Int.self).future
+            for _ in 0..<1_000 { bag += loop.submit {} }
+            try settle(loop)
+            #expect(loop.statistics.futures == 4)
+            bag.dispose()
+            #expect(bag.isEmpty)
+            #expect("\(mapped) \(promise.future)" == "Future(cancelled) Future(cancelled)")
+            #expect(!shared.future.isCompleted)
+            shared.succeed(1)
+        }
+    }
+
+    @Test("a bag to which futures are added for ever does not grow for ever", arguments: Driver.allCases)
+    func growth(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let bag = DisposeBag()
+            var seen = Record()
+            bag += { seen.add("kept") }
+            let pending = loop.makePromise(of: Int.self)
+            bag += pending.future
+            for _ in 0..<31 { bag += loop.submit {} }
+            try settle(loop)
+            bag += loop.submit {}
+            #expect(!pending.future.isCompleted)
+            bag.dispose()
+            #expect(pending.future.isCompleted && seen.entries == ["kept"])
+            seen = Record()
+            for _ in 0..<100 { bag += { seen.add("kept") } }
+            bag.dispose()
+            #expect(seen.entries.count == 100)
+        }
+    }
+
+    @Test("a future's disposer cancels it, and does not keep it alive", arguments: Driver.allCases)
+    func ofFuture(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let first = loop.makePromise(of: Int.self)
+            var disposer: Disposer? = first.future.disposer()
+            disposer?.dispose()
+            #expect(first.future.isCompleted)
+            let second = loop.makePromise(of: Int.self)
+            disposer = second.future.disposer()
+            #expect(!second.future.isCompleted)
+            disposer = nil
+            #expect("\(second.future)" == "Future(cancelled)")
+            disposer = loop.makePromise(of: Int.self).future.disposer()
+            #expect(loop.statistics.futures == 2)
+            withExtendedLifetime((first, second)) {}
+        }
+    }
+
+    @Test("what is to be disposed of later is kept until then", arguments: Driver.allCases)
+    func later(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            Disposer { seen.add("disposed") }.dispose(after: .ticks(1), on: loop)
+            let task = Disposer { seen.add("released") }.dispose(after: .ticks(1_000), on: loop)
+            #expect(seen.entries.isEmpty)
+            try pass(.ticks(2), on: loop)
+            #expect(seen.entries == ["disposed"])
+            task.cancel()
+            #expect(seen.entries == ["disposed", "released"])
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+struct SemaphoreTests {
+    @Test("a semaphore lets in as many as it has permits, in the order of asking", arguments: Driver.allCases)
+    func order(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 2, on: loop)
+            var running = 0
+            var peak = 0
+            var started: [Int] = []
+            let all = (0..<10).map { number in
+                semaphore.with {
+                    started.append(number)
+                    running += 1
+                    peak = max(peak, running)
+                    return loop.sleep(for: .ticks(1)).map { running -= 1 }
+                }
+            }
+            #expect(semaphore.waitingCount == 8 && semaphore.available == 0 && semaphore.limit == 2)
+            _ = try loop.run(until: Future.all(all))
+            #expect(peak == 2)
+            #expect(started == Array(0..<10))
+            #expect(semaphore.available == 2)
+        }
+    }
+
+    @Test("who asks for many is not overtaken by who asks for few", arguments: Driver.allCases)
+    func fairness(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let semaphore = Semaphore(count: 3, on: loop)
+            let first = try #require(semaphore.tryAcquire(2))
+            semaphore.acquire(3).whenSuccess { permit in
+                seen.add("three")
+                permit.release()
+            }
+            semaphore.acquire(1).whenSuccess { _ in seen.add("one") }
+            #expect(semaphore.tryAcquire() == nil)
+            try settle(loop)
+            #expect(seen.entries.isEmpty)
+            first.release()
+            first.release()
+            try settle(loop)
+            #expect(seen.entries == ["three", "one"])
+            #expect(semaphore.available == 3)
+        }
+    }
+
+    @Test(
+        "a waiter leaves when it is cancelled or its time is up, which may let others in",
+        arguments: Driver.allCases)
+    func departure(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 2, on: loop)
+            let held = try #require(semaphore.tryAcquire())
+            let greedy = semaphore.acquire(2)
+            let modest = semaphore.acquire(1)
+            #expect(!modest.isCompleted)
+            #expect(greedy.cancel())
+            #expect(modest.isCompleted && semaphore.available == 0)
+            let late = semaphore.acquire().timeout(after: .ticks(1))
+            var hasRun = false
+            let never = semaphore.with { () -> Future<Void> in
+                hasRun = true
+                return loop.succeeded()
+            }
+            #expect(never.cancel())
+            expect(late, failsWith: FutureError.timedOut(after: .ticks(1)))
+            #expect(semaphore.waitingCount == 0 && !hasRun)
+            held.release()
+            withExtendedLifetime(modest) { #expect(semaphore.available == 1) }
+        }
+    }
+
+    @Test("a permit that nobody holds any more is released", arguments: Driver.allCases)
+    func release(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 1, on: loop)
+            var held = semaphore.tryAcquire()
+            for _ in 0..<largeCount { _ = semaphore.acquire() }
+            let last = semaphore.acquire()
+            #expect(held != nil)
+            held = nil
+            // One after the other gets the permit, has nobody to give it to, and so releases it.
+            #expect(last.isCompleted && semaphore.available == 0)
+        }
+    }
+
+    @Test("with releases on failure, throw and cancellation alike", arguments: Driver.allCases)
+    func with(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 1, on: loop)
+            expect(semaphore.with { loop.failed(Failure(1), of: Int.self) }, failsWith: Failure(1))
+            expect(semaphore.with { () -> Future<Int> in throw Failure(2) }, failsWith: Failure(2))
+            #expect(semaphore.available == 1)
+            let promise = loop.makePromise(of: Int.self)
+            let running = semaphore.with { promise.future }
+            try settle(loop)
+            #expect(semaphore.available == 0)
+            #expect(running.cancel())
+            #expect(semaphore.available == 1 && promise.future.isCompleted)
+
+            let stubborn = loop.makePromise(of: Int.self)
+            stubborn.onCancelRequest { .continue }
+            let going = semaphore.with { stubborn.future }
+            try settle(loop)
+            #expect(going.cancel())
+            #expect(semaphore.available == 0)
+            stubborn.succeed(3)
+            #expect(semaphore.available == 1)
+            try expect(going, succeedsWith: 3)
+        }
+    }
+
+    @Test(
+        "a broken semaphore fails all who wait and who will, but leaves permits in peace",
+        arguments: Driver.allCases)
+    func broken(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 1, on: loop)
+            let held = try #require(semaphore.tryAcquire())
+            let waiting = semaphore.acquire()
+            semaphore.break(Failure(1))
+            semaphore.break(Failure(2))
+            expect(waiting.map { $0.count }, failsWith: Failure(1))
+            held.release()
+            #expect(semaphore.available == 1 && semaphore.tryAcquire() == nil)
+            expect(semaphore.acquire().map { $0.count }, failsWith: Failure(1))
+        }
+    }
+
+    @Test("more permits than there are, or none, are refused", arguments: Driver.allCases)
+    func invalid(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 2, on: loop)
+            for count in [3, 0, -1] {
+                let text = "\(count) permits were asked of a semaphore that has 2; ask for 1 to 2"
+                expect(
+                    semaphore.acquire(count).map { $0.count }, failsWith: FutureError.invalidArgument(text))
+                #expect(semaphore.tryAcquire(count) == nil)
+            }
+        }
+    }
+
+    @Test("waiters fail when the loop is shut down", arguments: Driver.allCases)
+    func shutdown(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let semaphore = Semaphore(count: 1, on: loop)
+            let held = semaphore.tryAcquire()
+            let waiting = semaphore.acquire()
+            loop.shutdown()
+            #expect("\(waiting)" == "Future(failure: \(FutureError.shutDown))")
+            #expect("\(semaphore.acquire().ignoreFailure())" == "Future(failure: \(FutureError.shutDown))")
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    @Test("a mutex holds its lock across callbacks", arguments: Driver.allCases)
+    func mutex(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let mutex = AsyncMutex(on: loop)
+            var balance = 100
+            func withdraw(_ amount: Int) -> Future<Bool> {
+                mutex.withLock {
+                    let seen = balance
+                    return loop.sleep(for: .ticks(1)).map {
+                        guard seen >= amount else { return false }
+                        balance = seen - amount
+                        return true
+                    }
+                }
+            }
+            try expect(Future.all([60, 60, 40].map(withdraw)), succeedsWith: [true, false, true])
+            #expect(balance == 0 && !mutex.isLocked)
+            let permit = try #require(mutex.tryLock())
+            #expect(mutex.isLocked && mutex.tryLock() == nil)
+            let next = mutex.lock()
+            #expect(mutex.waitingCount == 1)
+            permit.release()
+            try loop.run(until: next).release()
+            #expect(!mutex.isLocked)
+        }
+    }
+
+    @Test("readers share, a writer is alone, and nobody overtakes", arguments: Driver.allCases)
+    func readersAndWriters(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let lock = ReadWriteLock(on: loop)
+            func work(_ name: String) -> () -> Future<Void> {
+                {
+                    seen.add("+\(name)")
+                    return loop.sleep(for: .ticks(2)).map { seen.add("-\(name)") }
+                }
+            }
+            let all = [
+                lock.withReading(work("r1")), lock.withReading(work("r2")), lock.withWriting(work("w")),
+                lock.withReading(work("r3")),
+            ]
+            #expect(lock.waitingCount == 2)
+            _ = try loop.run(until: Future.all(all))
+            #expect(seen.entries == ["+r1", "+r2", "-r1", "-r2", "+w", "-w", "+r3", "-r3"])
+            let writer = lock.write()
+            let reader = lock.read()
+            try loop.run(until: writer).release()
+            try loop.run(until: reader).release()
+        }
+    }
+}

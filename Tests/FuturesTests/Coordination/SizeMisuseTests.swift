@@ -1,0 +1,65 @@
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+/// Sizes that make no sense end the process with a sentence, in release too.
+struct SizeMisuseTests {
+    private static let sentences = [
+        "A limit of operations at a time of 0 makes no sense; give at least 1.",
+        "A limit of operations at a time of -1 makes no sense; give at least 1.",
+        "A semaphore of 0 makes no sense; give at least 1.",
+        "A channel of -1 makes no sense; give at least 0.",
+        "A latch of -1 makes no sense; give at least 0.",
+        "A step of a latch of -1 makes no sense; give at least 0.",
+        "A barrier of 0 makes no sense; give at least 1.",
+        "a cost of -1 is negative; give zero or more",
+        "a delay of -1.0 seconds is negative; give zero or more",
+    ]
+
+    @Test("a size or a limit that makes no sense", arguments: sentences.indices)
+    func sizes(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let loop = EventLoop.virtual()
+            switch call {
+            case 0: _ = FutureQueue(maxConcurrent: 0, on: loop)
+            case 1: FutureQueue(on: loop).maxConcurrent = -1
+            case 2: _ = Semaphore(count: 0, on: loop)
+            case 3: _ = FutureChannel<Int>(capacity: -1, on: loop)
+            case 4: _ = Latch(count: -1, on: loop)
+            case 5: Latch(count: 1, on: loop).countDown(by: -1)
+            case 6: _ = Barrier(parties: 0, on: loop)
+            case 7: FutureCache<Int, Int>(on: loop).set(1, for: 1, cost: -1)
+            default: FutureCache<Int, Int>(on: loop).set(1, for: 1, expiresAfter: .seconds(-1))
+            }
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(printed.contains(Self.sentences[call]))
+    }
+
+    @Test("a queue, a semaphore or a channel used on another thread", arguments: 0..<5)
+    func elsewhere(call: Int) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let loop = EventLoop.virtual()
+            nonisolated(unsafe) let queue = FutureQueue(on: loop)
+            nonisolated(unsafe) let semaphore = Semaphore(count: 1, on: loop)
+            nonisolated(unsafe) let channel = FutureChannel<Int>(capacity: 1, on: loop)
+            nonisolated(unsafe) let gate = Gate(on: loop)
+            nonisolated(unsafe) let cache = FutureCache<Int, Int>(on: loop)
+            try onThread {
+                switch call {
+                case 0: _ = unsafe queue.enqueue { 1 }
+                case 1: _ = unsafe semaphore.acquire()
+                case 2: _ = unsafe channel.tryPush(1)
+                case 3: _ = unsafe gate.close()
+                default: _ = unsafe cache.value(for: 1)
+                }
+            }
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(
+            printed.contains("used off its event loop's thread. Go there first, with loop.execute { … }."))
+    }
+}

@@ -1,0 +1,148 @@
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+/// Actors whose executor is a loop, and tasks that prefer one.
+struct PinnedActorTests {
+    private actor Counter {
+        nonisolated let loop: EventLoop
+        private(set) var count = 0
+
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        func add() -> Int {
+            #expect(loop.isCurrent)
+            count += 1
+            return count
+        }
+
+        /// Callbacks made in the actor are isolated to it.
+        func countWhenComplete(_ future: Future<Int>) {
+            future.whenSuccess { self.count += $0 }
+        }
+
+        func countLater() -> Future<Int> {
+            let elsewhere = Plain()
+            return Future(on: loop) {
+                self.count += 1
+                await elsewhere.work()
+                self.count += try await self.loop.sleep(for: .ticks(1)).map { 10 }.value
+                return self.count
+            }
+        }
+
+        func awaitCount() async throws -> Int { try await countLater().value }
+
+        /// How often other threads, or the system, had to wake the loop for so many awaits.
+        func wakeUps(awaiting rounds: Int) async throws -> UInt64 {
+            let (ready, before) = (loop.succeeded(1), loop.statistics.wakeUps)
+            for _ in 0..<rounds {
+                count += try await ready.value
+                count += try await loop.submit { 1 }.value
+            }
+            return loop.statistics.wakeUps - before
+        }
+    }
+
+    private actor Plain {
+        func isOn(_ loop: EventLoop) -> Bool { loop.isCurrent }
+        func work() {}
+    }
+
+    @Test(
+        "callbacks of futures may assume the isolation of an actor pinned to the loop",
+        arguments: Driver.allCases)
+    func assumeIsolated(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let counter = Counter(loop)
+            let future = loop.submit { counter.assumeIsolated { $0.add() } }
+            try expect(future, succeedsWith: 1)
+            counter.assumeIsolated { $0.countWhenComplete(loop.succeeded(4)) }
+            try settle(loop)
+            #expect(counter.assumeIsolated { $0.count } == 5)
+        }
+    }
+
+    @Test(
+        "an asynchronous body made in an actor pinned to the loop is isolated to that",
+        arguments: Driver.allCases)
+    func actorBody(driver: Driver) async throws {
+        try await withRunningLoop(driver) { loop in
+            let counter = Counter(loop)
+            let counted = try await counter.awaitCount()
+            #expect(counted == 11)
+            #expect(await counter.count == 11)
+        }
+    }
+
+    @Test("a call of a pinned actor from a body of its loop stays in the turn", arguments: Driver.allCases)
+    func sameTurn(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let counter = Counter(loop)
+            let future = Future(on: loop) {
+                let turns = loop.statistics.turns
+                for _ in 0..<3 { _ = await counter.add() }
+                return loop.statistics.turns - turns
+            }
+            try expect(future, succeedsWith: 0)
+            #expect(counter.assumeIsolated { $0.count } == 3)
+        }
+    }
+
+    @Test(
+        "an actor on its loop awaits ready and pending futures without a wake-up", arguments: Driver.allCases)
+    func noWakeUp(driver: Driver) async throws {
+        try await withRunningLoop(driver) { loop in
+            let counter = Counter(loop)
+            let rounds = largeCount / 10
+            let wakeUps = try await counter.wakeUps(awaiting: rounds)
+            #expect(wakeUps == 0)
+            #expect(await counter.count == 2 * rounds)
+        }
+    }
+
+    @Test(
+        "a task that prefers the loop runs there, with the actors that have no executor of their own",
+        arguments: Driver.allCases)
+    func preference(driver: Driver) async throws {
+        try await withRunningLoop(driver) { loop in
+            #expect(!loop.isCurrent)
+            await withTaskExecutorPreference(loop) {
+                #expect(await concurrently { loop.isCurrent })
+                #expect(await Plain().isOn(loop))
+                async let child = concurrently { loop.isCurrent }
+                #expect(await child)
+            }
+            let preferring = Task<Bool, Never>(executorPreference: loop) { loop.isCurrent }
+            #expect(await preferring.value)
+            #expect(!loop.isCurrent)
+        }
+    }
+
+    @Test(
+        "jobs of pinned actors from other threads run in the order in which they were given",
+        arguments: Driver.allCases)
+    func order(driver: Driver) async throws {
+        try await withRunningLoop(driver) { loop in
+            let counter = Counter(loop)
+            for number in 1...100 { #expect(await counter.add() == number) }
+        }
+    }
+
+    @Test("a job of an actor whose loop has been shut down traps with a sentence")
+    func outlived() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            loop.shutdown()
+            _ = await Counter(loop).add()
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("A job was given to an actor whose event loop has been shut down."))
+    }
+}
+
+@concurrent
+private func concurrently(_ body: @Sendable () -> Bool) async -> Bool { body() }

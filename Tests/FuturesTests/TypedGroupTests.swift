@@ -1,0 +1,93 @@
+import Futures
+import Testing
+
+struct TypedGroupTests {
+    private typealias Typed = TypedFuture<Int, Refusal>
+
+    private func promises(_ count: Int, on loop: EventLoop) -> [TypedPromise<Int, Refusal>] {
+        (0..<count).map { _ in loop.makePromise(of: Int.self, failingWith: Refusal.self) }
+    }
+
+    @Test("all of typed futures gathers the values in order", arguments: Driver.allCases)
+    func all(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promises = promises(3, on: loop)
+            let all = TypedFuture.all(promises.map(\.future))
+            for (index, promise) in promises.enumerated().reversed() { promise.succeed(index) }
+            try expect(all, completesAs: "success: [0, 1, 2]")
+            try expect(Typed.all([], on: loop), completesAs: "success: []")
+        }
+    }
+
+    @Test(
+        "all of typed futures ends with the first failure, and cancels the others", arguments: Driver.allCases
+    )
+    func allFails(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var promises = promises(3, on: loop)
+            let all = Typed.all(promises.map(\.future))
+            promises[1].fail(.refused)
+            try expect(all, completesAs: "failure: refused")
+            #expect(promises.map { "\($0.future)" }.filter { $0 == "TypedFuture(cancelled)" }.count == 2)
+
+            promises = self.promises(2, on: loop)
+            let kept = Typed.all(promises.map(\.future), cancelRemaining: false)
+            promises[0].cancel()
+            try expect(kept, completesAs: "cancelled")
+            #expect(promises[1].succeed(1))
+        }
+    }
+
+    @Test("and, zip and race of typed futures", arguments: Driver.allCases)
+    func pairs(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let name = TypedFuture<String, Refusal>.succeeded("a", on: loop)
+            let one = Typed.succeeded(1, on: loop)
+            try expect(one.and(name), completesAs: "success: (1, \"a\")")
+            try expect(TypedFuture.zip(name, one), completesAs: "success: (\"a\", 1)")
+            let promises = promises(2, on: loop)
+            let both = promises[0].future.and(promises[1].future)
+            promises[1].fail(.tooLate)
+            try expect(both, completesAs: "failure: tooLate")
+            #expect("\(promises[0].future)" == "TypedFuture(cancelled)")
+
+            let racers = self.promises(2, on: loop)
+            let race = Typed.race(racers.map(\.future))
+            racers[1].fail(.refused)
+            try expect(race, completesAs: "failure: refused")
+            #expect("\(racers[0].future)" == "TypedFuture(cancelled)")
+            let none = FutureError.invalidArgument("race was given no futures; give it at least one")
+            try expect(Typed.race([], on: loop), completesAs: "broken: \(none)")
+        }
+    }
+
+    @Test(
+        "timeout of a typed future fails with what its closure returns when the time is up",
+        arguments: Driver.allCases)
+    func timeout(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promises = promises(3, on: loop)
+            let late = promises[0].future.timeout(after: .ticks(1)) { .tooLate }
+            try expect(late, completesAs: "failure: tooLate")
+            #expect("\(promises[0].future)" == "TypedFuture(cancelled)")
+            let left = promises[1].future.timeout(after: .ticks(1), cancellingSource: false) { .tooLate }
+            try expect(left, completesAs: "failure: tooLate")
+            #expect(promises[1].succeed(1))
+            let inTime = promises[2].future.timeout(after: .seconds(100)) { .tooLate }
+            #expect(loop.statistics.timers == 1)
+            promises[2].fail(.refused)
+            try expect(inTime, completesAs: "failure: refused")
+            #expect(loop.statistics.timers == 0)
+            try expect(
+                Typed.succeeded(1, on: loop).timeout(after: .zero) { .tooLate }, completesAs: "success: 1")
+            let negative = Typed.succeeded(1, on: loop).timeout(after: .seconds(-1)) { .tooLate }
+            let text = "a delay of \(Duration.seconds(-1)) is negative; give zero or more"
+            try expect(negative, completesAs: "broken: \(text)")
+            let pending = loop.makePromise(of: Int.self, failingWith: Refusal.self)
+            let cancelled = pending.future.timeout(after: .seconds(100)) { .tooLate }
+            #expect(cancelled.cancel())
+            try expect(cancelled, completesAs: "cancelled")
+            #expect(!pending.succeed(1))
+        }
+    }
+}

@@ -1,0 +1,5 @@
+import UVFutures
+
+let loop = EventLoop.main
+await Task.yield()
+try loop.run()

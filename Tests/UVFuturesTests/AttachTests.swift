@@ -1,0 +1,249 @@
+import CLibUV
+import Dispatch
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+struct AttachTests {
+    @Test("futures, timers and sockets work on a host's loop, which the host runs")
+    func works() throws {
+        try withHost { host, loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.forEachChunk { connection.write($0) }
+            }
+            let port = server.localAddress.port
+            let reply = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop).flatMap { connection in
+                connection.write("hello\n")
+                return connection.readLine().always { connection.close() }
+            }
+            let later = loop.sleep(for: .milliseconds(3)).map { 3 }
+            let both = try host.run(until: reply.and(later))
+            #expect(both.0.map { String(decoding: $0, as: UTF8.self) } == "hello" && both.1 == 3)
+            server.close()
+        }
+    }
+
+    @Test("a loop that waits for nothing does not keep its host alive")
+    func idle() throws {
+        try withHost { host, loop in
+            #expect(!host.isAlive)
+            let sleeping = loop.sleep(for: .seconds(60), keepsLoopAlive: false)
+            let promise = loop.makePromise(of: Int.self)
+            host.run()
+            #expect(!host.isAlive)
+            promise.succeed(1)
+            sleeping.cancel()
+            host.run()
+        }
+    }
+
+    @Test("what is begun outside of our callbacks is done when the host goes on, in order")
+    func begunOutside() throws {
+        try withHost { host, loop in
+            var seen: [Int] = []
+            for number in 0..<3 { loop.succeeded(number).whenSuccess { seen.append($0) } }
+            #expect(seen.isEmpty)
+            host.run()
+            #expect(seen == [0, 1, 2])
+        }
+    }
+
+    @Test("a callback finds the attached loop to be the current one, and the host finds none")
+    func current() throws {
+        try withHost { host, loop in
+            let seen = loop.submit { EventLoop.current === loop }
+            #expect(EventLoop.current == nil)
+            let isCurrent = try host.run(until: seen)
+            #expect(isCurrent && loop.isCurrent)
+        }
+    }
+
+    @Test("other threads reach an attached loop, which runs their jobs in order")
+    func otherThreads() throws {
+        try withHost { host, loop in
+            let seen = Counter()
+            let threads = DispatchGroup()
+            startThread(of: threads) {
+                for number in 0..<1000 {
+                    loop.execute { if seen.value == number { seen.value += 1 } }
+                }
+            }
+            let all = loop.repeat(every: .milliseconds(1)) {
+                if seen.value == 1000 { throw CancellationError() }
+            }
+            #expect(throws: CancellationError.self) { try host.run(until: all.future) }
+            threads.wait()
+            #expect(seen.value == 1000)
+        }
+    }
+
+    @Test("two event loops live on one host's loop")
+    func two() throws {
+        try withHost { host, first in
+            let second = try host.attach()
+            try host.run(until: first.sleep(for: .milliseconds(1)))
+            try host.run(until: second.sleep(for: .milliseconds(1)))
+            try host.run(until: second.detach())
+            try host.run(until: first.sleep(for: .milliseconds(1)))
+        }
+    }
+
+    @Test("the effect of SIGPIPE is left as it is")
+    func signalDispositions() async {
+        await #expect(processExitsWith: .success) {
+            _ = signal(SIGPIPE, SIG_DFL)
+            try withHost { _, _ in }
+            var action = sigaction()
+            unsafe sigaction(SIGPIPE, nil, &action)
+            precondition(unsafe action.__sigaction_handler.sa_handler == nil)
+        }
+    }
+
+    @Test("a host whose libuv is another copy is refused, with the versions and files of both")
+    func otherCopy() throws {
+        let host = HostLoop()
+        let impostor: @convention(c) () -> UnsafePointer<CChar>? = {
+            unsafe strerror(0).map { unsafe UnsafePointer($0) }
+        }
+        let error = #expect(throws: LibUVMismatch.self) {
+            unsafe try EventLoop(attachingTo: host.loop, hostVersion: impostor)
+        }
+        let mismatch = try #require(error)
+        #expect(mismatch.host.version == "Success")
+        #expect(mismatch.own.version == EventLoop.libuvVersion)
+        #expect(mismatch.own.path.contains("libuv"))
+        #expect(
+            mismatch.description
+                == "the host's loop is of libuv Success from \(mismatch.host.path), but this library calls libuv "
+                + "\(EventLoop.libuvVersion) from \(mismatch.own.path); let both use one copy, or give this library a "
+                + "loop of its own and poll that from the host, by pollDescriptor, pollTimeout and turn()")
+        #expect(host.close() == 0)
+    }
+
+    @Test("to run, stop or shut down an attached loop traps, and to detach another")
+    func traps() async {
+        func expectTrap(_ text: String, _ result: ExitTest.Result?) {
+            let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+            #expect(message?.contains(text) == true)
+        }
+        let run = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try withHost { _, loop in try loop.run() }
+        }
+        expectTrap("run() was called on an event loop that is attached to a host's", run)
+        let until = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try withHost { _, loop in try loop.run(until: loop.sleep(for: .zero)) }
+        }
+        expectTrap("run() was called on an event loop that is attached to a host's", until)
+        let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try withHost { _, loop in loop.stop() }
+        }
+        expectTrap("stop() was called on an event loop that is attached to a host's", stop)
+        let shutdown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try withHost { _, loop in loop.shutdown() }
+        }
+        expectTrap("shutdown() was called on an event loop that is attached to a host's", shutdown)
+        let detach = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try EventLoop().detach()
+        }
+        expectTrap("detach() was called on an event loop that is attached to no host's", detach)
+    }
+}
+
+struct DetachTests {
+    @Test("detaching fails what is pending, closes what is open, and resolves last")
+    func pending() throws {
+        try withHost { host, loop in
+            var seen: [String] = []
+            let promise = loop.makePromise(of: Int.self)
+            promise.future.whenFailure { seen.append("promise: \($0)") }
+            let sleeping = loop.sleep(for: .seconds(60))
+            sleeping.whenFailure { seen.append("timer: \($0)") }
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            listener.accept().whenFailure { _ in seen.append("listener") }
+            let detached = loop.detach()
+            detached.whenSuccess { seen.append("detached") }
+            try host.run(until: detached)
+            #expect(seen.count == 4 && seen.last == "detached")
+            #expect(
+                Set(seen).isSuperset(of: [
+                    "promise: \(FutureError.shutDown)", "timer: \(FutureError.shutDown)",
+                ]))
+            withExtendedLifetime((promise, listener)) {}
+            // The second call is the same, and so is one afterwards.
+            try host.run(until: loop.detach())
+            #expect(!loop.execute {})
+        }
+    }
+
+    @Test("a callback may detach its own loop, and runs to its end")
+    func fromCallback() throws {
+        try withHost { host, loop in
+            let detached = loop.submit { loop.detach() }.flatMap { $0 }
+            try host.run(until: detached)
+        }
+    }
+
+    @Test("connections with unsent and unread bytes are gone when the loop is detached")
+    func connections() throws {
+        try withHost { host, loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let client = TCPConnection.connect(host: "127.0.0.1", port: listener.localAddress.port, on: loop)
+            let (one, other) = try host.run(until: client.and(listener.accept()))
+            let writing = one.write([UInt8](repeating: 1, count: 8_000_000))
+            writing.ignoreFailure()
+            other.write("unread")
+            try host.run(until: loop.detach())
+            #expect(writing.isCompleted)
+        }
+    }
+
+    @Test("an event loop that is dropped without detaching takes its handles with it")
+    func dropped() throws {
+        let host = HostLoop()
+        var loop: EventLoop? = try host.attach()
+        try host.run(until: loop!.sleep(for: .milliseconds(1)))
+        loop = nil
+        #expect(host.close() == UV_EBUSY.rawValue)
+        host.run()
+        #expect(host.close() == 0)
+    }
+
+    @Test("1,000 attached and detached loops leave no handle and no descriptor")
+    func cycles() async {
+        await #expect(processExitsWith: .success) {
+            let host = HostLoop()
+            func cycle() throws {
+                let loop = try host.attach()
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in }
+                let connected = TCPConnection.connect(
+                    host: "127.0.0.1", port: server.localAddress.port, on: loop)
+                _ = try host.run(until: connected)
+                try host.run(until: loop.detach())
+            }
+            for _ in 0..<10 { try cycle() }
+            let before = openSockets()
+            for _ in 0..<1000 { try cycle() }
+            precondition(openSockets() == before)
+            precondition(!host.isAlive && host.close() == 0)
+        }
+    }
+
+    @Test("a host that closes our handles itself is told so, and nothing crashes")
+    func closedByHost() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let host = HostLoop()
+            let loop = try host.attach()
+            let promise = loop.makePromise(of: Int.self)
+            unsafe uv_walk(host.loop, { handle, _ in unsafe uv_close(handle, nil) }, nil)
+            host.run()
+            precondition(host.close() == 0)
+            let late = loop.submit { 1 }
+            precondition(late.isCompleted && promise.future.isCompleted)
+        }
+        let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+        #expect(
+            message?.contains("A host has closed the handles of an event loop that is attached to it.")
+                == true)
+    }
+}

@@ -1,0 +1,106 @@
+import Dispatch
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+struct BridgeTests {
+    /// Drives `loop` as a foreign poll loop does, until `future` completes.
+    private func drive<Value>(_ loop: EventLoop, until future: Future<Value>) throws -> Value {
+        while true {
+            if let result = future.result { return try result.get() }
+            let timeout = loop.pollTimeout.map { CInt($0 / .milliseconds(1)) } ?? -1
+            var entry = pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0)
+            unsafe poll(&entry, 1, timeout)
+            try loop.turn()
+        }
+    }
+
+    @Test("a foreign poll loop drives timers, sockets and callbacks")
+    func drives() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.forEachChunk { connection.write($0) }
+            }
+            let port = server.localAddress.port
+            let reply = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop).flatMap { connection in
+                connection.write("hello\n")
+                return connection.readLine().always { connection.close() }
+            }
+            let line = try drive(loop, until: reply)
+            #expect(line.map { String(decoding: $0, as: UTF8.self) } == "hello")
+            try drive(loop, until: loop.sleep(for: .milliseconds(5)))
+            try drive(loop, until: loop.submit {})
+            server.close()
+            try drive(loop, until: loop.submit {})
+        }
+    }
+
+    @Test("a loop that has nothing to do lets the poll loop wait for as long as it likes")
+    func idle() throws {
+        try withLoop { loop in
+            // libuv has yet to watch its own descriptor.
+            #expect(loop.pollTimeout == .zero)
+            try loop.turn()
+            #expect(loop.pollTimeout == nil)
+            let promise = loop.makePromise(of: Int.self)
+            promise.future.whenSuccess { _ in }
+            #expect(loop.pollTimeout == nil)
+            promise.succeed(1)
+            #expect(loop.pollTimeout == .zero)
+            #expect(try loop.turn() == false)
+            #expect(loop.pollTimeout == nil)
+            let sleeping = loop.sleep(for: .seconds(60))
+            #expect(try loop.turn())
+            let timeout = try #require(loop.pollTimeout)
+            #expect(timeout > .seconds(50) && timeout <= .milliseconds(60_001))
+            sleeping.cancel()
+            try loop.turn()
+        }
+    }
+
+    @Test("a socket that was opened after the last turn is not forgotten")
+    func unpolled() throws {
+        try withLoop { loop in
+            try loop.turn()
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let accepted = listener.accept()
+            #expect(loop.pollTimeout == .zero)
+            try loop.turn()
+            #expect(loop.pollTimeout == nil)
+            let client = PlainSocket.connected(to: listener.localAddress.port)
+            let connection = try drive(loop, until: accepted)
+            connection.abort()
+            try drive(loop, until: listener.close())
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test("a job of another thread makes the descriptor readable")
+    func otherThread() throws {
+        try withLoop { loop in
+            try loop.turn()
+            let promise = loop.makePromise(of: Int.self)
+            let threads = DispatchGroup()
+            startThread(of: threads) { loop.execute {} }
+            threads.wait()
+            #expect(loop.pollTimeout == nil)
+            var entry = pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0)
+            #expect(unsafe poll(&entry, 1, 10_000) == 1)
+            loop.submit { promise.succeed(1) }.whenSuccess { _ in }
+            _ = try drive(loop, until: promise.future)
+        }
+    }
+
+    @Test("a turn in a callback traps, and on a loop that has been shut down it fails")
+    func misuse() async throws {
+        try withLoop { loop in
+            loop.shutdown()
+            #expect(throws: FutureError.shutDown) { try loop.turn() }
+        }
+        await #expect(processExitsWith: .failure) {
+            let loop = try EventLoop()
+            _ = try loop.run(until: loop.submit { try loop.turn() })
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import CLibUV
+import FoundationEssentials
+import Glibc
+import Testing
+import UVFutures
+
+struct DescriptorWatchTests {
+    /// Two ends of a connection of the UNIX domain, in blocking mode.
+    private func withSockets(_ body: (CInt, CInt, EventLoop) throws -> Void) throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            try #require(
+                unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
+            defer { for end in ends { close(end) } }
+            try body(ends[0], ends[1], loop)
+        }
+    }
+
+    private func send(_ text: String, to descriptor: CInt) {
+        #expect(unsafe write(descriptor, text, text.utf8.count) == text.utf8.count)
+    }
+
+    private func receive(from descriptor: CInt) -> String {
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = unsafe recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT))
+        return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+    }
+
+    @Test("a descriptor is writable at once, and readable when something has come")
+    func futures() throws {
+        try withSockets { (here, there, loop) throws in
+            let watch = try loop.watch(descriptor: here)
+            try loop.run(until: watch.writable)
+            let readable = watch.readable
+            try loop.run(until: loop.submit {})
+            #expect(!readable.isCompleted)
+            send("x", to: there)
+            try loop.run(until: readable)
+            #expect(try loop.run(until: watch.next([.readable, .writable])) == [.readable, .writable])
+            #expect(receive(from: here) == "x")
+            let again = watch.readable
+            #expect(try loop.run(until: watch.next([.readable, .writable])) == .writable)
+            #expect(!again.isCompleted)
+            try loop.run(until: watch.close())
+            #expect(again.isCancelled)
+        }
+    }
+
+    @Test("what is ready is reported until somebody reads it, to a closure and to futures beside it")
+    func closure() throws {
+        try withSockets { (here, there, loop) throws in
+            let watch = try loop.watch(descriptor: here)
+            let done = loop.makePromise(of: Void.self)
+            var seen: [DescriptorEvents] = []
+            watch.onEvents(.readable) { events in
+                seen.append(events)
+                if seen.count == 3 {
+                    _ = receive(from: here)
+                    done.succeed()
+                }
+            }
+            let beside = watch.readable
+            send("x", to: there)
+            try loop.run(until: done.future)
+            try loop.run(until: beside)
+            #expect(seen == [.readable, .readable, .readable])
+            watch.onEvents([]) { _ in Issue.record("called after it was taken back") }
+            send("x", to: there)
+            try loop.run()
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("events come to a for loop, until the watch is closed")
+    func sequence() throws {
+        try withSockets { (here, there, loop) throws in
+            let watch = try loop.watch(descriptor: here)
+            let iterator = watch.events(.readable).makeAsyncIterator()
+            for text in ["one", "two"] {
+                let next = iterator.pull()
+                send(text, to: there)
+                #expect(try loop.run(until: next) == .readable)
+                #expect(receive(from: here) == text)
+            }
+            let last = iterator.pull()
+            watch.close()
+            #expect(try loop.run(until: last) == nil)
+            #expect(try loop.run(until: watch.events(.readable).makeAsyncIterator().pull()) == nil)
+        }
+    }
+
+    @Test("a peer that goes is reported, also while nobody wants to read")
+    func disconnected() throws {
+        try withSockets { (here, there, loop) throws in
+            let watch = try loop.watch(descriptor: here)
+            let disconnected = watch.disconnected
+            send("unread", to: there)
+            shutdown(there, CInt(SHUT_WR))
+            try loop.run(until: disconnected)
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("an error of the descriptor is reported with what was asked for, once to a closure")
+    func failed() throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+            defer { close(ends[1]) }
+            let watch = try loop.watch(descriptor: ends[1])
+            var filler = [UInt8](repeating: 0, count: 4096)
+            _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+            while unsafe write(ends[1], &filler, filler.count) > 0 {}
+            var calls = 0
+            watch.onEvents(.writable) { events in
+                #expect(events == [.writable, .failed])
+                calls += 1
+            }
+            let next = watch.next(.writable)
+            try loop.run(until: loop.submit {})
+            close(ends[0])
+            #expect(try loop.run(until: next) == [.writable, .failed])
+            try loop.run()
+            #expect(calls == 1)
+            #expect(try loop.run(until: watch.next(.writable)).contains(.failed))
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("the descriptor's mode is left as it is")
+    func mode() throws {
+        try withSockets { (here, _, loop) throws in
+            let before = fcntl(here, F_GETFL)
+            let watch = try loop.watch(descriptor: here)
+            try loop.run(until: watch.writable)
+            #expect(fcntl(here, F_GETFL) == before && before & O_NONBLOCK == 0)
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("a descriptor that is not open, is watched already or cannot be waited for is refused by name")
+    func refusals() throws {
+        try withSockets { (here, _, loop) throws in
+            #expect(
+                complaint { _ = try loop.watch(descriptor: -1) }
+                    == "descriptor -1 is not open; watch it after it has been opened")
+            let watch = try loop.watch(descriptor: here)
+            #expect(
+                complaint { _ = try loop.watch(descriptor: here) }
+                    == "descriptor \(here) is watched on this loop already; use that watch, or close it first"
+            )
+            try loop.run(until: watch.close())
+            try loop.run(until: try loop.watch(descriptor: here).close())
+
+            let file = unsafe open("/proc/self/exe", O_RDONLY)
+            defer { close(file) }
+            #expect(
+                complaint { _ = try loop.watch(descriptor: file) }
+                    == "descriptor \(file) cannot be watched: it is a file or the like, which never makes one wait; "
+                    + "read or write it in RemoteContext.pool")
+            let other = try loop.watch(descriptor: here)
+            #expect(
+                loop.failure(of: other.next(.failed)) as? FutureError
+                    == .invalidArgument(
+                        "a wait for no event never ends; give readable, writable or others"))
+            try loop.run(until: other.close())
+            #expect(loop.outcome(of: other.readable).isCancellation)
+        }
+    }
+
+    @Test(
+        "a descriptor that is closed while it is watched fails what waits, and does not end the process",
+        arguments: 0..<3)
+    func closed(when: Int) throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+            defer { close(ends[1]) }
+            let watch = try loop.watch(descriptor: ends[0])
+            let text = """
+                descriptor \(ends[0]) was closed while it was watched; close the watch before the descriptor
+                """
+            if when == 0 { close(ends[0]) }
+            let readable = watch.readable
+            if when == 1 { close(ends[0]) }
+            if when == 2 {
+                try loop.run(until: loop.submit {})
+                loop.schedule(after: .milliseconds(1)) { close(ends[0]) }
+            }
+            #expect(loop.failure(of: readable) as? FutureError == .invalidArgument(text))
+            #expect(loop.failure(of: watch.readable) as? FutureError == .invalidArgument(text))
+            let called = loop.makePromise(of: DescriptorEvents.self)
+            watch.onEvents(.readable) { called.succeed($0) }
+            #expect(try loop.run(until: called.future) == .failed)
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("a number that stands for something else is watched anew, and the old watch fails")
+    func reused() throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+            let stale = try loop.watch(descriptor: ends[0])
+            let waiting = stale.readable
+            var others: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&others, 0, 0) == 0)
+            try #require(dup2(others[0], ends[0]) == ends[0])
+            let watch = try loop.watch(descriptor: ends[0])
+            let readable = watch.readable
+            send("x", to: others[1])
+            try loop.run(until: readable)
+            #expect(loop.failure(of: waiting) is FutureError)
+            for watch in [stale, watch] { try loop.run(until: watch.close()) }
+            for descriptor in ends + others { close(descriptor) }
+        }
+    }
+
+    @Test("many watches that wait are all found out")
+    func many() throws {
+        try withLoop { loop in
+            let pairs = try (0..<100).map { _ in
+                var ends: [CInt] = [0, 0]
+                try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+                return ends
+            }
+            let watches = try pairs.map { try loop.watch(descriptor: $0[0]) }
+            let waits = watches.map(\.readable)
+            try loop.run(until: loop.submit {})
+            for pair in pairs { close(pair[0]) }
+            let ticks = loop.repeat(every: .milliseconds(1)) {}
+            for wait in waits { #expect(loop.failure(of: wait) is FutureError) }
+            ticks.cancel()
+            for watch in watches { try loop.run(until: watch.close()) }
+            for pair in pairs { close(pair[1]) }
+        }
+    }
+
+    @Test("a watch that is dropped closes itself, one that waits stays; a shutdown fails what waits")
+    func lifetime() throws {
+        var last: (any Error)?
+        try withSockets { (here, there, loop) throws in
+            _ = try loop.watch(descriptor: here)
+            try loop.run()
+            #expect(loop.statistics.handles == 0)
+            let readable = try loop.watch(descriptor: here).readable
+            send("x", to: there)
+            try loop.run(until: readable)
+            try loop.run()
+            #expect(loop.statistics.handles == 0)
+            _ = receive(from: here)
+            try loop.watch(descriptor: here).readable.whenFailure { last = $0 }
+        }
+        #expect(last as? FutureError == .shutDown)
+    }
+}
+
+extension Result where Failure == any Error {
+    var isCancellation: Bool {
+        if case .failure(let error) = self { error is CancellationError } else { false }
+    }
+}

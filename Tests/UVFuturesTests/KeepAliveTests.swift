@@ -1,0 +1,87 @@
+import Glibc
+import Testing
+import UVFutures
+
+struct KeepAliveTests {
+    @Test("keep-alive and the user timeout are what the system is told, rounded up, and can be taken back")
+    func settings() throws {
+        try withLoop { loop in
+            let listener = PlainSocket.bound(backlog: 1)
+            let client = try loop.run(
+                until: TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop))
+            let descriptor = try #require(descriptorOf(port: client.localAddress!.port))
+            #expect(option(SO_KEEPALIVE, SOL_SOCKET, descriptor) == 0)
+            try client.setKeepAlive(after: .seconds(60))
+            #expect(option(SO_KEEPALIVE, SOL_SOCKET, descriptor) == 1)
+            #expect(tcpOptions([TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT], descriptor) == [60, 1, 10])
+            try client.setKeepAlive(after: .milliseconds(1), every: .milliseconds(2_001), probes: 127)
+            #expect(tcpOptions([TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT], descriptor) == [1, 3, 127])
+            try client.setKeepAlive(after: .seconds(32_767), every: .seconds(32_767), probes: 1)
+            try client.setKeepAlive(after: nil)
+            #expect(option(SO_KEEPALIVE, SOL_SOCKET, descriptor) == 0)
+            try client.setUserTimeout(.microseconds(1_500_001))
+            #expect(tcpOptions([TCP_USER_TIMEOUT], descriptor) == [1_501])
+            try client.setUserTimeout(.seconds(86_400 * 24))
+            try client.setUserTimeout(nil)
+            #expect(tcpOptions([TCP_USER_TIMEOUT], descriptor) == [0])
+            try loop.closeAll(client)
+        }
+    }
+
+    @Test("settings that make no sense are refused with what to give, and change nothing")
+    func refusals() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            for duration in [Duration.zero, .seconds(-1), .seconds(32_768)] {
+                let advice = "of \(duration) makes no sense; give more than zero, up to 32767 seconds"
+                expect("a keep-alive \(advice)") { try client.setKeepAlive(after: duration) }
+                expect("a keep-alive interval \(advice)") {
+                    try client.setKeepAlive(after: .seconds(1), every: duration)
+                }
+            }
+            for probes in [0, -1, 128] {
+                expect("a keep-alive of \(probes) probes makes no sense; give 1 to 127") {
+                    try client.setKeepAlive(after: .seconds(1), probes: probes)
+                }
+            }
+            for limit in [Duration.zero, .seconds(-1), .seconds(86_400 * 25)] {
+                expect("a user timeout of \(limit) makes no sense; give more than zero, up to 24 days") {
+                    try client.setUserTimeout(limit)
+                }
+            }
+            client.abort()
+            #expect(throws: StreamError.connectionClosed) { try client.setKeepAlive(after: .seconds(1)) }
+            #expect(throws: StreamError.connectionClosed) { try client.setUserTimeout(nil) }
+            try loop.closeAll(client, server)
+        }
+    }
+
+    private func expect(_ text: String, _ body: () throws -> Void) {
+        #expect(throws: FutureError.invalidArgument(text)) { try body() }
+    }
+
+    /// The socket of this process with that port at its end.
+    private func descriptorOf(port: Int) -> CInt? {
+        (3..<CInt(4096)).first { descriptor in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let status = unsafe withUnsafeMutablePointer(to: &address) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe getsockname(descriptor, $0, &length)
+                }
+            }
+            return status == 0 && address.sin_family == AF_INET
+                && Int(UInt16(bigEndian: address.sin_port)) == port
+        }
+    }
+
+    private func tcpOptions(_ options: [CInt], _ descriptor: CInt) -> [CInt?] {
+        options.map { option($0, CInt(IPPROTO_TCP), descriptor) }
+    }
+
+    private func option(_ option: CInt, _ level: CInt, _ descriptor: CInt) -> CInt? {
+        var value: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        return unsafe getsockopt(descriptor, level, option, &value, &size) == 0 ? value : nil
+    }
+}

@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import UVFutures
+
+struct SocketTimeLimitTests {
+    @Test(
+        "a time limit that passes ends a connection of TCP or the UNIX domain, never early, and is counted by name",
+        arguments: StreamTimeLimit.allCases, [true, false])
+    func passes(_ limit: StreamTimeLimit, isUnix: Bool) throws {
+        try withLoop { loop in
+            let time = Duration.milliseconds(50)
+            var connections: [SocketConnection] = []
+            let server = SocketServer<SocketConnection>(on: loop) { connections.append($0) }
+            let name = "@uv-time-\(getpid())-\(limit.name)"
+            if isUnix {
+                try server.listen(path: name, limits: .only(limit, time))
+            } else {
+                try server.listen(host: "127.0.0.1", port: 0, limits: .only(limit, time))
+            }
+            let start = loop.instant
+            let client: ByteStream =
+                isUnix
+                ? try loop.run(until: UnixConnection.connect(path: name, on: loop))
+                : try loop.connect(to: server.localAddress)
+            try loop.runUntil { !connections.isEmpty }
+            let connection = connections.removeFirst()
+
+            let (pending, unread) = connection.wait(for: limit)
+            if unread > 0 { client.write(Data(count: unread)) }
+            let failure = loop.failure(of: pending)
+            #expect(start.duration(to: loop.instant) >= time)
+            guard case .timedOut(limit, after: time, unread: unread, let unsent) = failure as? StreamError
+            else {
+                Issue.record("\(failure.map { "\($0)" } ?? "no failure")")
+                client.abort()
+                return
+            }
+            #expect((unsent > 0) == (limit == .write))
+            #expect(loop.failure(of: connection.closed) as? StreamError == failure as? StreamError)
+            #expect(server.statistics.closes == [.timedOut(limit): 1])
+
+            // The peer is told: by the end, or by a reset.
+            let rest = loop.outcome(of: client.readToEnd())
+            if limit == .idle { #expect(try rest.get().isEmpty) }
+            _ = loop.outcome(of: client.close())
+            try loop.run(until: server.close())
+        }
+    }
+}
+
+extension StreamLimits {
+    /// No limit of time but one.
+    fileprivate static func only(_ limit: StreamTimeLimit, _ time: Duration) -> StreamLimits {
+        var limits = StreamLimits()
+        (limits.framingTimeout, limits.writeTimeout) = (nil, nil)
+        switch limit {
+        case .handshake: limits.handshakeTimeout = time
+        case .framing: limits.framingTimeout = time
+        case .read: limits.readTimeout = time
+        case .write: limits.writeTimeout = time
+        case .idle: limits.idleTimeout = time
+        }
+        return limits
+    }
+}
+
+extension SocketConnection {
+    /// What `limit` is about: what then waits for the peer, and how many bytes the peer has to send for it.
+    fileprivate func wait(for limit: StreamTimeLimit) -> (Future<Void>, unread: Int) {
+        switch limit {
+        case .handshake, .framing: (readLine().map { _ in }, 2)
+        case .read: (read().map { _ in }, 0)
+        case .write: (write(Data(count: 8 << 20)), 0)
+        case .idle: (closed, 0)
+        }
+    }
+}
