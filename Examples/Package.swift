@@ -3,16 +3,38 @@ import PackageDescription
 
 let package = Package(
     name: "examples",
+    products: [.library(name: "EchoLibrary", type: .dynamic, targets: ["EchoLibrary"])],
     dependencies: [
         .package(name: "swift-uv-futures", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     ],
     targets: [
+        .systemLibrary(name: "CMalloc"),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
+                "CMalloc",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ])
+            ]),
+        .executableTarget(
+            name: "PortForwarder",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
+            name: "Observed",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+            ]),
+        .target(
+            name: "EchoLibrary", dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]),
+        .executableTarget(
+            name: "CHost", dependencies: ["EchoLibrary"], linkerSettings: [.linkedLibrary("uv")]),
     ]
 )

@@ -13,40 +13,86 @@ struct EchoServer: ParsableCommand {
     @Option(parsing: .unconditional, help: "The port to listen on; 0 picks a free one.")
     var port = 7007
 
+    @Option(help: "A path to listen at too, or @ and an abstract name.")
+    var unix: String?
+
+    @Flag(help: "Listen on the sockets that systemd passes, instead of at --host and --port.")
+    var systemd = false
+
     @Option(parsing: .unconditional, help: "How many connections may wait to be accepted.")
     var backlog = 1024
 
-    @Option(parsing: .unconditional, help: "How many seconds open connections have to finish after a signal.")
+    @Flag(help: "Share the port with other servers that do so too: the system spreads the connections.")
+    var sharePort = false
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many connections may be open at a time, on each loop; others wait in the backlog.")
+    var maxConnections: Int?
+
+    @OptionGroup var limits: TimeLimits
+
+    @Option(parsing: .unconditional, help: "How many loops serve; several have a thread each.")
+    var loops = 1
+
+    @Flag(help: "Send back lines, each when it is complete.")
+    var lines = false
+
+    @Flag(help: "Say at SIGUSR1, too, how much CPU time the longest turn has taken since the last time.")
+    var measureTurns = false
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many seconds open connections have to finish after a signal. A second signal means now.")
     var grace = 5.0
 
     func validate() throws {
         guard (0...86_400).contains(grace) else {
             throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
         }
+        guard loops == 1 || unix == nil && !systemd && !measureTurns else {
+            throw ValidationError("--loops goes with neither --unix, --systemd nor --measure-turns")
+        }
     }
 
     func run() throws {
         let loop = EventLoop.main
-        var (connections, bytes, failures) = (0, 0, 0)
-        let server = try TCPServer.listen(host: host, port: port, backlog: backlog, on: loop) { connection in
-            connections += 1
-            return connection.forEachChunk { chunk in
-                bytes += chunk.count
-                return connection.write(chunk)
-            }
-        }
-        server.onConnectionError = { _ in failures += 1 }
+        let counts = Counts()
+        let (addresses, ended) = try loops == 1 ? serve(on: loop, counts) : serveOnThreads(counts, on: loop)
 
-        let address = server.localAddress
+        let address = addresses[0]
         let reachable = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
-        say("listening on \(address)")
-        say("try it: printf 'hello\\n' | nc -N \(reachable) \(address.port)")
+        for address in addresses { say("listening on \(address)") }
+        say(
+            "try it: printf 'hello\\n' | nc \(address.path.map { "-NU \($0)" } ?? "-N \(reachable) \(address.port)")"
+        )
+        try tellSystemd(address, on: loop)
 
-        let signal = Future.race([loop.signal(.interrupt), loop.signal(.terminate)])
-        let summary = try loop.run(until: signal.flatMap { server.shutdown(grace: .seconds(grace)) })
+        let summary = try loop.run(until: ended)
         loop.shutdown()
-        say("echoed \(bytes) bytes to \(connections) connections, of which \(failures) broke")
+        say(
+            "echoed \(counts.bytes) bytes to \(counts.connections) connections, of which \(counts.failures) broke"
+        )
         say("after the signal \(summary.finished) connections finished, and \(summary.aborted) were aborted")
+    }
+
+    /// Sends back what comes, and counts it.
+    func echo(_ connection: SocketConnection, _ counts: Counts) throws -> Future<Void> {
+        counts.connected()
+        try limits.apply(to: connection)
+        if lines { return echoLines(of: connection, counts) }
+        return connection.forEachChunk { chunk in
+            counts.received(chunk.count)
+            return connection.write(chunk)
+        }
+    }
+
+    private func tellSystemd(_ address: SocketAddress, on loop: EventLoop) throws {
+        try Systemd.notify(.ready, .status("listening on \(address)"))
+        try Systemd.feedWatchdog(on: loop)
+        Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess {
+            _ = try? Systemd.notify(.stopping)
+        }
     }
 
     /// Whatever is wrong takes one line, without the usage.

@@ -1,0 +1,123 @@
+// A C program with a loop and a timer of its own, which lets a Swift library serve TCP on that loop.
+//
+// It talks to the server as a client, then attaches and detaches a thousand times, and fails unless descriptors, active
+// handles and memory are afterwards what they were after ten times, and the loop can be closed.
+
+#include "echo_library.h"
+#include <dirent.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uv_loop_t loop;
+static int ticks, calls, is_closed, is_detached;
+static char received[64];
+
+static void check(int condition, const char *what) {
+    if (condition) return;
+    printf("C host: FAILED: %s\n", what);
+    exit(1);
+}
+
+// The host's own timer.
+static void on_tick(uv_timer_t *timer) {
+    if (++ticks == 5) uv_timer_stop(timer);
+}
+
+static void on_call(int milliseconds) { calls += milliseconds; }
+
+static void on_detached(void *data) { *(int *)data = 1; }
+
+// A client of the server, on the same loop.
+static void on_allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer) {
+    static char bytes[64];
+    *buffer = uv_buf_init(bytes, sizeof bytes);
+}
+
+static void on_close(uv_handle_t *client) { is_closed = 1; }
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer) {
+    if (count > 0) strncat(received, buffer->base, count);
+    if (count < 0 || strcmp(received, "hello from C") == 0) uv_close((uv_handle_t *)stream, on_close);
+}
+
+static void on_connected(uv_connect_t *request, int status) {
+    check(status == 0, "could not connect");
+    uv_buf_t bytes = uv_buf_init("hello from C", 12);
+    check(uv_try_write(request->handle, &bytes, 1) == 12, "could not write");
+    check(uv_read_start(request->handle, on_allocate, on_read) == 0, "could not read");
+}
+
+static void talk(int port) {
+    uv_tcp_t client;
+    uv_connect_t request;
+    struct sockaddr_in address;
+    received[0] = 0;
+    uv_ip4_addr("127.0.0.1", port, &address);
+    uv_tcp_init(&loop, &client);
+    uv_tcp_connect(&request, &client, (struct sockaddr *)&address, on_connected);
+    for (is_closed = 0; !is_closed;) uv_run(&loop, UV_RUN_ONCE);
+    check(strcmp(received, "hello from C") == 0, "the server does not echo");
+}
+
+static echo_library *attach(void) {
+    char message[1024];
+    echo_library *library = echo_attach(&loop, uv_version_string, message, sizeof message);
+    check(library != NULL, message);
+    return library;
+}
+
+static void detach(echo_library *library) {
+    is_detached = 0;
+    echo_detach(library, on_detached, &is_detached);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    check(is_detached, "the library did not say that it has detached");
+}
+
+static int open_descriptors(void) {
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder)) count++;
+    closedir(folder);
+    return count;
+}
+
+static void cycle(int count) {
+    for (int i = 0; i < count; i++) {
+        echo_library *library = attach();
+        talk(echo_port(library));
+        detach(library);
+    }
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    uv_loop_init(&loop);
+    uv_timer_t timer;
+    uv_timer_init(&loop, &timer);
+    uv_timer_start(&timer, on_tick, 1, 1);
+
+    echo_library *library = attach();
+    talk(echo_port(library));
+    echo_call_later(library, 3, on_call);
+    echo_call_later(library, 2, on_call);
+    while (ticks < 5 || calls < 5) uv_run(&loop, UV_RUN_ONCE);
+    detach(library);
+    check(!uv_loop_alive(&loop), "the loop is still alive");
+
+    cycle(10);
+    int descriptors = open_descriptors();
+    size_t memory = mallinfo2().uordblks;
+    unsigned handles = loop.active_handles;
+    cycle(1000);
+    check(open_descriptors() == descriptors, "descriptors were left open");
+    check(loop.active_handles == handles, "handles were left active");
+    check(mallinfo2().uordblks <= memory + 4096, "memory was left allocated");
+
+    uv_close((uv_handle_t *)&timer, NULL);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    check(uv_loop_close(&loop) == 0, "uv_loop_close found something left");
+    puts("C host: passed");
+    return 0;
+}

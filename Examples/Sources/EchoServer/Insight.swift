@@ -1,0 +1,51 @@
+import CMalloc
+import Glibc
+import UVFutures
+
+/// Prints what the server is busy with, whenever SIGUSR1 comes.
+final class Insight {
+    private let loop: EventLoop
+    private let server: SocketServer<SocketConnection>
+    private var lastTime = 0
+    private var longestTurn = 0
+    /// A turn that reports takes long, and is not what anybody wants to know.
+    private var isReporting = false
+
+    init(on loop: EventLoop, of server: SocketServer<SocketConnection>) {
+        self.loop = loop
+        self.server = server
+    }
+
+    func start(measuringTurns: Bool) {
+        if measuringTurns { measureTurns() }
+        let loop = loop
+        Future<Void>(on: loop) { for try await _ in loop.signals(.user1) { self.report() } }.ignoreFailure()
+    }
+
+    private func report() {
+        let heap = mallinfo2()
+        say("heap: \(heap.uordblks + heap.hblkhd) bytes in use")
+        if lastTime > 0 { say("longest turn: \(longestTurn / 1000) microseconds of CPU time") }
+        say("server: \(server.statistics)")
+        say(loop.dump())
+        longestTurn = 0
+        isReporting = true
+    }
+
+    /// From the end of one turn to that of the next: libuv's share is counted too.
+    private func measureTurns() {
+        lastTime = cpuTime()
+        loop.observe { [self] event in
+            guard case .turnEnded = event else { return }
+            let time = cpuTime()
+            if !isReporting { longestTurn = max(longestTurn, time - lastTime) }
+            (isReporting, lastTime) = (false, time)
+        }
+    }
+
+    private func cpuTime() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}

@@ -1,0 +1,60 @@
+import UVFutures
+
+extension EchoServer {
+    /// Where a server listens, and the future of its end, which comes after a signal.
+    typealias Serving = (addresses: [SocketAddress], ended: Future<ShutdownSummary>)
+
+    /// Serves on the loop of this thread.
+    func serve(on loop: EventLoop, _ counts: Counts) throws -> Serving {
+        let server = SocketServer<SocketConnection>(on: loop) { try echo($0, counts) }
+        server.onConnectionError = { _ in counts.failed() }
+        try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
+        if systemd {
+            try takeSockets(of: server)
+        } else {
+            try server.listen(
+                host: host, port: port, backlog: backlog, sharingPort: sharePort,
+                limits: limits.streamLimits)
+        }
+        if let unix { try server.listen(path: unix, backlog: backlog, limits: limits.streamLimits) }
+        Insight(on: loop, of: server).start(measuringTurns: measureTurns)
+        let ended = server.drain(on: .interrupt, .terminate, deadline: .seconds(grace))
+        ended.whenComplete { _ in say("server: \(server.statistics)") }
+        return (server.localAddresses, ended)
+    }
+
+    private func takeSockets(of server: SocketServer<SocketConnection>) throws {
+        let sockets = try Systemd.sockets()
+        guard !sockets.isEmpty else {
+            throw Refusal(
+                description: "systemd passed no sockets; start by a socket unit, or systemd-socket-activate")
+        }
+        for socket in sockets {
+            try server.listen(on: socket, limits: limits.streamLimits)
+            say("took \(socket)")
+        }
+    }
+
+    /// Serves on several loops, each on a thread of its own, while this one waits.
+    func serveOnThreads(_ counts: Counts, on loop: EventLoop) throws -> Serving {
+        let group = try TCPServerGroup.listen(
+            host: host, port: port, loops: loops, backlog: backlog, limits: limits.streamLimits,
+            accepting: AcceptLimits(maxConnections: maxConnections)
+        ) { try echo($0, counts) }
+        _ = try loop.run(until: group.onEach(on: loop) { $0.onConnectionError = { _ in counts.failed() } })
+        report(group, on: loop)
+        let ended = group.drain(on: .interrupt, .terminate, deadline: .seconds(grace), for: loop)
+        return ([group.localAddress], ended)
+    }
+
+    /// Prints what each of the servers has done, whenever SIGUSR1 comes.
+    private func report(_ group: TCPServerGroup, on loop: EventLoop) {
+        Future<Void>(on: loop) {
+            for try await _ in loop.signals(.user1) {
+                for statistics in try await group.onEach(on: loop, { $0.statistics }).value {
+                    say("server: \(statistics)")
+                }
+            }
+        }.ignoreFailure()
+    }
+}
