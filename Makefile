@@ -3,41 +3,45 @@
 # test          the whole suite, and each snippet of the documentation
 # test-release  the suite as the optimizer leaves it
 # run           the echo server, in release: make run ARGS='--port 0'
-# check         format, walls between the rooms, warnings, code that must not compile or must warn
+# check         format, walls between the rooms, the dictionary, warnings, code that must not compile or must warn
 # sanitize      the suite under the address and the thread sanitizer, and the proof that a leak is found
 # repeat        the suite N times, up to the first failure: make repeat N=20
 # test-newest   the suite on the libuv that PyPI's uvloop carries: make test-newest UVLOOP=0.22.1 LIBUV=1.48.0
 # soak          the full sizes, in release
 # examples      builds each example, then uses it as a client would
+# hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
 # bench         figures beside those of the peers
-# guard         holds allocations and instructions per map
+# guard         holds allocations and instructions per map, and groups to time in proportion to their size
 # docs          the documentation of every module, into .build-docs
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
 # clean         removes everything that was built
 
 # The linker that comes with the toolchain.
 FLAGS = -Xswiftc -use-ld=lld
+# Tests and an example find out when code that is isolated to an actor runs elsewhere.
+CHECKED = $(FLAGS) -Xswiftc -enable-actor-data-race-checks
 NEEDS = @Tests/Checks/deps.sh libuv1-dev pkg-config
+HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv
 N = 20
 UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
 .PHONY: help deps build test test-release run check sanitize repeat test-newest soak
-.PHONY: examples bench guard docs mutants clean
+.PHONY: examples hosts bench guard docs mutants clean
 
 help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace valgrind binutils jq python3-pip
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils jq python3-pip $(HOSTS)
 
 build:
 	$(NEEDS)
-	swift build --build-tests $(FLAGS)
+	swift build --build-tests $(CHECKED)
 
 test:
 	$(NEEDS)
-	swift test $(FLAGS)
+	swift test $(CHECKED)
 	Tests/Checks/snippets.sh .build/debug/Modules
 
 test-release:
@@ -53,47 +57,69 @@ check:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 	Tests/Checks/rooms.sh
 	Tests/Checks/words.sh
-	swift build --build-tests --scratch-path .build-check $(FLAGS) -Xswiftc -warnings-as-errors
+	Tests/Checks/dictionary.sh
+	Tests/Mutants/run.sh --find
+	swift build --build-tests --scratch-path .build-check $(CHECKED) -Xswiftc -warnings-as-errors
 	Tests/Checks/fixtures.sh .build-check/debug/Modules
+	Tests/Checks/programs.sh .build-check/debug Tests/MainActorPrograms 9
+	Tests/Checks/programs.sh .build-check/debug Tests/GuidePrograms 10
 
 sanitize:
 	$(NEEDS)
 	Tests/Checks/sanitize.sh $(FLAGS)
 
 repeat: build
-	for i in $$(seq $(N)); do echo "run $$i of $(N)"; swift test --skip-build $(FLAGS) || exit 1; done
+	for i in $$(seq $(N)); do echo "run $$i of $(N)"; swift test --skip-build $(CHECKED) || exit 1; done
 
 test-newest:
 	$(NEEDS) python3-pip
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS)
 
 soak:
-	$(NEEDS) git
+	$(NEEDS) git socat netcat-openbsd valgrind binutils
 	SOAK=1 swift test -c release $(FLAGS)
+	Tests/Checks/foreign-bytes.sh $(FLAGS)
+	Tests/Benchmarks/scaling.sh 100000
 	swift build -c release --package-path Examples $(FLAGS)
 	Tests/Checks/soak.sh
+	Tests/Checks/forward.sh 10G
+	Tests/Checks/idle.sh
+	Tests/Checks/slow.sh
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace
+	$(NEEDS) git socat netcat-openbsd strace systemd
 	swift build -c release --package-path Examples $(FLAGS)
+	swift build -c release --package-path Examples/Supervised $(FLAGS)
+	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
+	Tests/Checks/production.sh
+	Tests/Checks/idle.sh 1000
+	Tests/Checks/slow.sh 200 500 2 0
+	Tests/Checks/forward.sh 256M
+
+hosts:
+	$(NEEDS) git strace python3-pip $(HOSTS)
+	Tests/Checks/hosts.sh $(FLAGS)
 
 bench:
 	$(NEEDS) git jq valgrind binutils
 	Tests/Benchmarks/run.sh
 	Tests/Benchmarks/instructions.sh
+	Tests/Benchmarks/threads.sh
+	Tests/Benchmarks/loops.sh
 
 guard:
 	$(NEEDS) git valgrind binutils
 	Tests/Benchmarks/guard.sh
+	Tests/Benchmarks/scaling.sh
 
 docs:
 	$(NEEDS)
-	Tests/Checks/docs.sh $(FLAGS)
+	Tests/Checks/docs.sh $(CHECKED)
 
 mutants:
 	$(NEEDS) git
 	Tests/Mutants/run.sh '$(ONLY)'
 
 clean:
-	rm -rf .build* Examples/.build* Tests/Benchmarks/.build* Tests/Benchmarks/Peers/*/.build*
+	rm -rf .build* Examples/.build* Examples/*/.build* Tests/Benchmarks/.build* Tests/Benchmarks/Threads/.build* Tests/Benchmarks/Peers/*/.build*
