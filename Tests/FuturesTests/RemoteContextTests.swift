@@ -277,6 +277,22 @@ struct RemoteContextTests {
         }
     }
 
+    @Test("shutdown fails a future that nobody else holds", arguments: Driver.allCases)
+    func shutdownUnheld(driver: Driver) throws {
+        let queue = DispatchQueue(label: "suspended")
+        try withLoop(driver) { loop in
+            queue.suspend()
+            defer { queue.resume() }
+            let sum = loop.succeeded(1).map(on: .queue(queue)) { $0 + 1 }
+            RemoteContext.queue(queue).execute(on: loop) {}.ignoreFailure()
+            try loop.run(until: loop.submit {})
+            loop.shutdown()
+            #expect("\(sum)" == "Future(failure: the event loop has been shut down; make a new one)")
+            sum.ignoreFailure()
+        }
+        queue.sync {}
+    }
+
     @Test("contexts are described by their names, and equal if they are the same")
     func names() throws {
         let queue = DispatchQueue(label: "disk")

@@ -43,7 +43,7 @@ extension CellObject {
     }
 
     @usableFromInline @discardableResult
-    func fail(_ error: any Error) -> Bool { cell.fail(error) }
+    func fail(_ error: any Error) -> Bool { withExtendedLifetime(self) { cell.fail(error) } }
 
     @inlinable @discardableResult
     func complete<Value>(_ result: Result<Value, any Error>) -> Bool {

@@ -36,7 +36,8 @@ extension EventLoop {
     func failPromises(_ error: any Error) {
         while let cell = promises.any {
             promises.remove(cell)
-            cell.fail(error)
+            // Held: it may belong to nothing but its producer, which ends with it.
+            cell.object.fail(error)
         }
     }
 }
