@@ -85,6 +85,18 @@ extension ByteStream {
         watchBytes()
     }
 
+    /// Whether the next bytes can be given to whoever reads while they are the transport's.
+    package final var takesSpans: Bool { phase == .open && !hasUnread && reader?.takesSpans == true }
+
+    /// Only while the stream takes spans.
+    package final func transportDidRead(_ bytes: RawSpan) {
+        bytesReceived += bytes.byteCount
+        exchange = .unanswered
+        reader?.receive(bytes)
+        watchBytes()
+        noteIdle()
+    }
+
     package func transportDidReachEnd() {
         inbound.isAtEnd = true
         reader?.inboundChanged()

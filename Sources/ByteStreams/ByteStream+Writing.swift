@@ -14,25 +14,36 @@ extension ByteStream {
     /// only the last counts as unhandled if nobody hears of it: the others are known from ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
-        loop.checkThread()
-        if exchange == .unanswered, !data.isEmpty { exchange = .answered }
-        guard canWriteAtOnce, !data.isEmpty else { return enqueue([data]) }
-        do {
-            let taken = try transport.tryWrite(data)
-            sent(taken)
-            return taken == data.count ? loop.succeeded() : enqueue([data.dropFirst(taken)])
-        } catch {
-            return broken(error)
-        }
+        write(data.bytes) { data.dropFirst($0) }
+    }
+
+    /// Sends `bytes`, as ``write(_:)-(Data)`` does: without a copy, as far as the system takes them at once.
+    @discardableResult
+    public func write(_ bytes: RawSpan) -> Future<Void> {
+        write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
     }
 
     /// Sends `string` in UTF-8, as ``write(_:)-(Data)`` does.
     @discardableResult
-    public func write(_ string: String) -> Future<Void> { write(Data(string.utf8)) }
+    public func write(_ string: String) -> Future<Void> { write(string.utf8Span.span.bytes) }
 
     /// Sends `bytes`, as ``write(_:)-(Data)`` does.
     @discardableResult
-    public func write(_ bytes: [UInt8]) -> Future<Void> { write(Data(bytes)) }
+    public func write(_ bytes: [UInt8]) -> Future<Void> { write(bytes.span.bytes) }
+
+    @inline(__always)
+    private func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
+        loop.checkThread()
+        if exchange == .unanswered, !bytes.isEmpty { exchange = .answered }
+        guard canWriteAtOnce, !bytes.isEmpty else { return enqueue([rest(0)]) }
+        do {
+            let taken = try transport.tryWrite(bytes)
+            sent(taken)
+            return taken == bytes.byteCount ? loop.succeeded() : enqueue([rest(taken)])
+        } catch {
+            return broken(error)
+        }
+    }
 
     /// Sends all of `buffers`, in order, with one vectored write, as ``write(_:)-(Data)`` does.
     @discardableResult

@@ -27,9 +27,9 @@ open class ByteStream {
     package final var owner: (any StreamOwner)?
 
     /// How many bytes have come from the peer, read or not.
-    public final internal(set) var bytesReceived = 0
+    @exclusivity(unchecked) public final internal(set) var bytesReceived = 0
     /// How many bytes have left this side's queue.
-    public final internal(set) var bytesSent = 0
+    @exclusivity(unchecked) public final internal(set) var bytesSent = 0
 
     // Thousands of streams may be idle: what takes a byte stands together, here and in the subclasses.
 
@@ -42,7 +42,7 @@ open class ByteStream {
     /// `close` has found that the peer sends what nobody will read.
     final var isPeerSending = false
     /// What of the peer's has been answered.
-    package final var exchange = Exchange.fresh
+    @exclusivity(unchecked) package final var exchange = Exchange.fresh
 
     enum Phase {
         case open

@@ -6,7 +6,8 @@ package import FoundationEssentials
 /// strongly only while it calls one of the stream's `transport…` methods. It never does that within a call of
 /// the stream or within another one of these, and each of its own callbacks ends with a turn of the loop:
 ///
-/// - `transportDidRead(_:)`: bytes, not empty, `startIndex` 0, in a block of at most twice their size;
+/// - `transportDidRead(_:)`: bytes, not empty, `startIndex` 0, in a block of at most twice their size; or, if the stream
+///   `takesSpans`, bytes that stay the transport's;
 /// - `transportDidReachEnd()`: the peer has finished sending. Reading has stopped before, and stays so;
 /// - `transportDidFail(_:)`: the connection broke, which is to be noticed while nothing is read, too. The stream answers with `close(resetting:)`;
 /// - `transportDidWrite(failure:)`, `transportDidShutdown(failure:)`: once for each call they answer;
@@ -18,8 +19,8 @@ package protocol ByteTransport: AnyObject {
     func stopReading()
     /// Whether bytes have come that have not been delivered; `false` if that is not known.
     var hasUnreadBytes: Bool { get }
-    /// Takes what fits without waiting; the number of bytes taken, 0 if it would have to wait. `data` is not empty.
-    func tryWrite(_ data: Data) throws -> Int
+    /// Takes what fits without waiting; the number of bytes taken, 0 if it would have to wait. `bytes` is not empty.
+    func tryWrite(_ bytes: RawSpan) throws -> Int
     /// The same, with one vectored write. Not all of `buffers` are empty.
     func tryWrite(_ buffers: [Data]) throws -> Int
     /// Takes all of `buffers`, in order, in the background, and then calls `transportDidWrite` once.

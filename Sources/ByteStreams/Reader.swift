@@ -7,6 +7,9 @@ class Reader: PromiseOwner {
     var wantsBytes: Bool { true }
     /// Takes bytes that need not go through the buffer, which is empty; `false` if they have to.
     func receive(_ data: Data) -> Bool { false }
+    /// Whether bytes that need not go through the buffer are taken as they are, by the other `receive`.
+    var takesSpans: Bool { false }
+    func receive(_ bytes: RawSpan) {}
     /// Bytes have come into the buffer, or the end.
     func inboundChanged() {}
     /// The connection is gone, or will be. `byClose`: because this side has called `close`.

@@ -75,7 +75,7 @@ final class MemoryTransport: ByteTransport {
 
     // MARK: Writing
 
-    func tryWrite(_ data: Data) throws -> Int { try tryWrite([data]) }
+    func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
 
     func tryWrite(_ buffers: [Data]) throws -> Int {
         guard !link.isReset(outgoing.opposite) else { throw MemoryStreamError.connectionReset }

@@ -4,12 +4,34 @@ import Futures
 import FuturesTesting
 import Testing
 
+/// What these tests hold of: the two verbs that call a body with what comes.
+enum ChunkWay: CaseIterable {
+    case forEachChunk
+    case forEachSpan
+
+    func read<Ignored>(_ stream: ByteStream, _ body: @escaping (Data) throws -> Future<Ignored>) -> Future<
+        Void
+    > {
+        switch self {
+        case .forEachChunk: stream.forEachChunk(body)
+        case .forEachSpan: stream.forEachSpan { try body(Data(copying: $0)) }
+        }
+    }
+
+    func read(_ stream: ByteStream, _ body: @escaping (Data) throws -> Void) -> Future<Void> {
+        switch self {
+        case .forEachChunk: stream.forEachChunk(body)
+        case .forEachSpan: stream.forEachSpan { try body(Data(copying: $0)) }
+        }
+    }
+}
+
 struct ForEachChunkTests {
-    @Test("forEachChunk sees every chunk in order and completes at the end")
-    func seesAll() {
+    @Test("forEachChunk sees every chunk in order and completes at the end", arguments: ChunkWay.allCases)
+    func seesAll(way: ChunkWay) {
         withStream { stream, transport, loop in
             var chunks: [Data] = []
-            let done = stream.forEachChunk { chunks.append($0) }
+            let done = way.read(stream) { chunks.append($0) }
             for text in ["one", "two", "three"] { transport.deliver(text) }
             #expect(!done.isCompleted)
             transport.deliverEnd()
@@ -18,32 +40,36 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("forEachChunk takes what had arrived, and never calls its body inside the call")
-    func takesBuffered() {
+    @Test(
+        "forEachChunk takes what had arrived, and never calls its body inside the call",
+        arguments: ChunkWay.allCases)
+    func takesBuffered(way: ChunkWay) {
         withStream { stream, transport, loop in
             #expect(firstByte(of: "abc", stream, transport) == Data("a"))
             var chunks: [Data] = []
-            let done = stream.forEachChunk { chunks.append($0) }
+            let done = way.read(stream) { chunks.append($0) }
             #expect(chunks.isEmpty)
             loop.advance(by: .zero)
             #expect(chunks == [Data("bc")])
             transport.deliverEnd()
             #expect(done.succeeded)
-            let again = stream.forEachChunk { _ in Issue.record("there is no chunk") }
+            let again = way.read(stream) { _ in Issue.record("there is no chunk") }
             #expect(!again.isCompleted)
             loop.advance(by: .zero)
             #expect(again.succeeded)
         }
     }
 
-    @Test("the next chunk waits for the future of the one before, and the peer is held back")
-    func backPressure() {
+    @Test(
+        "the next chunk waits for the future of the one before, and the peer is held back",
+        arguments: ChunkWay.allCases)
+    func backPressure(way: ChunkWay) {
         var limits = StreamLimits()
         limits.readHighWaterMark = 6
         withStream(limits: limits) { stream, transport, loop in
             var chunks: [Data] = []
             var promises: [Promise<Void>] = []
-            let done = stream.forEachChunk { chunk in
+            let done = way.read(stream) { chunk in
                 chunks.append(chunk)
                 promises.append(loop.makePromise())
                 return promises.last!.future
@@ -70,10 +96,12 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("a closure that only writes returns the write's future: the echo holds the peer back")
-    func echoIsHeldBack() {
+    @Test(
+        "a closure that only writes returns the write's future: the echo holds the peer back",
+        arguments: ChunkWay.allCases)
+    func echoIsHeldBack(way: ChunkWay) {
         withStream { stream, transport, loop in
-            let done = stream.forEachChunk { chunk in stream.write(chunk) }
+            let done = way.read(stream) { chunk in stream.write(chunk) }
             transport.room = 1
             transport.deliver("abc")
             transport.deliver("def")
@@ -89,11 +117,11 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("an echo whose writes are taken at once makes no future per chunk")
-    func makesNoFutures() {
+    @Test("an echo whose writes are taken at once makes no future per chunk", arguments: ChunkWay.allCases)
+    func makesNoFutures(way: ChunkWay) {
         withStream { stream, transport, loop in
             var alive: Set<Int> = []
-            let done = stream.forEachChunk { chunk in
+            let done = way.read(stream) { chunk in
                 alive.insert(loop.statistics.futures)
                 return stream.write(chunk)
             }
@@ -107,11 +135,11 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("the future of the body may be of any type")
-    func anyFuture() {
+    @Test("the future of the body may be of any type", arguments: ChunkWay.allCases)
+    func anyFuture(way: ChunkWay) {
         withStream { stream, transport, loop in
             var chunks = 0
-            let done = stream.forEachChunk { chunk in
+            let done = way.read(stream) { chunk in
                 chunks += chunk.count
                 return chunks == 1 ? loop.succeeded("text") : loop.sleep(for: .seconds(1)).map { "text" }
             }
@@ -124,11 +152,11 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("a million chunks at once do not grow the stack")
-    func flatStack() {
+    @Test("a million chunks at once do not grow the stack", arguments: ChunkWay.allCases)
+    func flatStack(way: ChunkWay) {
         withStream { stream, transport, loop in
             var bytes = 0
-            let done = stream.forEachChunk { chunk in
+            let done = way.read(stream) { chunk in
                 bytes += chunk.count
                 return loop.succeeded().map {}
             }
@@ -140,10 +168,12 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("a body that throws ends it with that error, and the bytes that follow stay readable")
-    func throwingBody() {
+    @Test(
+        "a body that throws ends it with that error, and the bytes that follow stay readable",
+        arguments: ChunkWay.allCases)
+    func throwingBody(way: ChunkWay) {
         withStream { stream, transport, loop in
-            let done = stream.forEachChunk { (_: Data) throws -> Void in throw Broken() }
+            let done = way.read(stream) { (_: Data) throws -> Void in throw Broken() }
             transport.deliver("abc")
             transport.deliver("def")
             #expect(done.error is Broken)
@@ -151,12 +181,14 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("a body whose future fails, at once or later, ends it with that error", arguments: [true, false])
-    func failingFuture(_ atOnce: Bool) {
+    @Test(
+        "a body whose future fails, at once or later, ends it with that error", arguments: ChunkWay.allCases,
+        [true, false])
+    func failingFuture(way: ChunkWay, _ atOnce: Bool) {
         withStream { stream, transport, loop in
             let promise = loop.makePromise(of: Void.self)
             if atOnce { promise.fail(Broken()) }
-            let done = stream.forEachChunk { _ in promise.future }
+            let done = way.read(stream) { _ in promise.future }
             transport.deliver("abc")
             transport.deliver("def")
             promise.fail(Broken())
@@ -166,11 +198,11 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("cancelling it stops at once, frees the slot and leaves the bytes")
-    func cancel() {
+    @Test("cancelling it stops at once, frees the slot and leaves the bytes", arguments: ChunkWay.allCases)
+    func cancel(way: ChunkWay) {
         withStream { stream, transport, loop in
             var chunks: [Data] = []
-            let done = stream.forEachChunk { chunks.append($0) }
+            let done = way.read(stream) { chunks.append($0) }
             transport.deliver("a")
             #expect(done.cancel())
             #expect(done.wasCancelled)
@@ -180,11 +212,11 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("cancelling it cancels the future that its body returned")
-    func cancelReachesBody() {
+    @Test("cancelling it cancels the future that its body returned", arguments: ChunkWay.allCases)
+    func cancelReachesBody(way: ChunkWay) {
         withStream { stream, transport, loop in
             let work = loop.sleep(for: .seconds(1000))
-            let done = stream.forEachChunk { _ in work }
+            let done = way.read(stream) { _ in work }
             transport.deliver("a")
             transport.deliver("b")
             #expect(done.cancel())
@@ -193,12 +225,12 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("cancelling it from its own body ends it after that call")
-    func cancelFromBody() {
+    @Test("cancelling it from its own body ends it after that call", arguments: ChunkWay.allCases)
+    func cancelFromBody(way: ChunkWay) {
         withStream { stream, transport, loop in
             var done: Future<Void>?
             var calls = 0
-            done = stream.forEachChunk { _ in
+            done = way.read(stream) { _ in
                 calls += 1
                 done?.cancel()
             }
@@ -210,12 +242,12 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("the failure of the connection ends it, also while its body waits")
-    func connectionFails() {
+    @Test("the failure of the connection ends it, also while its body waits", arguments: ChunkWay.allCases)
+    func connectionFails(way: ChunkWay) {
         for waits in [true, false] {
             withStream { stream, transport, loop in
                 let promise = loop.makePromise(of: Void.self)
-                let done = stream.forEachChunk { _ in waits ? promise.future : loop.succeeded() }
+                let done = way.read(stream) { _ in waits ? promise.future : loop.succeeded() }
                 transport.deliver("a")
                 transport.fail()
                 #expect(done.error is Broken)
@@ -224,13 +256,13 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("chunks that came before the failure can still be had")
-    func drainsAfterFailure() {
+    @Test("chunks that came before the failure can still be had", arguments: ChunkWay.allCases)
+    func drainsAfterFailure(way: ChunkWay) {
         withStream { stream, transport, loop in
             #expect(firstByte(of: "abc", stream, transport) == Data("a"))
             transport.fail()
             var chunks: [Data] = []
-            let done = stream.forEachChunk { chunk in
+            let done = way.read(stream) { chunk in
                 chunks.append(chunk)
                 return loop.sleep(for: .seconds(1))
             }
@@ -240,13 +272,13 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("abort ends it, although the connection is gone already")
-    func abortWhileDraining() {
+    @Test("abort ends it, although the connection is gone already", arguments: ChunkWay.allCases)
+    func abortWhileDraining(way: ChunkWay) {
         withStream { stream, transport, loop in
             #expect(firstByte(of: "abc", stream, transport) == Data("a"))
             transport.fail()
             transport.finishClose()
-            let done = stream.forEachChunk { _ in loop.sleep(for: .seconds(1)) }
+            let done = way.read(stream) { _ in loop.sleep(for: .seconds(1)) }
             loop.advance(by: .zero)
             stream.abort()
             #expect(done.streamError == .connectionClosed)
@@ -254,21 +286,21 @@ struct ForEachChunkTests {
         }
     }
 
-    @Test("close completes it, abort fails it", arguments: [true, false])
-    func closing(_ orderly: Bool) {
+    @Test("close completes it, abort fails it", arguments: ChunkWay.allCases, [true, false])
+    func closing(way: ChunkWay, _ orderly: Bool) {
         withStream { stream, transport, loop in
-            let done = stream.forEachChunk { _ in _ = orderly ? stream.close() : stream.abort() }
+            let done = way.read(stream) { _ in _ = orderly ? stream.close() : stream.abort() }
             transport.deliver("a")
             if orderly { #expect(done.succeeded) } else { #expect(done.streamError == .connectionClosed) }
-            #expect(stream.forEachChunk { _ in }.streamError == .connectionClosed)
+            #expect(way.read(stream) { _ in }.streamError == .connectionClosed)
         }
     }
 
-    @Test("close lets the write finish that the body waits for")
-    func closeWhileBodyWaits() {
+    @Test("close lets the write finish that the body waits for", arguments: ChunkWay.allCases)
+    func closeWhileBodyWaits(way: ChunkWay) {
         withStream { stream, transport, loop in
             transport.room = 0
-            let done = stream.forEachChunk { chunk in stream.write(chunk) }
+            let done = way.read(stream) { chunk in stream.write(chunk) }
             transport.deliver("abc")
             stream.close()
             #expect(done.succeeded)

@@ -22,6 +22,8 @@ final class ScriptedTransport: ByteTransport {
     var room = Int.max
     var writeError: (any Error)?
     var readError: (any Error)?
+    /// How often bytes were lent, not given.
+    private(set) var spansLent = 0
     /// What has reached the peer.
     private(set) var sent = Data()
     /// The batch that is being written, and how much of it has left.
@@ -57,7 +59,13 @@ final class ScriptedTransport: ByteTransport {
 
     private func pump() {
         while isReading, !incoming.isEmpty {
-            stream?.transportDidRead(incoming.removeFirst())
+            let data = incoming.removeFirst()
+            if stream?.takesSpans == true {
+                spansLent += 1
+                stream?.transportDidRead(data.bytes)
+            } else {
+                stream?.transportDidRead(data)
+            }
         }
         if isReading, hasEnded {
             isReading = false
@@ -116,7 +124,7 @@ final class ScriptedTransport: ByteTransport {
 
     var hasUnreadBytes: Bool { !incoming.isEmpty }
 
-    func tryWrite(_ data: Data) throws -> Int { try tryWrite([data]) }
+    func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
 
     func tryWrite(_ buffers: [Data]) throws -> Int {
         #expect(batch == nil, "tryWrite while a write is pending")

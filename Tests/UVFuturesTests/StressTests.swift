@@ -15,7 +15,9 @@ struct StressTests {
             let bytes = pattern(2 * Client.period)
             try withLoop { loop in
                 let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
-                    connection.forEachChunk { chunk in connection.write(chunk) }
+                    connection.id.isMultiple(of: 2)
+                        ? connection.forEachChunk { chunk in connection.write(chunk) }
+                        : connection.forEachSpan { bytes in connection.write(bytes) }
                 }
                 var broken = 0
                 server.onConnectionError = { _ in broken += 1 }

@@ -22,7 +22,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Any thread: `stop` was called, and no run has ended because of it.
     let stopRequested = Atomic(false)
 
-    var ready = ReadyQueue()
+    @exclusivity(unchecked) var ready = ReadyQueue()
     var jobs = JobList()
     /// Whether they have their place in the ready queue.
     var areJobsQueued = false
@@ -61,7 +61,7 @@ public final class EventLoop: @unchecked Sendable {
     var bodies = 0
     var completedVoid: CellObject?
     var turns: UInt64 = 0
-    var work = LoopWork()
+    @exclusivity(unchecked) var work = LoopWork()
     var observer: ((LoopEvent) -> Void)?
     var turnStarted: UInt64 = 0
     var slowTurns = ReportLimit()

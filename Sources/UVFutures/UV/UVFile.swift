@@ -95,7 +95,7 @@ final class UVFile: UVHandle, ByteTransport {
     // MARK: Writing
 
     /// The pool does it all.
-    func tryWrite(_ data: Data) throws -> Int { 0 }
+    func tryWrite(_ bytes: RawSpan) throws -> Int { 0 }
     func tryWrite(_ buffers: [Data]) throws -> Int { 0 }
 
     func write(_ buffers: [Data]) {

@@ -19,6 +19,11 @@ struct UVReadBlock: ~Copyable {
         return unsafe UnsafeMutableRawBufferPointer(start: base, count: size)
     }
 
+    /// The first `count` bytes of the block, there until the next read.
+    func bytes(_ count: Int) -> UnsafeRawBufferPointer {
+        unsafe UnsafeRawBufferPointer(start: base, count: count)
+    }
+
     /// The first `count` bytes of the block: a copy, or, if they are half of it or more, the block itself.
     mutating func take(_ count: Int) -> Data {
         let data: Data
@@ -28,9 +33,14 @@ struct UVReadBlock: ~Copyable {
             data = unsafe Data(bytesNoCopy: base!, count: count, deallocator: .free)
             unsafe base = nil
         }
+        noteRead(count)
+        return data
+    }
+
+    /// Grows the block where reads keep filling it. What it holds is lost then.
+    mutating func noteRead(_ count: Int) {
         filled = count == size ? filled + 1 : 0
         if filled == 2, size < Self.maximumSize { grow() }
-        return data
     }
 
     private mutating func grow() {

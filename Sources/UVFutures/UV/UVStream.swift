@@ -97,10 +97,7 @@ class UVStream: UVHandle, ByteTransport {
         // Zero means that there was nothing to read after all.
         guard count != 0 else { return }
         loop.turn {
-            if count > 0 {
-                let data = unsafe driver.readBlock.take(count)
-                return unsafe stream?.transportDidRead(data) ?? ()
-            }
+            if count > 0 { return didRead(bytes: count) }
             // At once, before anybody can return to libuv: what has ended is ready to be read for ever.
             stopReading()
             let status = CInt(count)
@@ -112,10 +109,21 @@ class UVStream: UVHandle, ByteTransport {
         }
     }
 
+    private final func didRead(bytes count: Int) {
+        guard let stream = unsafe stream else { return }
+        if stream.takesSpans {
+            let bytes = unsafe driver.readBlock.bytes(count)
+            stream.transportDidRead(unsafe RawSpan(_unsafeBytes: bytes))
+            driver.readBlock.noteRead(count)
+        } else {
+            stream.transportDidRead(driver.readBlock.take(count))
+        }
+    }
+
     // MARK: Writing
 
-    final func tryWrite(_ data: Data) throws -> Int {
-        let status = unsafe data.withUnsafeBytes { bytes in
+    final func tryWrite(_ bytes: RawSpan) throws -> Int {
+        let status = unsafe bytes.withUnsafeBytes { bytes in
             var buffer = unsafe uv_buf_t(reading: bytes)
             return unsafe uv_try_write(uvStream, &buffer, 1)
         }

@@ -1,0 +1,91 @@
+import ByteStreams
+import FoundationEssentials
+import Futures
+import FuturesTesting
+import Testing
+
+/// What `forEachSpan` does besides what `ForEachChunkTests` hold of it.
+struct ForEachSpanTests {
+    @Test("bytes are lent where the transport has them")
+    func areLent() {
+        withStream { stream, transport, loop in
+            var lent: [Int] = []
+            let done = stream.forEachSpan { lent.append(address($0)) }
+            loop.advance(by: .zero)
+            let data = Data(repeating: 1, count: 1000)
+            transport.deliver(data)
+            transport.deliver(data)
+            #expect(lent == Array(repeating: address(data.bytes), count: 2))
+            #expect(transport.spansLent == 2)
+            transport.deliverEnd()
+            #expect(done.succeeded)
+        }
+    }
+
+    @Test("bytes that come while the body waits are kept, and none are lent meanwhile")
+    func areKept() {
+        withStream { stream, transport, loop in
+            var chunks: [Data] = []
+            let promise = loop.makePromise(of: Void.self)
+            let done = stream.forEachSpan { bytes in
+                chunks.append(Data(copying: bytes))
+                return chunks.count == 1 ? promise.future : loop.succeeded()
+            }
+            loop.advance(by: .zero)
+            transport.deliver("one")
+            transport.deliver("two")
+            #expect(transport.spansLent == 1)
+            promise.succeed()
+            loop.advance(by: .zero)
+            transport.deliver("three")
+            #expect(transport.spansLent == 2)
+            #expect(chunks == [Data("one"), Data("two"), Data("three")])
+            transport.deliverEnd()
+            #expect(done.succeeded)
+        }
+    }
+
+    @Test("nothing is lent to who reads otherwise, and what is left over after a body is readable")
+    func readAfterwards() {
+        withStream { stream, transport, loop in
+            let done = stream.forEachSpan { _ in throw Broken() }
+            loop.advance(by: .zero)
+            transport.deliver("one")
+            transport.deliver("two")
+            #expect(done.error as? Broken == Broken())
+            #expect(transport.spansLent == 1)
+            #expect(stream.read().now == Data("two"))
+            let read = stream.read()
+            transport.deliver("three")
+            #expect(read.now == Data("three"))
+            #expect(transport.spansLent == 1)
+        }
+    }
+
+    @Test("of a span that is written the system takes what it can, and the rest is copied")
+    func writes() {
+        withStream { stream, transport, loop in
+            transport.room = 2
+            do {
+                let bytes = Data("abcdef")
+                let written = stream.write(bytes.bytes)
+                #expect(!written.isCompleted)
+            }
+            #expect(stream.write([103, 104]).isCompleted == false)
+            #expect(transport.sent == Data("ab"))
+            transport.finishAllWrites()
+            #expect(transport.sent == Data("abcdefgh"))
+            transport.room = .max
+            #expect(stream.write("äöü").succeeded)
+            let bytes = Data([1])
+            let one = stream.write(bytes.bytes)
+            #expect(one.succeeded)
+            #expect(stream.write([UInt8]()).succeeded)
+            #expect(transport.sent == Data("abcdefghäöü\u{1}"))
+        }
+    }
+
+    private func address(_ bytes: RawSpan) -> Int {
+        unsafe bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
+    }
+}
