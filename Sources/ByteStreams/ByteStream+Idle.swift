@@ -2,7 +2,7 @@ internal import Futures
 
 extension ByteStream {
     /// What is known of the messages of a peer, though not where they end.
-    package enum Exchange {
+    enum Exchange {
         /// It has sent nothing yet.
         case fresh
         /// It has sent something, since which nothing has been written.

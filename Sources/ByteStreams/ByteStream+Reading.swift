@@ -10,7 +10,17 @@ extension ByteStream {
     ///
     /// Fails with the error that broke the connection, after the last bytes that came, and with
     /// ``StreamError/connectionClosed`` after ``close(within:)``. The data's `startIndex` is 0.
-    public func read() -> Future<Data> { read(AnyBytes()) }
+    public func read() -> Future<Data> {
+        loop.checkThread()
+        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return loop.succeeded(block) }
+        if let refusal { return refused(refusal) }
+        if isAtEnd { return loop.succeeded(Data()) }
+        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
+        let read = PendingChunkRead(self)
+        setReader(read)
+        return read.future
+    }
 
     final func read<F: Framing>(_ framing: F) -> Future<F.Output> {
         loop.checkThread()
@@ -18,11 +28,7 @@ extension ByteStream {
         if !hasUnread, let refusal { return refused(refusal) }
         var framing = framing
         do {
-            if let output = try framing.take(from: inbound) {
-                watch?.bytesWereTaken()
-                if unreadBytes < limits.readLowWaterMark { startReading() }
-                return loop.succeeded(output)
-            }
+            if let output = try takeBuffered({ try framing.take(from: $0) }) { return loop.succeeded(output) }
         } catch {
             return loop.failed(error)
         }
@@ -31,6 +37,14 @@ extension ByteStream {
         let read = PendingRead(self, framing)
         setReader(read)
         return read.future
+    }
+
+    /// What `take` finds in the buffer. Reading goes on if that was full.
+    private func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
+        guard let output = try take(inbound) else { return nil }
+        watch?.bytesWereTaken()
+        if unreadBytes < limits.readLowWaterMark { startReading() }
+        return output
     }
 
     /// Lets `reader` have the bytes that come.
@@ -68,7 +82,7 @@ extension ByteStream {
 
 extension ByteStream {
     package func transportDidRead(_ data: Data) {
-        bytesReceived += data.count
+        received += data.count
         // What comes during `close` is thrown away, so that a peer that has to send before it reads gets there.
         guard phase == .open else {
             isPeerSending = true
@@ -90,7 +104,7 @@ extension ByteStream {
 
     /// Only while the stream takes spans.
     package final func transportDidRead(_ bytes: RawSpan) {
-        bytesReceived += bytes.byteCount
+        received += bytes.byteCount
         exchange = .unanswered
         reader?.receive(bytes)
         watchBytes()

@@ -23,14 +23,6 @@ extension ByteStream {
         write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
     }
 
-    /// Sends `string` in UTF-8, as ``write(_:)-(Data)`` does.
-    @discardableResult
-    public func write(_ string: String) -> Future<Void> { write(string.utf8Span.span.bytes) }
-
-    /// Sends `bytes`, as ``write(_:)-(Data)`` does.
-    @discardableResult
-    public func write(_ bytes: [UInt8]) -> Future<Void> { write(bytes.span.bytes) }
-
     @inline(__always)
     private func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
         loop.checkThread()
@@ -38,7 +30,7 @@ extension ByteStream {
         guard canWriteAtOnce, !bytes.isEmpty else { return enqueue([rest(0)]) }
         do {
             let taken = try transport.tryWrite(bytes)
-            sent(taken)
+            noteSent(taken)
             return taken == bytes.byteCount ? loop.succeeded() : enqueue([rest(taken)])
         } catch {
             return broken(error)
@@ -54,7 +46,7 @@ extension ByteStream {
         guard canWriteAtOnce, count > 0 else { return enqueue(buffers) }
         do {
             let taken = try transport.tryWrite(buffers)
-            sent(taken)
+            noteSent(taken)
             return taken == count ? loop.succeeded() : enqueue(buffers.dropping(taken))
         } catch {
             return broken(error)
@@ -101,8 +93,8 @@ extension ByteStream {
         }
     }
 
-    private func sent(_ count: Int) {
-        bytesSent += count
+    private func noteSent(_ count: Int) {
+        sent += count
         watchSent()
     }
 
@@ -164,7 +156,7 @@ extension ByteStream {
     package func transportDidWrite(failure: (any Error)?) {
         guard isConnected, let outbound else { return }
         if let failure { return connectionBroke(failure) }
-        bytesSent += outbound.bytesInBatch
+        sent += outbound.bytesInBatch
         var finished = outbound.finishBatch()
         let batch = outbound.takeBatch()
         if batch.isEmpty {

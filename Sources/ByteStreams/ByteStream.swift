@@ -26,10 +26,14 @@ open class ByteStream {
     /// Hears of the end, as whoever waits for `closed` does, which takes much more memory.
     package final var owner: (any StreamOwner)?
 
+    // What others may read is stored apart: only then is no look at it checked at run time.
+
+    final var received = 0
+    final var sent = 0
     /// How many bytes have come from the peer, read or not.
-    @exclusivity(unchecked) public final internal(set) var bytesReceived = 0
+    public final var bytesReceived: Int { received }
     /// How many bytes have left this side's queue.
-    @exclusivity(unchecked) public final internal(set) var bytesSent = 0
+    public final var bytesSent: Int { sent }
 
     // Thousands of streams may be idle: what takes a byte stands together, here and in the subclasses.
 
@@ -42,7 +46,8 @@ open class ByteStream {
     /// `close` has found that the peer sends what nobody will read.
     final var isPeerSending = false
     /// What of the peer's has been answered.
-    @exclusivity(unchecked) package final var exchange = Exchange.fresh
+    final var exchange = Exchange.fresh
+    package final var wasAnswered: Bool { exchange == .answered }
 
     enum Phase {
         case open

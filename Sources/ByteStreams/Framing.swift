@@ -8,12 +8,6 @@ protocol Framing {
     mutating func take(from buffer: InboundBuffer) throws -> Output?
 }
 
-struct AnyBytes: Framing {
-    func take(from buffer: InboundBuffer) -> Data? {
-        buffer.isEmpty && !buffer.isAtEnd ? nil : buffer.takeBlock()
-    }
-}
-
 struct ExactBytes: Framing {
     let count: Int
 

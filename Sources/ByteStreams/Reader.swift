@@ -18,7 +18,7 @@ class Reader: PromiseOwner {
     func cancellationRequested() {}
 }
 
-/// A read that what had arrived could not satisfy.
+/// A read of a frame that what had arrived did not make up.
 final class PendingRead<F: Framing>: Reader {
     private let stream: ByteStream
     private var framing: F
@@ -44,6 +44,41 @@ final class PendingRead<F: Framing>: Reader {
             stream.remove(self)
             promise.fail(error)
         }
+    }
+
+    override func cancellationRequested() { stream.remove(self) }
+
+    override func fail(_ error: any Error, byClose: Bool) {
+        promise.future.ignoreFailure()
+        promise.fail(error)
+    }
+}
+
+/// A read of whatever comes next. That is by far the most frequent one: of no generic type, and past the buffer.
+final class PendingChunkRead: Reader {
+    private let stream: ByteStream
+    private let promise: OwnedPromise<Data>
+
+    init(_ stream: ByteStream) {
+        self.stream = stream
+        promise = OwnedPromise(on: stream.loop)
+        super.init()
+        promise.owner = self
+    }
+
+    var future: Future<Data> { promise.future }
+
+    override func receive(_ data: Data) -> Bool {
+        stream.watch?.bytesWereTaken()
+        stream.remove(self)
+        promise.succeed(data)
+        return true
+    }
+
+    /// Nothing is buffered that it would not have taken: this is the end.
+    override func inboundChanged() {
+        stream.remove(self)
+        promise.succeed(Data())
     }
 
     override func cancellationRequested() { stream.remove(self) }

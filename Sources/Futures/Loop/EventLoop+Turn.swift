@@ -29,7 +29,7 @@ extension EventLoop {
         turns &+= 1
         let callbacks = drain()
         work.turnEnded(callbacks: callbacks)
-        if !abandonmentWatches.isEmpty { queueAbandoned() }
+        if watchesAbandonment { queueAbandoned() }
         reportUnhandledFailures()
         if phase == .shuttingDown { goOnEnding() }
         if observer != nil { observeTurn(callbacks: callbacks) }
@@ -60,7 +60,7 @@ extension EventLoop {
         jobAllowance = EventLoop.turnBudget
         if slowCallbacks != nil { budget = drainWatching(budget: budget) }
         while budget > 0, runNext() { budget -= 1 }
-        queueJobs()
+        if jobAllowance <= 0 { queueJobs() }
         return EventLoop.turnBudget - budget
     }
 

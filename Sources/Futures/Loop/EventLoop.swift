@@ -22,7 +22,7 @@ public final class EventLoop: @unchecked Sendable {
     /// Any thread: `stop` was called, and no run has ended because of it.
     let stopRequested = Atomic(false)
 
-    @exclusivity(unchecked) var ready = ReadyQueue()
+    var ready = ReadyQueue()
     var jobs = JobList()
     /// Whether they have their place in the ready queue.
     var areJobsQueued = false
@@ -34,9 +34,11 @@ public final class EventLoop: @unchecked Sendable {
     let graveyard = Graveyard()
     var hasTheDead = false
     var releaseDepth = 0
-    var unhandled = UnhandledFailures()
+    let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
     var abandonmentWatches: [UInt64: WatchedCell] = [:]
+    /// Whether there are any. Each look at the dictionary itself would be checked at run time.
+    var watchesAbandonment = false
     var lastWatchNumber: UInt64 = 0
     var promises = PromiseList()
     #if DEBUG
@@ -61,7 +63,7 @@ public final class EventLoop: @unchecked Sendable {
     var bodies = 0
     var completedVoid: CellObject?
     var turns: UInt64 = 0
-    @exclusivity(unchecked) var work = LoopWork()
+    var work = LoopWork()
     var observer: ((LoopEvent) -> Void)?
     var turnStarted: UInt64 = 0
     var slowTurns = ReportLimit()

@@ -1,5 +1,5 @@
 /// Failures that nobody will hear of, until the end of the turn, and how many have been printed lately.
-struct UnhandledFailures {
+final class UnhandledFailures {
     static let linesPerSecond = 10
 
     var handler: ((any Error) -> Void)?
@@ -7,8 +7,9 @@ struct UnhandledFailures {
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0
     fileprivate var omitted = 0
-
-    var isPending: Bool { !errors.isEmpty }
+    /// Whether there are `errors`, and whether some are `omitted`. Each turn asks.
+    fileprivate(set) var isPending = false
+    fileprivate var hasOmitted = false
 }
 
 extension EventLoop {
@@ -16,17 +17,19 @@ extension EventLoop {
         // Whoever shuts the loop down knows that what was pending fails.
         if isShutDown, error as? FutureError == .shutDown { return }
         unhandled.errors.append(error)
+        unhandled.isPending = true
         requestTurn()
     }
 
     @inline(__always)
     func reportUnhandledFailures() {
-        if unhandled.isPending || unhandled.omitted > 0 { report() }
+        if unhandled.isPending || unhandled.hasOmitted { report() }
     }
 
     private func report() {
         let errors = unhandled.errors
         unhandled.errors = []
+        unhandled.isPending = false
         if unhandled.handler == nil, driver.now - unhandled.secondStarted >= 1_000_000_000 {
             printOmitted()
             unhandled.secondStarted = driver.now
@@ -41,6 +44,7 @@ extension EventLoop {
                 StandardError.print("Unhandled failure of a future: \(error)")
             } else {
                 unhandled.omitted += 1
+                unhandled.hasOmitted = true
             }
         }
     }
@@ -50,5 +54,6 @@ extension EventLoop {
         guard unhandled.omitted > 0 else { return }
         StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
         unhandled.omitted = 0
+        unhandled.hasOmitted = false
     }
 }

@@ -36,6 +36,7 @@ extension EventLoop {
             lastWatchNumber += 1
             (watch.loop, watch.number) = (self, lastWatchNumber)
             abandonmentWatches[watch.number] = WatchedCell(cell: cell, watch: watch)
+            watchesAbandonment = true
         }
         requestTurn()
     }
@@ -50,5 +51,6 @@ extension EventLoop {
             watched.watch.loop = nil
             for handler in handlers { enqueue(handler) }
         }
+        watchesAbandonment = !abandonmentWatches.isEmpty
     }
 }

@@ -79,7 +79,7 @@ extension SocketConnection {
 
     /// A peer that has just come, and is about to send its first message, is given more time.
     private final func endIfServed() {
-        if exchange == .answered { endIfIdle() }
+        if wasAnswered { endIfIdle() }
     }
 
     final func endIfIdle() {

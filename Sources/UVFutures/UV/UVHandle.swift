@@ -49,6 +49,14 @@ class UVHandle {
         unsafe unsafeDowncast(Unmanaged<UVHandle>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
     }
 
+    /// The same for `body` alone, which closes nothing, without the reference counting.
+    @inline(__always)
+    static func with(_ data: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
+        unsafe Unmanaged<UVHandle>.fromOpaque(data!)._withUnsafeGuaranteedRef {
+            unsafe body(unsafeDowncast($0, to: Self.self))
+        }
+    }
+
     final var loop: EventLoop { unsafe driver.eventLoop }
 
     /// Ends it; `didClose` follows, from the loop. Does nothing the second time.

@@ -48,7 +48,8 @@ class UVStream: UVHandle, ByteTransport {
     final func startReading() throws {
         let status = unsafe uv_read_start(
             uvStream,
-            { handle, _, buffer in unsafe UVStream.from(handle!.pointee.data).provide(buffer!) },
+            { handle, _, buffer in unsafe UVStream.with(handle!.pointee.data) { unsafe $0.provide(buffer!) }
+            },
             { handle, count, _ in unsafe UVStream.from(handle!.pointee.data).didRead(count) })
         if status != 0 { throw error(status, "read") }
         isReading = true
@@ -113,10 +114,10 @@ class UVStream: UVHandle, ByteTransport {
         guard let stream = unsafe stream else { return }
         if stream.takesSpans {
             let bytes = unsafe driver.readBlock.bytes(count)
-            stream.transportDidRead(unsafe RawSpan(_unsafeBytes: bytes))
-            driver.readBlock.noteRead(count)
+            unsafe stream.transportDidRead(RawSpan(_unsafeBytes: bytes))
+            unsafe driver.readBlock.noteRead(count)
         } else {
-            stream.transportDidRead(driver.readBlock.take(count))
+            unsafe stream.transportDidRead(driver.readBlock.take(count))
         }
     }
 
