@@ -7,6 +7,10 @@ let package = Package(
     dependencies: [.package(name: "swift-uv-futures", path: "../..")],
     targets: [
         .executableTarget(
+            name: "Echo",
+            dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
+        ),
+        .executableTarget(
             name: "MapChain",
             dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
         ),

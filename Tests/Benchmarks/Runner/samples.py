@@ -10,7 +10,7 @@ A sample is one value of one round:
     round   samples of one round were taken one after another and are compared with each other; 0 for a figure that
             repeats exactly, such as a count of instructions
     value   a number, of which less is better, unless the unit ends in "/s"
-    unit    "ns", "B", "1/s", …, one for a table; may be left out for counts
+    unit    "ns", "B", "1/s", …, the same wherever the figure is; may be left out for counts
 
 One line may say what was measured where: {"about": {"command": …, "machine": …, "versions": {NAME: VERSION}}}. Later
 ones add to it. Other keys of a sample are of no concern to tables and charts.
@@ -37,7 +37,7 @@ class Samples:
         table = sample.get("table", "")
         rounds = self.tables.setdefault(table, {}).setdefault(sample["figure"], {}).setdefault(sample["peer"], {})
         rounds[sample["round"]] = sample["value"]
-        self.units.setdefault(table, sample.get("unit", ""))
+        self.units.setdefault((table, sample["figure"]), sample.get("unit", ""))
 
     def peers(self, table):
         return list(dict.fromkeys(peer for figure in self.tables[table].values() for peer in figure))

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <uv.h>
 
-enum { BACKLOG = 1024, BUFFER_SIZE = 64 * 1024 };
+enum { BACKLOG = 4096, BUFFER_SIZE = 64 * 1024 };
 
 typedef struct {
     uv_tcp_t tcp; // First, so that a pointer to the handle is a pointer to the connection.

@@ -31,7 +31,7 @@ final class EchoHandler: ChannelInboundHandler {
 
 let port = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 0
 let listener = try ServerBootstrap(group: MultiThreadedEventLoopGroup(numberOfThreads: 1))
-    .serverChannelOption(.backlog, value: 1024)
+    .serverChannelOption(.backlog, value: 4096)
     .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
     .childChannelOption(.allowRemoteHalfClosure, value: true)
     .childChannelInitializer { channel in

@@ -1,0 +1,67 @@
+"""The echo servers that are compared. Each runs on one thread, picks a port and says `listening on HOST:PORT`."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent.parent
+BUILD = HERE / ".build"
+PYTHON = "/usr/bin/python3"  # Debian's, for which its uvloop is
+
+OURS = {
+    f"ours: {reading}": [BUILD / "release/Echo", "--read", reading] for reading in ("data", "chunks", "sequence")
+}
+NATIVE = OURS | {
+    "C libuv": [BUILD / "c/echo"],
+    "C epoll": [BUILD / "c/epoll"],
+    "SwiftNIO": [BUILD / "nio/release/NIOEcho"],
+}
+COMMANDS = NATIVE | {
+    "Node.js": ["node", HERE / "Peers/Node/echo.js"],
+    "uvloop": [PYTHON, "-B", HERE / "Peers/Python/echo.py"],
+}
+
+
+def present():
+    """The names of those that can run here; says which cannot."""
+    missing = []
+    if not shutil.which("node"):
+        missing.append("Node.js")
+    if subprocess.run([PYTHON, "-c", "import uvloop"], stderr=subprocess.DEVNULL).returncode != 0:
+        missing.append("uvloop")
+    for name in missing:
+        print(f"{name} is not installed, and left out", file=sys.stderr)
+    return [name for name in COMMANDS if name not in missing]
+
+
+def two_cores():
+    """One for the server, another for the load generator."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        sys.exit("the server and the load generator need a core each, and there is one")
+    return cores[0], cores[1]
+
+
+class Server:
+    """A running server, which ends with the `with` statement."""
+
+    def __init__(self, command, core):
+        self.process = subprocess.Popen(
+            ["taskset", "-c", str(core), *map(str, command)], stdout=subprocess.PIPE, text=True
+        )
+        self.pid = self.process.pid
+        for line in self.process.stdout:
+            if line.startswith("listening on "):
+                self.port = line.strip().rpartition(":")[2]
+                return
+        sys.exit(f"{' '.join(map(str, command))} did not say that it listens")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+        self.process.stdout.close()

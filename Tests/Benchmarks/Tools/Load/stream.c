@@ -1,0 +1,81 @@
+// A connection's stream is the pattern from the connection's offset on, so that a byte lost, repeated, reordered or
+// from another connection shows.
+
+#include "load.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHUNK = 256 * 1024, PERIOD = 65537, PATIENCE_SECONDS = 20 };
+
+static unsigned char pattern[PERIOD + CHUNK]; // random bytes, PERIOD of them over and over
+static unsigned char received[CHUNK];
+
+void make_pattern(void) {
+    for (long i = 0; i < PERIOD; i++) pattern[i] = rand();
+    for (long i = PERIOD; i < PERIOD + CHUNK; i++) pattern[i] = pattern[i - PERIOD];
+}
+
+static const unsigned char *stream_at(const connection_t *connection, uint64_t position) {
+    return pattern + (connection->offset + position) % PERIOD;
+}
+
+void open_connection(connection_t *connection, int epoll) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int descriptor = check(socket(AF_INET, SOCK_STREAM, 0), "socket");
+    struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    check(connect(descriptor, (struct sockaddr *)&address, sizeof address), "connect");
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
+    check(fcntl(descriptor, F_SETFL, O_NONBLOCK), "fcntl");
+    struct epoll_event event = {EPOLLIN | EPOLLOUT | EPOLLET, {.ptr = connection}};
+    check(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
+    *connection = (connection_t){descriptor, .offset = rand(), .began = calloc(depth, sizeof(uint64_t))};
+}
+
+void begin_message(connection_t *connection, uint64_t time) {
+    connection->began[connection->due / size % depth] = time;
+    connection->due += size;
+}
+
+void send_due(connection_t *connection) {
+    while (connection->sent < connection->due) {
+        uint64_t length = connection->due - connection->sent;
+        const unsigned char *bytes = stream_at(connection, connection->sent);
+        ssize_t count = send(connection->descriptor, bytes, length < CHUNK ? length : CHUNK, MSG_NOSIGNAL);
+        if (count < 0 && errno == EAGAIN) return;
+        connection->sent += check(count, "send");
+    }
+}
+
+bool receive_echoes(connection_t *connection) {
+    for (ssize_t count = CHUNK; count == CHUNK;) {
+        count = recv(connection->descriptor, received, CHUNK, 0);
+        if (count < 0 && errno == EAGAIN) break;
+        if (check(count, "recv") == 0) return false;
+        require(connection->echoed + count <= connection->sent, "more came back than was sent");
+        const unsigned char *expected = stream_at(connection, connection->echoed);
+        require(memcmp(received, expected, count) == 0, "wrong bytes came back");
+        connection->echoed += count;
+    }
+    return true;
+}
+
+long count_answers(const connection_t *connection, uint64_t before) {
+    uint64_t first = before / size, end = connection->echoed / size, time = now();
+    for (uint64_t message = first; message < end; message++) add_latency(time - connection->began[message % depth]);
+    return end - first;
+}
+
+void end_sending(const connection_t *connection) { check(shutdown(connection->descriptor, SHUT_WR), "shutdown"); }
+
+void close_connection(connection_t *connection) {
+    close(connection->descriptor);
+    free(connection->began);
+}
