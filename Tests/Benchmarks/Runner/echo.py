@@ -51,9 +51,9 @@ def peers(names):
 
 
 def order(names, number):
-    start = number % len(names)
+    turns, start = divmod(number - 1, len(names))
     rotated = names[start:] + names[:start]
-    return rotated if number // len(names) % 2 == 0 else rotated[::-1]
+    return rotated[::-1] if turns % 2 else rotated
 
 
 class Measurement:
@@ -96,11 +96,12 @@ def main():
     if options.memory_rounds and hard != resource.RLIM_INFINITY and hard < IDLE + 1000:
         sys.exit(f"{IDLE} connections need more descriptors than the {hard} allowed (ulimit -Hn)")
     measurement = Measurement(options)
-    samples.append(options.file, {"about": about.here(shlex.join(["Runner/echo.py", *sys.argv[1:]]))})
-    for number in range(options.rounds):
-        print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
+    facts = about.here(shlex.join(["Runner/echo.py", *sys.argv[1:]]))
+    samples.append(options.file, {"about": facts | {"references": {"CPU per round trip": "C libuv"}}})
+    for number in range(1, options.rounds + 1):
+        print(f"round {number} of {options.rounds}", file=sys.stderr)
         measurement.round_trips(number)
-        if number < options.memory_rounds:
+        if number <= options.memory_rounds:
             measurement.memory(number)
 
 

@@ -7,13 +7,17 @@ A sample is one value of one round:
     table   the heading under which the figure is a row; may be left out
     figure  what was done, the same words for each peer
     peer    who did it, a column: "ours", "SwiftNIO", "C", …
-    round   samples of one round were taken one after another and are compared with each other; 0 for a figure that
-            repeats exactly, such as a count of instructions
+    round   1 or more; samples of one round were taken one after another and are compared with each other. Or 0, for a
+            figure that repeats exactly, such as a count of instructions
     value   a number, of which less is better, unless the unit ends in "/s"
     unit    "ns", "B", "1/s", …, the same wherever the figure is; may be left out for counts
 
-One line may say what was measured where: {"about": {"command": …, "machine": …, "versions": {NAME: VERSION}}}. Later
-ones add to it. Other keys of a sample are of no concern to tables and charts.
+Other keys of a sample are of no concern to tables and charts. One line may say what was measured where; later ones add
+to it:
+
+    {"about": {"command": …, "machine": …, "versions": {NAME: VERSION}, "references": {TABLE: PEER}}}
+
+    references  tables whose peers are shown beside one of them too, as the ratio to it within a round
 """
 
 import json
