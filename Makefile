@@ -10,7 +10,7 @@
 # soak          the full sizes, in release
 # examples      builds each example, then uses it as a client would
 # hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
-# bench         figures beside those of the peers
+# bench         figures beside those of the peers, in half an hour; bench-quick takes less of each
 # guard         holds allocations and instructions per map, and groups to time in proportion to their size
 # docs          the documentation of every module, into .build-docs
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
@@ -27,13 +27,13 @@ UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
 .PHONY: help deps build test test-release run check sanitize repeat test-newest soak
-.PHONY: examples hosts bench guard docs mutants clean
+.PHONY: examples hosts bench bench-quick guard docs mutants clean
 
 help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils jq python3-pip $(HOSTS)
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3 python3-pip $(HOSTS)
 
 build:
 	$(NEEDS)
@@ -53,12 +53,13 @@ run:
 	swift run -c release --package-path Examples $(FLAGS) EchoServer $(ARGS)
 
 check:
-	$(NEEDS) git
+	$(NEEDS) git python3
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 	Tests/Checks/rooms.sh
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find
+	Tests/Benchmarks/Runner/check.py
 	swift build --build-tests --scratch-path .build-check $(CHECKED) -Xswiftc -warnings-as-errors
 	Tests/Checks/fixtures.sh .build-check/debug/Modules
 	Tests/Checks/programs.sh .build-check/debug Tests/MainActorPrograms 9
@@ -102,11 +103,16 @@ hosts:
 	Tests/Checks/hosts.sh $(FLAGS)
 
 bench:
-	$(NEEDS) git jq valgrind binutils
+	$(NEEDS) git valgrind binutils python3
 	Tests/Benchmarks/run.sh
-	Tests/Benchmarks/instructions.sh
 	Tests/Benchmarks/threads.sh
 	Tests/Benchmarks/loops.sh
+
+bench-quick:
+	$(NEEDS) git valgrind binutils python3
+	Tests/Benchmarks/run.sh --quick
+	Tests/Benchmarks/threads.sh --quick
+	Tests/Benchmarks/loops.sh --quick
 
 guard:
 	$(NEEDS) git valgrind binutils

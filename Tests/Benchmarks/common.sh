@@ -7,13 +7,6 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 mkdir -p .build/c
 load=.build/c/load
 
-# Each server picks a port and prints `listening on HOST:PORT`.
-peers=(ours C SwiftNIO)
-declare -A server=(
-    [ours]="../../Examples/.build/release/EchoServer --port 0"
-    [C]=.build/c/echo
-    [SwiftNIO]=.build/nio/release/NIOEcho
-)
 declare -A map_chain=(
     [ours]=.build/release/MapChain
     [SwiftNIO]=.build/nio/release/NIOMapChain
@@ -30,13 +23,16 @@ build_map_chain() {
     clang -O2 -shared -fPIC -o .build/c/count-allocations.so Tools/count-allocations.c
 }
 build_nio() { swift_build --package-path Peers/SwiftNIO --scratch-path .build/nio; }
+build_load() { clang -O2 -o "$load" Tools/Load/*.c; }
 build_echo() {
-    swift_build --package-path ../../Examples --product EchoServer
+    swift_build --product Echo
     clang -O2 -o .build/c/echo Peers/C/echo.c $(pkg-config --cflags --libs libuv)
-    clang -O2 -o "$load" Tools/load.c
+    clang -O2 -o .build/c/epoll Peers/C/epoll.c
+    build_load
 }
 
-# Starts a command that is a server, which ends with this shell at the latest; sets server_pid and port.
+# Starts a command that is a server, picks a port and prints `listening on HOST:PORT`; it ends with this shell at the
+# latest. Sets server_pid and port.
 start_server() {
     exec {server_output}< <(exec "$@")
     server_pid=$!

@@ -7,7 +7,9 @@
 rounds=11 round_trips=200000 connections=100
 if [[ ${1-} == --quick ]]; then rounds=5 round_trips=40000; fi
 
-build_echo
+swift_build --package-path ../../Examples --product EchoServer
+build_load
+server=(../../Examples/.build/release/EchoServer --port 0 --backlog 4096)
 
 results=.build/loops.txt
 : >"$results"
@@ -42,13 +44,13 @@ measure() {
 for ((round = 1; round <= rounds; round++)); do
     echo "round $round of $rounds" >&2
     for loops in 1 2; do
-        start_server ${server[ours]} --loops "$loops" --backlog 4096
+        start_server "${server[@]}" --loops "$loops"
         measure "$loops" "$port" "$port" "$server_pid"
         stop_server
     done
-    start_server ${server[ours]} --backlog 4096
+    start_server "${server[@]}"
     first_port=$port first_pid=$server_pid first_output=$server_output
-    start_server ${server[ours]} --backlog 4096
+    start_server "${server[@]}"
     trap 'kill "$server_pid" "$first_pid"' EXIT
     measure 1+1 "$first_port" "$port" "$first_pid" "$server_pid"
     stop_server

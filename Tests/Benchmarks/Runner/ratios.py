@@ -5,7 +5,7 @@ import random
 from dataclasses import dataclass
 from statistics import median
 
-RESAMPLES = 2000
+RESAMPLES = 1000
 FEWEST = 5  # rounds that say something
 
 

@@ -32,7 +32,7 @@ def medians(title, table, units, peers):
     for figure, rounds in table.items():
         unit = units[title, figure]
         cells = [number(median(rounds[peer].values())) if peer in rounds else "" for peer in peers]
-        yield row([f"{figure}{unit and ', '}{unit}", *cells])
+        yield row([", ".join(filter(None, [figure, unit])), *cells])
 
 
 def relative(title, table, reference, peers):

@@ -1,0 +1,65 @@
+#!/usr/bin/env -S python3 -B
+"""Counts the instructions that each native echo server spends in user space on a round trip of 64 bytes, and appends
+them to a file; samples.py tells the format. With one connection, strictly ping-pong, the figure repeats.
+
+Usage: instructions.py FILE
+"""
+
+import re
+import subprocess
+import sys
+
+import about
+import samples
+import servers
+from load import generate
+
+SHORT, LONG = 1_000, 6_000  # round trips: what a server does once is in both
+
+
+def stripped(command):
+    """Debian 12's valgrind gives up on the debug information that Swift writes."""
+    program = servers.BUILD / "stripped"
+    subprocess.run(["strip", "--strip-debug", "-o", program, command[0]], check=True)
+    return [program, *command[1:]]
+
+
+def collected(command, options):
+    """The instructions of a whole run, and the messages echoed in it."""
+    log = servers.BUILD / "callgrind.log"
+    callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log}"]
+    server_core, load_core = servers.two_cores()
+    with servers.Server([*callgrind, *stripped(command)], server_core) as server:
+        messages = generate(server, load_core, options)["messages"]
+    found = re.search(r"Collected : (\d+)", log.read_text())
+    if not found:
+        sys.exit(f"{log} has no count of instructions")
+    return int(found[1]), messages
+
+
+def per_round_trip(command, connections):
+    (less, few), (more, many) = (
+        collected(command, f"--connections {connections} --round-trips {trips}") for trips in (SHORT, LONG)
+    )
+    return round((more - less) / (many - few))
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    samples.append(sys.argv[1], {"about": about.here("Runner/instructions.py " + sys.argv[1])})
+    for connections in (1, 50):
+        for peer, command in servers.NATIVE.items():
+            samples.append(
+                sys.argv[1],
+                {
+                    "table": "User instructions per round trip",
+                    "figure": f"{connections} × 64 B",
+                    "peer": peer,
+                    "round": 0,
+                    "value": per_round_trip(command, connections),
+                },
+            )
+
+
+main()
