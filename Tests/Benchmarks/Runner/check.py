@@ -57,8 +57,11 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(self.verdict("1.05 × C", rounds([109] * 5)), "not met")
 
     def test_too_wide_or_too_few_says_nothing(self):
-        for ours in ([90, 95, 100, 105, 110], [100] * 4):
+        for ours in ([90, 95, 100, 105, 110], [100] * 4, [200] * 4):
             self.assertIn("nothing", self.verdict("1.05 × C", rounds(ours)))
+
+    def test_wide_but_above_is_not_met(self):
+        self.assertEqual(self.verdict("1.05 × C", rounds([140, 150, 160, 170, 180])), "not met")
 
     def test_exact_figure_needs_no_rounds(self):
         self.assertEqual(self.verdict("800", {0: 800}), "met")

@@ -36,9 +36,13 @@ class Target:
 
     def verdict(self, found, exact):
         by_factor = self.how == "×"
-        if not exact and (found.rounds < FEWEST or by_factor and found.width > WIDEST):
+        limit = self.limit + (SLACK if by_factor else 0)
+        enough = exact or found.rounds >= FEWEST
+        if enough and found.low > limit:
+            return "not met"
+        if not enough or by_factor and found.width > WIDEST:
             return "says nothing: run more rounds"
-        return "met" if found.high <= self.limit + (SLACK if by_factor else 0) else "not met"
+        return "met" if found.high <= limit else "not met"
 
 
 LINE = re.compile(r"(?P<limit>[\d.]+)(?: (?P<times>×) (?P<of>.+))?|(?P<plus>\+) (?P<more>[\d.]+) (?P<than>.+)")
