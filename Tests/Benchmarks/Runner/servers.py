@@ -11,7 +11,8 @@ BUILD = HERE / ".build"
 PYTHON = "/usr/bin/python3"  # Debian's, for which its uvloop is
 
 OURS = {
-    f"ours: {reading}": [BUILD / "release/Echo", "--read", reading] for reading in ("data", "chunks", "sequence")
+    f"ours: {reading}": [BUILD / "release/Echo", "--read", reading]
+    for reading in ("data", "chunks", "spans", "sequence")
 }
 NATIVE = OURS | {
     "C libuv": [BUILD / "c/echo"],

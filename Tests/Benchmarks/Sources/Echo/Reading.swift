@@ -6,6 +6,8 @@ enum Reading: String, CaseIterable {
     case data
     /// Chunk after chunk, each a `Data` of its own.
     case chunks
+    /// What has come, borrowed from the loop's buffer.
+    case spans
     /// `for try await`.
     case sequence
 
@@ -13,6 +15,7 @@ enum Reading: String, CaseIterable {
         switch self {
         case .data: echoReads(connection)
         case .chunks: connection.forEachChunk { chunk in connection.write(chunk) }
+        case .spans: connection.forEachSpan { bytes in connection.write(bytes) }
         case .sequence:
             Future(on: connection.loop) {
                 for try await chunk in connection.chunks { try await connection.write(chunk).value }

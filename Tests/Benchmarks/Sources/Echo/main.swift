@@ -1,6 +1,6 @@
 // Our echo server, by each of the ways to read.
 //
-// Usage: Echo [--read data|chunks|sequence]
+// Usage: Echo [--read data|chunks|spans|sequence]
 
 import Glibc
 import UVFutures
