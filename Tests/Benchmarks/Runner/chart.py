@@ -57,9 +57,14 @@ def panels(read, title):
         yield Panel(heading, bars, reference)
 
 
-def colours(peers):
+def colours(panels):
+    peers = list(dict.fromkeys(bar.peer for panel in panels for bar in panel.bars))
     ours = [peer for peer in peers if peer.startswith("ours")]
-    return {peer: OURS[ours.index(peer) % len(OURS)] if peer in ours else THEIRS for peer in peers}
+    references = {panel.reference for panel in panels}
+    return {
+        peer: OURS[ours.index(peer) % len(OURS)] if peer in ours else REFERENCE if peer in references else THEIRS
+        for peer in peers
+    }
 
 
 def longest_of(panels):
@@ -80,7 +85,7 @@ def draw(panel, x, y, width, colour, longest):
         top = y + HEAD + STEP * row
         end = left + min(bar.value * scale, room)
         yield svg.text(left - 8, top + 10, bar.peer, 11.5, anchor="end")
-        yield svg.bar(left, top, end - left, BAR, REFERENCE if bar.peer == panel.reference else colour[bar.peer])
+        yield svg.bar(left, top, end - left, BAR, colour[bar.peer])
         if bar.low < bar.high <= longest:
             middle = top + BAR / 2
             yield svg.line(left + bar.low * scale, middle, left + bar.high * scale, middle, width=1.5)
@@ -92,8 +97,7 @@ def draw(panel, x, y, width, colour, longest):
 
 
 def chart(title, note, drawn):
-    peers = list(dict.fromkeys(bar.peer for panel in drawn for bar in panel.bars))
-    colour = colours(peers)
+    colour = colours(drawn)
     width = (WIDTH - 2 * MARGIN - GAP * (COLUMNS - 1)) / COLUMNS
     y = 64
     ratios = [panel for panel in drawn if panel.reference]

@@ -1,11 +1,11 @@
 #!/usr/bin/env -S python3 -B
 """Counts the instructions that each native echo server spends in user space on a round trip of 64 bytes, and appends
 them to a file; samples.py tells the format. With one connection, strictly ping-pong, the figure repeats.
-
-Usage: instructions.py FILE
 """
 
+import argparse
 import re
+import shlex
 import subprocess
 import sys
 
@@ -44,22 +44,27 @@ def per_round_trip(command, connections):
     return round((more - less) / (many - few))
 
 
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", help="to append to")
+    parser.add_argument("--server", action="append", choices=servers.NATIVE, help="only these")
+    parser.add_argument("--connections", action="append", type=int, choices=[1, 50], help="only so many")
+    return parser.parse_args()
+
+
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    samples.append(sys.argv[1], {"about": about.here("Runner/instructions.py " + sys.argv[1])})
-    for connections in (1, 50):
-        for peer, command in servers.NATIVE.items():
-            samples.append(
-                sys.argv[1],
-                {
-                    "table": "User instructions per round trip",
-                    "figure": f"{connections} × 64 B",
-                    "peer": peer,
-                    "round": 0,
-                    "value": per_round_trip(command, connections),
-                },
-            )
+    options = read_options()
+    samples.append(options.file, {"about": about.here(shlex.join(["Runner/instructions.py", *sys.argv[1:]]))})
+    for connections in options.connections or (1, 50):
+        for peer in options.server or servers.NATIVE:
+            sample = {
+                "table": "User instructions per round trip",
+                "figure": f"{connections} × 64 B",
+                "peer": peer,
+                "round": 0,
+                "value": per_round_trip(servers.NATIVE[peer], connections),
+            }
+            samples.append(options.file, sample)
 
 
 main()

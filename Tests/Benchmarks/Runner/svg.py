@@ -1,8 +1,8 @@
-"""The few shapes of a chart. Greys are such that they can be read on white and on black."""
+"""The few shapes of a chart. The grey is such that it can be read on white and on black."""
 
 from xml.sax.saxutils import escape
 
-TEXT, FAINT = "#7d8590", "#7d859055"
+TEXT = "#727a85"
 FONT = "-apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', Helvetica, Arial, sans-serif"
 
 
