@@ -23,6 +23,7 @@ to it:
 import json
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 KEYS = {"figure": str, "peer": str, "round": int, "value": (int, float)}
 
@@ -50,16 +51,21 @@ class Samples:
 def read(paths):
     samples = Samples()
     for path in paths:
-        with open(path) as lines:
-            for number, line in enumerate(lines, 1):
-                try:
-                    entry = json.loads(line)
-                    if "about" in entry:
-                        merge(samples.about, entry["about"])
-                    else:
-                        samples.add(entry)
-                except (ValueError, TypeError) as error:
-                    sys.exit(f"{path}:{number}: {error}")
+        try:
+            lines = Path(path).read_text().splitlines()
+        except OSError as error:
+            sys.exit(str(error))
+        for number, line in enumerate(lines, 1):
+            try:
+                entry = json.loads(line)
+                if "about" in entry:
+                    merge(samples.about, entry["about"])
+                else:
+                    samples.add(entry)
+            except (ValueError, TypeError) as error:
+                sys.exit(f"{path}:{number}: {error}")
+    if not samples.tables:
+        sys.exit(f"no samples in {', '.join(map(str, paths))}")
     return samples
 
 
