@@ -3,7 +3,7 @@
 # `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
 . "$(dirname "$0")/common.sh"
 
-results=results rounds=(--rounds 51 --scale 0.5)
+results=results rounds=(--rounds 41 --scale 0.5)
 if [[ ${1-} == --quick ]]; then results=.build/results rounds=(--rounds 5 --memory-rounds 1 --scale 0.2); fi
 
 build_echo

@@ -58,6 +58,8 @@ def read(paths):
         for number, line in enumerate(lines, 1):
             try:
                 entry = json.loads(line)
+                if not isinstance(entry, dict):
+                    raise ValueError("not a sample")
                 if "about" in entry:
                     merge(samples.about, entry["about"])
                 else:
