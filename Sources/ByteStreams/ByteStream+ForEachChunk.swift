@@ -91,7 +91,7 @@ private final class ChunkLoop<Ignored>: Reader {
         self.body = body
         promise = OwnedPromise(on: stream.loop)
         super.init()
-        promise.owner = self
+        promise.belong(to: self)
     }
 
     var future: Future<Void> { promise.future }

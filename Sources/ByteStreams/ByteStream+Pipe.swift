@@ -51,7 +51,7 @@ private final class Pipe: Reader {
         promise = OwnedPromise(on: source.loop)
         ending = CancellationSource(on: source.loop)
         super.init()
-        promise.owner = self
+        promise.belong(to: self)
     }
 
     var future: Future<Int> { promise.future }

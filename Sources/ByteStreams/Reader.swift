@@ -29,7 +29,7 @@ final class PendingRead<F: Framing>: Reader {
         self.framing = framing
         promise = OwnedPromise(on: stream.loop)
         super.init()
-        promise.owner = self
+        promise.belong(to: self)
     }
 
     var future: Future<F.Output> { promise.future }
@@ -63,7 +63,7 @@ final class PendingChunkRead: Reader {
         self.stream = stream
         promise = OwnedPromise(on: stream.loop)
         super.init()
-        promise.owner = self
+        promise.belong(to: self)
     }
 
     var future: Future<Data> { promise.future }

@@ -5,8 +5,7 @@
 @usableFromInline
 package final class OwnedPromise<Value>: Producer {
     @usableFromInline let cell: CellObject
-    /// Called, and the future then cancelled, upon a request; released when the future completes.
-    package var owner: (any PromiseOwner)?
+    private var owner: (any PromiseOwner)?
 
     // Inlined, or the cell would have to remember its type.
     @inlinable
@@ -24,6 +23,9 @@ package final class OwnedPromise<Value>: Producer {
         #endif
         cell.setProducer(self)
     }
+
+    /// Has `owner` called, and the future then cancelled, upon a request. It is released when the future completes.
+    package func belong(to owner: any PromiseOwner) { self.owner = owner }
 
     deinit {
         cell.promiseWasReleased(#fileID, #line)
