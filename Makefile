@@ -128,4 +128,4 @@ mutants:
 	Tests/Mutants/run.sh '$(ONLY)'
 
 clean:
-	rm -rf .build* Examples/.build* Examples/*/.build* Tests/Benchmarks/.build* Tests/Benchmarks/Threads/.build* Tests/Benchmarks/Peers/*/.build*
+	rm -rf .build* Examples/.build* Examples/*/.build* Tests/Benchmarks/.build* Tests/Benchmarks/Peers/*/.build*

@@ -1,26 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let ours: Target.Dependency = .product(name: "UVFutures", package: "swift-uv-futures")
+
 // Ours. The peers have packages of their own, so that the guard resolves and builds none of them.
 let package = Package(
     name: "Benchmarks",
-    dependencies: [.package(name: "swift-uv-futures", path: "../..")],
+    dependencies: [
+        .package(name: "swift-uv-futures", path: "../.."),
+        .package(path: "Figures"),
+    ],
     targets: [
-        .executableTarget(
-            name: "Echo",
-            dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
-        ),
-        .executableTarget(
-            name: "MapChain",
-            dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
-        ),
-        .executableTarget(
-            name: "FlatMapLoop",
-            dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
-        ),
-        .executableTarget(
-            name: "GroupSizes",
-            dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]
-        ),
+        .executableTarget(name: "Echo", dependencies: [ours]),
+        .executableTarget(name: "Micro", dependencies: [ours, "Figures"]),
+        .executableTarget(name: "FlatMapLoop", dependencies: [ours]),
+        .executableTarget(name: "GroupSizes", dependencies: [ours]),
     ]
 )

@@ -7,9 +7,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 mkdir -p .build/c
 load=.build/c/load
 
-declare -A map_chain=(
-    [ours]=.build/release/MapChain
-    [SwiftNIO]=.build/nio/release/NIOMapChain
+# What counts and measures single operations; Runner/micro.py knows of more.
+declare -A micro=(
+    [ours]=.build/release/Micro
+    [SwiftNIO]=.build/nio/release/NIOMicro
 )
 
 die() {
@@ -18,9 +19,10 @@ die() {
 }
 
 swift_build() { swift build -c release -Xswiftc -use-ld=lld "$@" >&2; }
-build_map_chain() {
+build_counter() { clang -O2 -shared -fPIC -o .build/c/count-allocations.so Tools/count-allocations.c; }
+build_micro() {
     swift_build
-    clang -O2 -shared -fPIC -o .build/c/count-allocations.so Tools/count-allocations.c
+    clang -O2 -Wall -Wextra -o .build/c/micro Peers/C/micro.c $(pkg-config --cflags --libs libuv)
 }
 build_nio() { swift_build --package-path Peers/SwiftNIO --scratch-path .build/nio; }
 build_load() { clang -O2 -o "$load" Tools/Load/*.c; }
@@ -74,10 +76,36 @@ stripped() {
     echo .build/stripped "${@:2}"
 }
 
-# per_map allocations|instructions PEER: the cost of one `map`, from chains of ten.
-per_map() {
-    local short long
-    short=$("$1" "${map_chain[$2]}" 1000)
-    long=$("$1" "${map_chain[$2]}" 3000)
-    awk "BEGIN { printf \"%.2f\", ($long - $short) / 20000 }"
+# per_operation allocations|instructions PEER FIGURE: what an operation takes, start-up and warm-up left out.
+per_operation() {
+    local few=2000 more=10000 short long
+    case $3 in
+    group) few=5000 ;;
+    # The cost in a heap of 10,000 to 20,000.
+    timer-fire) few=10000 ;;
+    # Threads that wait for each other are not quite repeatable.
+    submit-bursts) few=10000 more=50000 ;;
+    esac
+    short=$("$1" ${micro[$2]} "$3" "$few")
+    long=$("$1" ${micro[$2]} "$3" $((few + more)))
+    awk "BEGIN { printf \"%.2f\", ($long - $short) / $more }"
+}
+
+# per_round_trip allocations|instructions SHORT LONG COMMAND...: what a round trip of 64 bytes takes a server in user
+# space, with one connection and one message at a time.
+per_round_trip() {
+    local taken=() messages=() count
+    for count in "$2" "$3"; do
+        case $1 in
+        instructions) start_server "${callgrind[@]}" $(stripped "${@:4}") ;;
+        allocations) start_server env LD_PRELOAD="$PWD/.build/c/count-allocations.so" "${@:4}" 2>.build/stderr ;;
+        esac
+        messages+=("$("$load" --port "$port" --connections 1 --round-trips "$count" | grep -oP '"messages":\K\d+')")
+        stop_server
+        case $1 in
+        instructions) taken+=("$(collected)") ;;
+        allocations) taken+=("$(sed -n 's/^allocations //p' .build/stderr)") ;;
+        esac
+    done
+    awk "BEGIN { printf \"%.2f\", (${taken[1]} - ${taken[0]}) / (${messages[1]} - ${messages[0]}) }"
 }

@@ -1,16 +1,25 @@
 #!/bin/bash
-# Fails when a group of ten times as many futures takes more than twelve times the instructions.
-# usage: scaling.sh [SIZE]    of the larger groups
+# Fails when ten times as many futures in a group, timers in a loop or listeners of a future take more than twelve times
+# the instructions.
+# usage: scaling.sh [SIZE]    of the larger ones
 . "$(dirname "$0")/common.sh"
 
 swift_build --product GroupSizes
+swift_build --product Micro
 
 size=${1:-20000}
 failed=0
-for group in $(.build/release/GroupSizes); do
-    few=$(instructions .build/release/GroupSizes "$group" $((size / 10)))
-    many=$(instructions .build/release/GroupSizes "$group" "$size")
-    echo "$group of $((size / 10)): $few instructions; of $size: $many"
+
+# compare TITLE COMMAND...    which takes the size
+compare() {
+    local few many
+    few=$(instructions "${@:2}" $((size / 10)))
+    many=$(instructions "${@:2}" "$size")
+    echo "$1 of $((size / 10)): $few instructions; of $size: $many"
     ((many <= 12 * few)) || failed=1
-done
-((failed == 0)) || die "a group takes more time than in proportion to its size"
+}
+
+for group in $(.build/release/GroupSizes); do compare "$group" .build/release/GroupSizes "$group"; done
+compare "timers" .build/release/Micro one-timer-heap
+compare "listeners" .build/release/Micro one-listener-list
+((failed == 0)) || die "something takes more time than in proportion to its size"

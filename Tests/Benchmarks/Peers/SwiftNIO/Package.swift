@@ -8,9 +8,12 @@ let nio: [Target.Dependency] = [
 
 let package = Package(
     name: "SwiftNIOPeers",
-    dependencies: [.package(url: "https://github.com/apple/swift-nio", exact: "2.101.2")],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(path: "../../Figures"),
+    ],
     targets: [
         .executableTarget(name: "NIOEcho", dependencies: nio),
-        .executableTarget(name: "NIOMapChain", dependencies: nio),
+        .executableTarget(name: "NIOMicro", dependencies: nio + ["Figures"]),
     ]
 )

@@ -1,0 +1,15 @@
+import UVFutures
+
+extension Micro {
+    /// Groups of `size` promised futures, from the promises to the array of the values.
+    func group(_ count: Int, size: Int) throws {
+        let size = min(size, count)
+        try repeating(max(1, count / size)) { [loop] run in
+            let promises = (0..<size).map { _ in loop.makePromise(of: Int.self) }
+            Future.all(promises.map { $0.future }).whenSuccess { values in
+                run.end(values[0] + values[size - 1], expected: size - 1)
+            }
+            for (number, promise) in promises.enumerated() { promise.succeed(number) }
+        }
+    }
+}

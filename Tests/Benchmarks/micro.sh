@@ -1,0 +1,15 @@
+#!/bin/bash
+# Appends what single operations of ours and of the peers cost to a file, in the format of Runner/samples.py. `--quick` runs
+# fewer and shorter rounds, and counts nothing. Other options go to Runner/micro.py.
+# usage: micro.sh [--quick] FILE [OPTION...]
+. "$(dirname "$0")/common.sh"
+
+options=(--rounds 11 --counts)
+if [[ ${1-} == --quick ]]; then options=(--rounds 5 --curve-rounds 0 --scale 0.1) && shift; fi
+(($#)) || die "a file is missing, to append to"
+[[ $1 == /* ]] || set -- "$OLDPWD/$1" "${@:2}"
+
+build_micro
+build_nio
+build_counter
+Runner/micro.py "${options[@]}" "$@"
