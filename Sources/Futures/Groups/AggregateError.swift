@@ -17,6 +17,7 @@ extension AggregateError: CustomStringConvertible {
 
 extension Result where Failure == any Error {
     /// The error, unless there is a value or the result is that of a cancelled future.
+    @usableFromInline
     var failure: (any Error)? {
         guard case .failure(let error) = self, !error.isCancellation else { return nil }
         return error

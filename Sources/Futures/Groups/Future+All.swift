@@ -10,36 +10,42 @@ extension Future {
     /// is cancelled cancels the whole.
     /// An empty group is of the loop `loop`, or else of the one whose callback this is. Traps if the futures are
     /// not all of one loop.
+    @inlinable
     public static func all(
         _ futures: some Sequence<Future>, failFast: Bool = true, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none,
         onFirstFailure: ((any Error, _ index: Int) -> Void)? = nil
+    ) -> Future<[Value]> {
+        guard failFast else {
+            return allAtTheEnd(futures, cancelRemaining, on: loop, onFirstFailure).ending(with: token)
+        }
+        return gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success([])) {
+            all, count in
+            var values = ArrivedValues<Value>(count)
+            return { result, index in
+                switch result {
+                case .success(let value):
+                    if let values = values.add(value, at: index) { all.succeed(values) }
+                case .failure(let error):
+                    if let error = result.failure { onFirstFailure?(error, index) }
+                    all.fail(error)
+                }
+            }
+        }.ending(with: token)
+    }
+
+    /// `all` that does not fail fast.
+    @usableFromInline
+    static func allAtTheEnd(
+        _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining, on loop: EventLoop?,
+        _ onFirstFailure: ((any Error, _ index: Int) -> Void)?
     ) -> Future<[Value]> {
         var firstFailure = onFirstFailure
         func hasFailed(_ result: Result<Value, any Error>, _ index: Int) {
             guard firstFailure != nil, let error = result.failure else { return }
             firstFailure.take()?(error, index)
         }
-        guard failFast else {
-            return settle(futures, on: loop, cancelRemaining, observer: hasFailed, conclude: join).until(
-                token)
-        }
-        return gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success([])) {
-            all, count in
-            var values = [Value?](repeating: nil, count: count)
-            var missing = count
-            return { result, index in
-                hasFailed(result, index)
-                switch result {
-                case .success(let value):
-                    values[index] = .some(value)
-                    missing -= 1
-                    if missing == 0 { all.succeed(values.map { $0! }) }
-                case .failure(let error):
-                    all.fail(error)
-                }
-            }
-        }.until(token)
+        return settle(futures, on: loop, cancelRemaining, observer: hasFailed, conclude: join)
     }
 
     /// A future of the outcomes of all `futures`, in their order; of an empty array if there are none.
@@ -83,6 +89,27 @@ extension Future {
                 if missing == 0 { all.complete(conclude(results.map { $0! })) }
             }
         }
+    }
+}
+
+/// The values that a group has so far.
+@usableFromInline
+struct ArrivedValues<Value> {
+    @usableFromInline var values: [Value?]
+    @usableFromInline var missing: Int
+
+    @inlinable
+    init(_ count: Int) {
+        values = Array(repeating: nil, count: count)
+        missing = count
+    }
+
+    /// All values, if this was the last.
+    @inlinable
+    mutating func add(_ value: Value, at index: Int) -> [Value]? {
+        values[index] = .some(value)
+        missing -= 1
+        return missing == 0 ? values.map { $0! } : nil
     }
 }
 

@@ -1,47 +1,61 @@
 /// The outcome that is still missing of a group of futures.
+@usableFromInline
 struct Gathering<Output> {
-    let group: Group
+    @usableFromInline let group: Group
+    @usableFromInline let target: CellObject
+
+    init(group: Group) {
+        self.group = group
+        target = group.target
+    }
+
+    @usableFromInline
+    init(_ target: CellObject, _ cancelRemaining: CancelRemaining) {
+        self.init(group: Group(target: target, cancelRemaining: cancelRemaining))
+    }
 
     /// Whether the group has its outcome, or nobody wants it any more.
-    var isOver: Bool { group.target.isCompleted }
+    var isOver: Bool { target.isCompleted }
 
-    func succeed(_ value: Output) { group.target.succeed(value) }
+    @inlinable
+    func succeed(_ value: Output) { target.succeed(value) }
 
-    func complete(_ result: Result<Output, any Error>) { group.target.complete(result) }
+    func complete(_ result: Result<Output, any Error>) { target.complete(result) }
 
     /// Ends the group with the outcome of an input that has no value.
+    @usableFromInline
     func fail(_ error: any Error) { group.fail(error) }
 }
 
-/// Tells a group of the outcome of one of its inputs.
-struct MemberStep<Value>: Step {
+/// Tells a group which of its inputs has completed. Of no type but its own, which the closure knows: a group of a
+/// thousand would look up a generic one's metadata a thousand times.
+struct MemberStep: Step {
     let index: Int
-    let arrived: (Result<Value, any Error>, _ index: Int) -> Void
+    let arrived: (_ source: Cell, _ index: Int) -> Void
 
-    func run(source: Cell, target _: Cell) { arrived(source.readResult(as: Value.self), index) }
+    func run(source: Cell, target _: Cell) { arrived(source, index) }
 
     typealias Output = Void
 }
 
 extension Future {
     /// A future that is completed by what `collect` returns, which is called with each outcome as it arrives.
+    @inlinable
     static func gather<Output>(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
         ifEmpty: @autoclosure () -> Result<Output, any Error>,
         collect: (Gathering<Output>, _ count: Int) -> (Result<Value, any Error>, _ index: Int) -> Void
     ) -> Future<Output> {
-        let cells = futures.map(\.cell)
-        guard let loop = loop ?? cells.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
-        loop.checkThread()
-        let target = CellObject.plain(loop, state: .pending, of: Output.self)
+        let cells = futures.map { $0.cell }
+        let target = CellObject.plain(.ofGroup(cells, loop), state: .pending, of: Output.self)
         guard !cells.isEmpty else {
             target.complete(ifEmpty())
             return Future<Output>(target)
         }
-        let group = Group(target: target, cancelRemaining: cancelRemaining)
-        let arrived = collect(Gathering(group: group), cells.count)
-        for (index, cell) in cells.enumerated() {
-            group.wait(for: cell, step: MemberStep(index: index, arrived: arrived))
+        let gathering = Gathering<Output>(target, cancelRemaining)
+        let arrived = collect(gathering, cells.count)
+        gathering.group.wait(for: cells) { source, index in
+            arrived(source.readResult(as: Value.self), index)
         }
         return Future<Output>(target)
     }
@@ -49,5 +63,25 @@ extension Future {
     /// The outcome of a group that needs at least one future and got none.
     static func refusal<Output>(of group: String) -> Result<Output, any Error> {
         .failure(FutureError.invalidArgument("\(group) was given no futures; give it at least one"))
+    }
+}
+
+extension Group {
+    /// Waits for all `futures`. `arrived` is called with each as it completes, and its index.
+    @usableFromInline
+    func wait(for futures: [CellObject], _ arrived: @escaping (_ source: Cell, _ index: Int) -> Void) {
+        for (index, future) in futures.enumerated() {
+            wait(for: future, step: MemberStep(index: index, arrived: arrived))
+        }
+    }
+}
+
+extension EventLoop {
+    /// The loop of a group of `cells`, which `loop` is if it is given. Checks the thread.
+    @usableFromInline
+    static func ofGroup(_ cells: [CellObject], _ loop: EventLoop?) -> EventLoop {
+        guard let loop = loop ?? cells.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+        loop.checkThread()
+        return loop
     }
 }

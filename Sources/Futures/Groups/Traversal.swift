@@ -51,7 +51,10 @@ final class Traversal<Element, Output, Total>: Producer {
         started += 1
         let future = try body(element).cell
         guard future.cell.isOf(cell.loop) else { Misuse.foreignFuture() }
-        running[index] = future.observe(MemberStep(index: index, arrived: ended), when: .all)
+        let step = MemberStep(index: index) { source, index in
+            self.ended(source.readResult(as: Output.self), index)
+        }
+        running[index] = future.observe(step, when: .all)
         // The body may have ended it all.
         if cell.isCompleted { settled() }
     }
