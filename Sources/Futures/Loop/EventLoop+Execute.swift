@@ -14,6 +14,7 @@ extension EventLoop {
     /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
     ///
     /// Cancelled as soon as `token` is; `body` is released unrun if that is before it runs.
+    @inlinable
     public func submit<Value>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> Value
@@ -21,10 +22,15 @@ extension EventLoop {
         checkThread()
         guard !token.isCancelled else { return failed(CancellationError()) }
         let cell = CellObject.waiting(self, step: SubmitStep(body: body))
+        submit(cell, on: context)
+        return Future<Value>(cell).ending(with: token)
+    }
+
+    @usableFromInline
+    func submit(_ cell: CellObject, on context: LocalContext) {
         cell.cell.place(Cell.Interest.all.on(context))
         dispatch(cell)
         releaseTheDead()
-        return Future(cell).until(token)
     }
 
     /// Runs `body` on the loop and returns what it returns, or throws what it throws. Any thread.
@@ -39,9 +45,13 @@ extension EventLoop {
     }
 }
 
+@usableFromInline
 struct SubmitStep<Output>: Step {
-    let body: () throws -> Output
+    @usableFromInline let body: () throws -> Output
 
+    @inlinable init(body: @escaping () throws -> Output) { self.body = body }
+
+    @inlinable
     func run(source: Cell, target: Cell) {
         target.complete(Result(catching: body))
     }

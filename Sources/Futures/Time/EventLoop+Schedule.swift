@@ -43,32 +43,52 @@ extension EventLoop {
     /// Runs `body` on `context` when `delay` has passed, as ``sleep(for:keepsLoopAlive:token:)`` counts it.
     ///
     /// Cancelling it, or `token`, stops the timer.
-    @discardableResult
+    @inlinable @discardableResult
     public func schedule<Value>(
         after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping () throws -> Value
     ) -> ScheduledTask<Value> {
-        guard let nanoseconds = delay.wholeNanoseconds else {
-            return ScheduledTask(failed(FutureError.negativeDuration(delay)))
-        }
-        let instant = LoopInstant(nanoseconds: deadline(after: nanoseconds))
-        return schedule(at: instant, keepsLoopAlive: keepsLoopAlive, on: context, token: token, body)
+        checkThread()
+        let cell = CellObject.waiting(self, step: SubmitStep(body: body))
+        schedule(cell, after: delay, keepsLoopAlive: keepsLoopAlive, on: context)
+        return ScheduledTask(Future<Value>(cell).ending(with: token))
     }
 
     /// Runs `body` on `context` at `instant`, or in the next turn if that has passed.
     ///
     /// Cancelling it, or `token`, stops the timer.
-    @discardableResult
+    @inlinable @discardableResult
     public func schedule<Value>(
         at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping () throws -> Value
     ) -> ScheduledTask<Value> {
         checkThread()
-        guard !isShutDown else { return ScheduledTask(failed(FutureError.shutDown)) }
         let cell = CellObject.waiting(self, step: SubmitStep(body: body))
+        schedule(cell, at: instant, keepsLoopAlive: keepsLoopAlive, on: context)
+        return ScheduledTask(Future<Value>(cell).ending(with: token))
+    }
+
+    @usableFromInline
+    func schedule(_ cell: CellObject, after delay: Duration, keepsLoopAlive: Bool, on context: LocalContext) {
+        guard let nanoseconds = delay.wholeNanoseconds else {
+            cell.fail(FutureError.negativeDuration(delay))
+            return
+        }
+        let instant = LoopInstant(nanoseconds: deadline(after: nanoseconds))
+        schedule(cell, at: instant, keepsLoopAlive: keepsLoopAlive, on: context)
+    }
+
+    /// Has the step of `cell` run at `instant`.
+    @usableFromInline
+    func schedule(
+        _ cell: CellObject, at instant: LoopInstant, keepsLoopAlive: Bool, on context: LocalContext
+    ) {
+        guard !isShutDown else {
+            cell.fail(FutureError.shutDown)
+            return
+        }
         cell.cell.place(Cell.Interest.all.on(context))
         LoopTimer(self, cell: cell, deadline: instant.nanoseconds, keepsAlive: keepsLoopAlive).start()
-        return ScheduledTask(Future(cell).until(token))
     }
 }
 
@@ -77,10 +97,11 @@ public struct ScheduledTask<Value> {
     /// The outcome: of the body, or, for a repetition, of the one that ended it. Cancelled by ``cancel()``.
     public let future: Future<Value>
 
+    @usableFromInline
     init(_ future: Future<Value>) { self.future = future }
 
     /// Ends it at once, whoever waits for its future, and releases its body. `false` if it has ended before.
     /// A body that returned a pending future is asked to cancel that.
-    @discardableResult
+    @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
 }

@@ -1,8 +1,8 @@
 /// A timer in a loop's heap, and the producer of the future that it completes or times out.
 class LoopTimer: Producer {
-    final var index = -1
-    final var order: UInt64 = 0
-    final var deadline: UInt64
+    /// Its place among the loop's timers, while it is one of them.
+    final var slot: Int?
+    final let deadline: UInt64
     final let keepsAlive: Bool
     /// The future, until the timer has fired or the future has completed.
     final var cell: CellObject?
@@ -13,10 +13,6 @@ class LoopTimer: Producer {
         self.cell = cell
         self.deadline = deadline
         self.keepsAlive = keepsAlive
-    }
-
-    final func isBefore(_ other: LoopTimer) -> Bool {
-        deadline < other.deadline || (deadline == other.deadline && order < other.order)
     }
 
     final func start() {
