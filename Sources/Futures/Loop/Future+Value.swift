@@ -4,6 +4,7 @@ extension Future {
     /// To be read on the loop's thread, as by an actor whose executor is the loop. While it waits, it is a
     /// consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
     /// `CancellationError`, and the future is asked to cancel if nobody else waits for it.
+    @inlinable
     public var value: Value {
         get async throws {
             if let result {
@@ -14,7 +15,8 @@ extension Future {
         }
     }
 
-    private func pendingValue(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
+    @usableFromInline
+    func pendingValue(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         let loop = loop
         let id = loop.newRemoteID()
         // Without a preference the task would go on by way of another thread: continuations resume on no actor.
