@@ -11,7 +11,7 @@
 # examples      builds each example, then uses it as a client would
 # hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each
-# guard         holds allocations and instructions per map, and groups to time in proportion to their size
+# guard         holds allocations and instructions per operation, and groups to time in proportion to their size
 # docs          the documentation of every module, into .build-docs
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
 # clean         removes everything that was built
@@ -105,13 +105,11 @@ hosts:
 bench:
 	$(NEEDS) git valgrind binutils python3
 	Tests/Benchmarks/run.sh
-	Tests/Benchmarks/threads.sh
 	Tests/Benchmarks/loops.sh
 
 bench-quick:
 	$(NEEDS) git valgrind binutils python3
 	Tests/Benchmarks/run.sh --quick
-	Tests/Benchmarks/threads.sh --quick
 	Tests/Benchmarks/loops.sh --quick
 
 guard:

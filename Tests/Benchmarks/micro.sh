@@ -4,7 +4,7 @@
 # usage: micro.sh [--quick] FILE [OPTION...]
 . "$(dirname "$0")/common.sh"
 
-options=(--rounds 11 --counts)
+options=(--rounds 11 --curve-rounds 3 --counts)
 if [[ ${1-} == --quick ]]; then options=(--rounds 5 --curve-rounds 0 --scale 0.1) && shift; fi
 (($#)) || die "a file is missing, to append to"
 [[ $1 == /* ]] || set -- "$OLDPWD/$1" "${@:2}"

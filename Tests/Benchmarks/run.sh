@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures echo servers beside their peers, and leaves samples, tables and a chart in results/; prints the tables.
-# `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
+# Measures echo servers and single operations beside their peers, and leaves samples, tables and charts in results/;
+# prints the tables. `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
 . "$(dirname "$0")/common.sh"
 
 results=results rounds=(--rounds 41 --scale 0.5)
@@ -14,7 +14,9 @@ samples=$results/samples.jsonl
 rm -f "$samples"
 Runner/echo.py "${rounds[@]}" "$samples"
 Runner/instructions.py "$samples"
+./micro.sh ${1+"$1"} "$samples"
 
 Runner/table.py "$samples" | tee "$results/tables.md"
 Runner/chart.py --title "Echo servers: CPU time per round trip" --table "CPU per round trip" \
     --table "Memory per idle connection" "$samples" >"$results/echo.svg"
+Runner/chart.py --title "Single operations: CPU time" --table "CPU per operation" "$samples" >"$results/micro.svg"

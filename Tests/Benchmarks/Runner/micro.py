@@ -65,7 +65,7 @@ def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="to append to")
     parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--curve-rounds", type=int, default=5, help="of those, that measure sizes up to a million too")
+    parser.add_argument("--curve-rounds", type=int, default=3, help="of those, that measure sizes up to a million too")
     parser.add_argument("--counts", action="store_true", help="count allocations and instructions too, once")
     parser.add_argument("--scale", type=float, default=1, help="of the number of operations")
     parser.add_argument("--figure", action="append", choices=[f.name for f in FIGURES], help="only these")
