@@ -33,26 +33,29 @@ struct TimerTests {
         }
     }
 
-    @Test("a thousand timers, half of them cancelled, fire in order", arguments: Driver.allCases)
+    @Test("ten thousand timers, half of them cancelled, fire in order", arguments: Driver.allCases)
     func heap(driver: Driver) throws {
         try withLoop(driver) { loop in
             var generator = SeededGenerator()
             var fired: [Int] = []
             var (expected, tasks): ([Int], [ScheduledTask<Void>]) = ([], [])
             let start = loop.instant
-            let due = (0..<1000).map { _ in Int.random(in: 0..<200, using: &generator) }
+            let due = (0..<10_000).map { _ in Int.random(in: 0..<200, using: &generator) }
             for (index, delay) in due.enumerated() {
                 tasks.append(
                     loop.schedule(at: start.advanced(by: .microseconds(100 * delay))) { fired.append(index) })
             }
-            for index in (0..<1000).shuffled(using: &generator).prefix(500) {
+            for index in (0..<10_000).shuffled(using: &generator).prefix(5000) {
                 #expect(tasks[index].cancel())
                 #expect(!tasks[index].cancel())
             }
-            #expect(loop.statistics.timers == 500)
+            #expect(loop.statistics.timers == 5000)
             for (index, task) in tasks.enumerated() where !task.future.isCompleted { expected.append(index) }
             try loop.run()
             #expect(fired == expected.sorted { (due[$0], $0) < (due[$1], $1) })
+            let (late, soon) = (loop.schedule(after: .ticks(2)) { 2 }, loop.schedule(after: .ticks(1)) { 1 })
+            try expect(late.future, succeedsWith: 2)
+            #expect(soon.future.isCompleted)
         }
     }
 

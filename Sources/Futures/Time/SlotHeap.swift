@@ -13,6 +13,9 @@ struct SlotHeap {
         }
     }
 
+    /// Room for so many is kept when none are left.
+    private static let keptRoom = 4096
+
     private var entries: [Entry] = []
     /// By slot. A slot that is free has no timer.
     private var timers: [LoopTimer?] = []
@@ -45,7 +48,14 @@ struct SlotHeap {
             siftUp(moved, from: place)
             siftDown(moved, from: places[moved.slot])
         }
+        if entries.isEmpty, timers.count > Self.keptRoom { letGoOfRoom() }
         return place == 0
+    }
+
+    private mutating func letGoOfRoom() {
+        let inserted = inserted
+        self = SlotHeap()
+        self.inserted = inserted
     }
 
     private mutating func takeSlot(_ timer: LoopTimer) -> Int {
