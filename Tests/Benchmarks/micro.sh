@@ -7,7 +7,7 @@
 options=(--rounds 11 --curve-rounds 3 --counts)
 if [[ ${1-} == --quick ]]; then options=(--rounds 5 --curve-rounds 0 --scale 0.1) && shift; fi
 (($#)) || die "a file is missing, to append to"
-[[ $1 == /* ]] || set -- "$OLDPWD/$1" "${@:2}"
+[[ $1 == /* ]] || set -- "$(realpath -m --relative-to=. "$OLDPWD/$1")" "${@:2}"
 
 build_micro
 build_nio
