@@ -33,7 +33,7 @@ extension ByteStream {
     ///
     /// `bytes` can be used within the call only, which the compiler sees to: what is to stay needs a copy,
     /// `Data(copying: bytes)`. The next bytes wait for the future that `body` returned, in a buffer. Otherwise the same
-    /// as ``forEachChunk(_:)``.
+    /// as `forEachChunk`.
     public func forEachSpan<Ignored>(
         _ body: @escaping (_ bytes: RawSpan) throws -> Future<Ignored>
     ) -> Future<Void> {

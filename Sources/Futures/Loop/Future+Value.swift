@@ -4,8 +4,9 @@ extension Future {
     /// To be read on the loop's thread, as by an actor whose executor is the loop. While it waits, it is a
     /// consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
     /// `CancellationError`, and the future is asked to cancel if nobody else waits for it.
-    @inlinable
     public var value: Value {
+        // Not inlined: the optimizer then looks at the result before it goes to the actor that asks, where the thread is
+        // checked.
         get async throws {
             if let result {
                 ignoreFailure()
@@ -15,8 +16,7 @@ extension Future {
         }
     }
 
-    @usableFromInline
-    func pendingValue(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
+    private func pendingValue(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         let loop = loop
         let id = loop.newRemoteID()
         // Without a preference the task would go on by way of another thread: continuations resume on no actor.
