@@ -19,7 +19,8 @@ compare() {
     ((many <= 12 * few)) || failed=1
 }
 
-for group in $(.build/release/GroupSizes); do compare "$group" .build/release/GroupSizes "$group"; done
+groups=$(.build/release/GroupSizes)
+for group in $groups; do compare "$group" .build/release/GroupSizes "$group"; done
 compare "timers" .build/release/Micro one-timer-heap
 compare "listeners" .build/release/Micro one-listener-list
 ((failed == 0)) || die "something takes more time than in proportion to its size"

@@ -1,11 +1,12 @@
 #!/bin/bash
 # Sends bytes through two forwarders to the echo server and back: TCP, UNIX, TCP, and by way of UNIX and TCP. All bytes
 # come back, and the resident memory of each forwarder stays within 16 MiB of what it was at its start.
-# usage: forward.sh BYTES
+# usage: forward.sh BYTES    256M and the like
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-size=$1 bin=Examples/.build/release work=$(mktemp -d)
+size=$(numfmt --from=iec "$1")
+bin=Examples/.build/release work=$(mktemp -d)
 servers=()
 trap 'rm -rf "$work"; kill "${servers[@]}" 2>/dev/null || true' EXIT
 
@@ -49,5 +50,5 @@ echo "PortForwarder: grew by ${growth[0]} and ${growth[1]} KiB while twice $size
 kill "$outer"
 wait "$outer" || fail "ended with status $?"
 [ ! -e "$work/outer" ] || fail "left its socket behind"
-grep -q '^passed on [0-9]* bytes of 2 connections, of which 0 broke$' "$work/out2" || fail "does not say what it did: $(cat "$work/out2")"
+grep -q "^passed on $((4 * size)) bytes of 2 connections, of which 0 broke$" "$work/out2" || fail "does not say what it did: $(cat "$work/out2")"
 echo "PortForwarder: works"

@@ -25,9 +25,7 @@ struct PostponeTests {
             #expect(first >= .ticks(4))
             expect(failed, failsWith: Failure(3))
             try expect(late, succeedsWith: 2)
-            if driver == .virtual {
-                #expect(first == .ticks(4) && loop.instant.duration(to: loop.instant) == .zero)
-            }
+            if driver == .virtual { #expect(first == .ticks(4)) }
             expect(loop.succeeded(1).notBefore(.seconds(-1)), failsWith: negative)
             let promise = loop.makePromise(of: Int.self)
             let waiting = promise.future.notBefore(.seconds(100))

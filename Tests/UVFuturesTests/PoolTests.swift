@@ -96,7 +96,7 @@ struct PoolTests {
         }
     }
 
-    @Test("shutdown waits for what runs in the pool, and drops what does not run yet")
+    @Test("shutdown waits for what runs in the pool, and later work is refused")
     func shutdown() throws {
         let (started, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let ended = Counter()

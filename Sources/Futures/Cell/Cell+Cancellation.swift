@@ -108,8 +108,11 @@ extension Cell {
                 next.release()
             }
         }
-        if !runsAfterCancel { dropStep() }
+        let dropsStep = flags.contains(.hasStep) && !runsAfterCancel
+        if dropsStep { flags.remove(.hasStep) }
         if state == .pending { settle(as: .cancelled) }
+        // Not sooner, and not by way of the graveyard: no outcome needs the slot.
+        if dropsStep { withLoop { $0.releaseSlot(of: self, .dropStep) } }
     }
 
     var runsAfterCancel: Bool { flags.contains(.hasStep) && interest.contains(.afterCancel) }

@@ -85,7 +85,7 @@ struct DisposeTests {
         }
     }
 
-    @Test("a bag to which futures are added for ever does not grow for ever", arguments: Driver.allCases)
+    @Test("a bag keeps what is pending when it forgets what has completed", arguments: Driver.allCases)
     func growth(driver: Driver) throws {
         try withLoop(driver) { loop in
             let bag = DisposeBag()

@@ -67,20 +67,24 @@ struct FutureQueueTests {
             let queue = FutureQueue(on: loop)
             let running = loop.makePromise(of: Int.self)
             let first = queue.enqueue { running.future }
-            let witness = Witness { released += 1 }
-            let queued = queue.enqueue { [witness] () -> Int in
-                witness.look()
-                Issue.record("the operation has run")
-                return 2
+            func enqueue() -> Future<Int> {
+                let witness = Witness { released += 1 }
+                return queue.enqueue { () -> Int in
+                    witness.look()
+                    Issue.record("the operation has run")
+                    return 2
+                }
             }
+            let queued = enqueue()
             let last = queue.enqueue { 3 }
             try settle(loop)
+            #expect(released == 0)
             #expect(queued.map { $0 }.cancel())
+            #expect(released == 1)
             #expect(!first.isCompleted && !running.future.isCompleted && queue.queuedCount == 1)
             running.succeed(1)
             try expect(last, succeedsWith: 3)
             expectCancelled(queued)
-            withExtendedLifetime(witness) { #expect(released == 0) }
         }
     }
 
