@@ -3,7 +3,7 @@
 set -euo pipefail
 
 unsafe="Sources/UVFutures/UV/ Sources/Futures/Cell/ Sources/ByteStreams/RawSpans.swift"
-unsafe+=" Sources/Futures/Loop/(Executor|Future.Value|Inbox|OwningThreads|StandardError).swift"
+unsafe+=" Sources/Futures/Loop/(Executor|Inbox|OwningThreads|ParkedTask|StandardError).swift"
 unchecked="Sources/Futures/Loop/EventLoop.swift"
 foundation="Sources/ByteStreams/ Sources/UVFutures/ Sources/FuturesTesting/"
 libuv="Sources/UVFutures/UV/"

@@ -23,6 +23,7 @@ public final class EventLoop: @unchecked Sendable {
     let stopRequested = Atomic(false)
 
     var ready = ReadyQueue()
+    let parking = Parking()
     var jobs = JobList()
     /// Whether they have their place in the ready queue.
     var areJobsQueued = false

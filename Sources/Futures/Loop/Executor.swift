@@ -45,9 +45,11 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let accepted = execute { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-        if !accepted { Misuse.actorOutlivesLoop() }
+        if !execute({ self.run(job) }) { Misuse.actorOutlivesLoop() }
     }
+
+    /// Runs a job of a task, isolated to this loop.
+    func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
 
     public func checkIsolated() {
         checkThread()
@@ -76,17 +78,4 @@ private actor LoopTask {
     }
 
     private func run(_ body: () async -> Void) async { await body() }
-}
-
-/// Where a task that awaited a future goes on: on the loop's thread.
-final class Resumption: TaskExecutor {
-    private let loop: EventLoop
-
-    init(_ loop: EventLoop) { self.loop = loop }
-
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        let accepted = loop.execute { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-        if !accepted { Misuse.actorOutlivesLoop() }
-    }
 }

@@ -5,39 +5,38 @@ extension Future {
     /// consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
     /// `CancellationError`, and the future is asked to cancel if nobody else waits for it.
     public var value: Value {
-        // Not inlined: the optimizer then looks at the result before it goes to the actor that asks, where the thread is
+        // Not inlined: the optimizer then looks at the outcome before it goes to the actor that asks, where the thread is
         // checked.
         get async throws {
-            if let result {
-                ignoreFailure()
-                return try result.get()
-            }
-            return try await pendingValue()
+            if !cell.isCompleted { try await cell.wait() }
+            return try cell.takeNotice(of: Value.self)
         }
     }
+}
 
-    private func pendingValue(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
+extension CellObject {
+    /// Waits until the future has completed. Of no type but its own: what is generic here is not specialized.
+    fileprivate func wait(isolation: isolated (any Actor)? = #isolation) async throws {
         let loop = loop
         let id = loop.newRemoteID()
-        // Without a preference the task would go on by way of another thread: continuations resume on no actor.
-        return try await withTaskExecutorPreference(Resumption(loop)) {
+        let task = ParkedTask(loop, id: id, keepsAlive: true)
+        task.wait(for: self)
+        await withTaskCancellationHandler {
             // A closure that mentions the isolation runs in it.
             _ = isolation
-            return try await withTaskCancellationHandler {
-                _ = isolation
-                return try await unsafe withUnsafeThrowingContinuation(isolation: isolation) { continuation in
-                    loop.addWaiter(id, for: self, keepsAlive: true) { result in
-                        // It stays on the loop's thread, to which the task is isolated.
-                        nonisolated(unsafe) let result = result
-                        unsafe continuation.resume(with: result)
-                    }
-                    if Task.isCancelled {
-                        loop.remotes.removeValue(forKey: id)?.end(with: CancellationError())
-                    }
-                }
-            } onCancel: {
-                loop.endRemote(id, with: CancellationError())
-            }
+            if Task.isCancelled { loop.remotes.removeValue(forKey: id)?.end(with: CancellationError()) }
+            if task.error == nil { await loop.parking.park(task) }
+        } onCancel: {
+            loop.endRemote(id, with: CancellationError())
         }
+        if let error = task.error { throw error }
+    }
+
+    /// The value of a completed future, or its error, which has been heard of by that.
+    fileprivate func takeNotice<Value>(of _: Value.Type) throws -> Value {
+        let root = checkedRoot
+        root.flags.insert(.isObserved)
+        guard root.hasSucceeded else { throw root.readFailure() }
+        return root.readSlot(as: Value.self)
     }
 }

@@ -1,28 +1,63 @@
 /// Somebody elsewhere who waits for a future: a consumer of it, and the way to tell them.
-final class Waiter: Remote {
+class Waiter: Remote {
     /// Whether it keeps `run` from returning. If not, it hears when `run` has nothing left to do.
-    let keepsAlive: Bool
-    private let loop: EventLoop
-    private let resume: (any Error) -> Void
-    fileprivate var observer: CellObject?
+    final let keepsAlive: Bool
+    final let loop: EventLoop
+    final let id: UInt64
+    fileprivate final var observer: CellObject?
 
-    fileprivate init(_ loop: EventLoop, keepsAlive: Bool, resume: @escaping (any Error) -> Void) {
+    init(_ loop: EventLoop, id: UInt64, keepsAlive: Bool) {
         self.loop = loop
+        self.id = id
         self.keepsAlive = keepsAlive
-        self.resume = resume
-        if keepsAlive { loop.hold() }
     }
 
-    func end(with error: any Error) {
+    /// Called once: with the completed cell, from the ready queue, or with the error that ended the wait.
+    func ended(_ end: Result<Cell, any Error>) {}
+
+    final func end(with error: any Error) {
         // A future that has completed by now is read nevertheless: its value may be gone otherwise.
         guard let observer, !observer.isQueued else { return }
-        hasEnded()
+        if keepsAlive { loop.letGo() }
         observer.stopObserving(cancelling: true)
-        resume(error)
+        ended(.failure(error))
     }
 
-    fileprivate func hasEnded() {
+    /// Begins to wait. `endRemote` ends that by the number.
+    final func wait(for cell: CellObject) {
+        guard cell.cell.isOf(loop) else { Misuse.foreignFuture() }
+        if keepsAlive { loop.hold() }
+        loop.remotes[id] = self
+        observer = cell.observe(WaitStep(waiter: self), when: .all)
+    }
+
+    fileprivate final func hasCompleted(_ cell: Cell) {
+        loop.remotes[id] = nil
         if keepsAlive { loop.letGo() }
+        ended(.success(cell))
+    }
+}
+
+private struct WaitStep: Step {
+    let waiter: Waiter
+
+    func run(source: Cell, target _: Cell) { waiter.hasCompleted(source) }
+
+    typealias Output = Void
+}
+
+private final class ClosureWaiter<Value>: Waiter {
+    private let resume: (Result<Value, any Error>) -> Void
+
+    init(
+        _ loop: EventLoop, id: UInt64, keepsAlive: Bool, resume: @escaping (Result<Value, any Error>) -> Void
+    ) {
+        self.resume = resume
+        super.init(loop, id: id, keepsAlive: keepsAlive)
+    }
+
+    override func ended(_ end: Result<Cell, any Error>) {
+        resume(end.flatMap { $0.readResult(as: Value.self) })
     }
 }
 
@@ -32,15 +67,8 @@ extension EventLoop {
         _ id: UInt64, for future: Future<Value>, keepsAlive: Bool,
         resume: @escaping (Result<Value, any Error>) -> Void
     ) {
-        guard future.cell.cell.isOf(self) else { Misuse.foreignFuture() }
-        let waiter = Waiter(self, keepsAlive: keepsAlive) { resume(.failure($0)) }
-        remotes[id] = waiter
-        let step = CompleteObserver<Value> { [unowned self] result in
-            remotes[id] = nil
-            waiter.hasEnded()
-            resume(result)
-        }
-        waiter.observer = future.cell.observe(step, when: .all)
+        let waiter = ClosureWaiter(self, id: id, keepsAlive: keepsAlive, resume: resume)
+        waiter.wait(for: future.cell)
     }
 
     /// Tells those who block a thread, and do not keep `run` from returning, that it has nothing left to do.
