@@ -269,4 +269,20 @@ struct LinkingTests {
             expect(outer, failsWith: FutureError.brokenPromise(file: "here", line: 1))
         }
     }
+
+    @Test("a future is returned again after those it was linked to were dropped", arguments: Driver.allCases)
+    func linkedAgain(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let shared = loop.makePromise(of: Int.self)
+            for index in 0..<3 {
+                loop.succeeded(index).flatMap { _ in shared.future }.ignoreFailure()
+                try settle(loop)
+            }
+            let outer = loop.succeeded(0).flatMap { _ in shared.future }
+            try settle(loop)
+            #expect(loop.statistics.futures == 2)
+            shared.succeed(1)
+            try expect(outer, succeedsWith: 1)
+        }
+    }
 }

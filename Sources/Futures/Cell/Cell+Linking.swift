@@ -37,12 +37,14 @@ extension Cell {
 
     /// Links `source` to this cell. What completes `source` may itself be a link to it: that one is led here.
     private func adopt(_ source: Cell) {
-        if let link = source.source, link.state == .linked {
+        let link = source.source
+        // First: the link may hold the last reference to it.
+        source.setRoot(self)
+        if let link, link.state == .linked {
             self.source = link
             link.setRoot(self)
         } else {
             self.source = source
         }
-        source.setRoot(self)
     }
 }
