@@ -219,4 +219,15 @@ struct CancelOptionsTests {
             #expect(done.result?.value == 1)
         }
     }
+
+    @Test("work that waits for its turn is cancelled whoever waits for it", arguments: Driver.allCases)
+    func queued(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let work = loop.submit { Issue.record("a closure has run") }
+            work.whenSuccess { _ in Issue.record("a closure has run") }
+            #expect(!work.cancel([.evenIfOthersWaiting, .ifSupported]))
+            #expect(work.cancel(.evenIfOthersWaiting))
+            expectCancelled(work)
+        }
+    }
 }

@@ -60,7 +60,8 @@ extension Cell {
             return source
         case .pending:
             let isAlone = source.first == self && source.last == self
-            return isAlone || options.contains(.evenIfOthersWaiting) ? source : nil
+            // What was queued without a source is its own.
+            return isAlone || options.contains(.evenIfOthersWaiting) && source != self ? source : nil
         default:
             return nil
         }
