@@ -250,4 +250,17 @@ struct PromiseCompletionTests {
             #expect(second.future.result?.value == 1)
         }
     }
+
+    @Test("the deadlines of a promise say nothing once it waits for a future", arguments: Driver.allCases)
+    func deadlinesOfLockedIn(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            promise.cancel(after: .seconds(100))
+            promise.fail(after: .seconds(50), with: Failure(1))
+            promise.complete(using: other.future)
+            try settle(loop)
+            #expect(other.succeed(2))
+            try expect(promise.future, succeedsWith: 2)
+        }
+    }
 }

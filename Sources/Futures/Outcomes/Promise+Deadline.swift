@@ -13,6 +13,8 @@ extension Promise {
         let timer = loop.sleep(for: duration)
         let cell = cell
         timer.whenComplete { result in
+            // Then another future decides, and the timer was cancelled for that.
+            if cell.isLockedIn { return }
             cell.fail(result.thrownError ?? error ?? FutureError.timedOut(after: duration))
         }
         attachments.cancelAtEnd(timer)
