@@ -199,4 +199,29 @@ struct ReentrancyTests {
             #expect(derived.isCompleted)
         }
     }
+
+    @Test(
+        "an outcome that is released after it was handed on may complete others in its deinit",
+        arguments: Driver.allCases)
+    func completesInDeinit(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let (first, last) = (loop.makePromise(of: Witness.self), loop.makePromise(of: Int.self))
+            for index in 0..<2 { last.future.whenSuccess { seen.add("\(index): \($0)") } }
+            var dropped: Promise<Witness>? = loop.makePromise(of: Witness.self)
+            dropped!.future.recover { throw $0 }.ignoreFailure()
+            // The replacement is released while the outcome of `first` is handed on, the other value thereafter.
+            let limited = first.future.timeout(
+                after: .seconds(1),
+                with: .success(
+                    Witness {
+                        dropped!.succeed(Witness { last.succeed(1) })
+                        dropped = nil
+                    }))
+            first.succeed(Witness())
+            #expect(limited.isSuccess && dropped == nil)
+            try settle(loop)
+            #expect(seen.entries == ["0: 1", "1: 1"])
+        }
+    }
 }

@@ -104,13 +104,17 @@ extension EventLoop {
 
     /// Hands on the outcome of a cell with several consumers, or with some that it passes through.
     func distribute(_ cell: Cell) {
-        passingOn.append(cell.object)
+        cell.retain()
+        passingOn.append(cell)
         guard !isDistributing else { return }
         isDistributing = true
         var index = 0
         while index < passingOn.count {
-            passingOn[index].cell.distributeConsumers()
+            let current = passingOn[index]
             index += 1
+            current.distributeConsumers()
+            // Not by the array: code of users runs in this, and may add to the array.
+            current.release()
             // Now and then, and no more at a time than have been dealt with.
             if index >= 1024, index >= passingOn.count / 2 {
                 passingOn.removeFirst(index)

@@ -46,7 +46,8 @@ public final class EventLoop: @unchecked Sendable {
         /// Where the promises were made that somebody holds.
         var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
     #endif
-    var passingOn: [CellObject] = []
+    /// Owns a reference to each that is still to be dealt with.
+    var passingOn: [Cell] = []
     var isDistributing = false
     var cancelRequests: [Cell] = []
     var isCancelling = false
