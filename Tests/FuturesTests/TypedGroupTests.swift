@@ -38,6 +38,23 @@ struct TypedGroupTests {
         }
     }
 
+    @Test("all of typed futures may cancel the others unless one was cancelled", arguments: Driver.allCases)
+    func cancelOnFailure(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let kept = promises(2, on: loop)
+            let cancelled = Typed.all(kept.map(\.future), cancelRemaining: .onFailure)
+            kept[0].cancel()
+            try expect(cancelled, completesAs: "cancelled")
+            #expect(kept[1].succeed(1))
+
+            let others = promises(2, on: loop)
+            let failed = Typed.all(others.map(\.future), cancelRemaining: .onFailure)
+            others[0].fail(.refused)
+            try expect(failed, completesAs: "failure: refused")
+            #expect(!others[1].succeed(1))
+        }
+    }
+
     @Test("and, zip and race of typed futures", arguments: Driver.allCases)
     func pairs(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -9,17 +9,12 @@ extension TypedFuture {
         on loop: EventLoop? = nil
     ) -> TypedFuture<[Value], Failure> {
         let futures = Array(futures)
-        guard let loop = loop ?? futures.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+        let loop = EventLoop.ofGroup(futures.map(\.outcome.cell), loop)
         guard !futures.isEmpty else { return .succeeded([], on: loop) }
         let group = TypedGroup<[Value], Failure>(on: loop, cancelRemaining: cancelRemaining)
-        var values = [Value?](repeating: nil, count: futures.count)
-        var missing = futures.count
+        var values = ArrivedValues<Value>(futures.count)
         for (index, future) in futures.enumerated() {
-            group.wait(for: future) { value in
-                values[index] = .some(value)
-                missing -= 1
-                return missing == 0 ? values.map { $0! } : nil
-            }
+            group.wait(for: future) { values.add($0, at: index) }
         }
         return group.future
     }
@@ -61,28 +56,27 @@ extension TypedFuture {
 
 /// Waits for several typed futures: for the first failure, or for all values.
 private struct TypedGroup<Output, Failure: Error> {
-    private let target: CellObject
-    private let group: Group
+    private let gathering: Gathering<Result<Output, Failure>>
 
     init(on loop: EventLoop, cancelRemaining: CancelRemaining) {
-        target = CellObject.plain(loop, state: .pending, of: Result<Output, Failure>.self)
-        group = Group(target: target, cancelRemaining: cancelRemaining)
+        let target = CellObject.plain(loop, state: .pending, of: Result<Output, Failure>.self)
+        gathering = Gathering(target, cancelRemaining)
     }
 
-    var future: TypedFuture<Output, Failure> { TypedFuture(Future(target)) }
+    var future: TypedFuture<Output, Failure> { TypedFuture(Future(gathering.target)) }
 
     /// `receive` takes the value, and returns what the group completes with once all are there.
     func wait<Value>(for future: TypedFuture<Value, Failure>, receive: @escaping (Value) -> Output?) {
-        let step = CompleteObserver<Result<Value, Failure>> { [target] outcome in
+        let step = CompleteObserver<Result<Value, Failure>> { [gathering] outcome in
             switch outcome {
             case .success(.success(let value)):
-                if let output = receive(value) { target.succeed(Result<Output, Failure>.success(output)) }
+                if let output = receive(value) { gathering.succeed(.success(output)) }
             case .success(.failure(let failure)):
-                target.succeed(Result<Output, Failure>.failure(failure))
+                gathering.succeed(.failure(failure))
             case .failure(let error):
-                target.fail(error)
+                gathering.fail(error)
             }
         }
-        group.wait(for: future.outcome.cell, step: step)
+        gathering.group.wait(for: future.outcome.cell, step: step)
     }
 }
