@@ -230,4 +230,20 @@ struct CancelOptionsTests {
             expectCancelled(work)
         }
     }
+
+    @Test("a token, or a limit of time, answers nobody's request", arguments: Driver.allCases)
+    func unsupported(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let source = CancellationSource(on: loop)
+            let promise = loop.makePromise(of: Int.self)
+            let mapped = promise.future.map(token: source.token) { $0 }
+            #expect(!mapped.isCancellationSupported && !mapped.cancel(.ifSupported))
+            #expect(mapped.cancel() && promise.future.isCancelled)
+            let typed = loop.makePromise(of: Int.self, failingWith: Refusal.self)
+            let limited = typed.future.timeout(after: .seconds(1)) { .tooLate }.erased
+            #expect(!limited.isCancellationSupported && !limited.cancel(.ifSupported))
+            #expect(limited.cancel() && !typed.succeed(1))
+            withExtendedLifetime(source) {}
+        }
+    }
 }

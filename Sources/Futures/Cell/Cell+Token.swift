@@ -80,5 +80,7 @@ private final class TokenTie: Producer {
 
     init(_ watch: TokenWatch) { self.watch = watch }
 
+    override var answersRequests: Bool { false }
+
     override func settled() { watch.end() }
 }

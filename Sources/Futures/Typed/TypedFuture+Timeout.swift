@@ -42,5 +42,7 @@ private final class TypedTimeoutTimer<Outcome>: LoopTimer {
     }
 
     /// Who cancels a future with a time limit cancels what it waits for.
+    override var answersRequests: Bool { false }
+
     override func cancellationRequested(by cell: Cell) -> Answer { .undecided }
 }
