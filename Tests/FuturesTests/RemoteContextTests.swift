@@ -306,6 +306,28 @@ struct RemoteContextTests {
         #expect(RemoteContext.queue(queue) != .queue(queue).barrier)
         #expect(RemoteContext.serial(on: .default) != .serial(on: .default))
     }
+
+    @Test("a closure that has run comes back as one job", arguments: Driver.allCases)
+    func oneJob(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let here = RemoteContext.custom { job in job() }
+            #expect(here.execute(on: loop) { 1 }.isSuccess)
+            #expect(loop.statistics.readyCallbacks == 0)
+
+            let elsewhere = RemoteContext.custom { job in
+                let group = DispatchGroup()
+                startThread(of: group, job)
+                group.wait()
+            }
+            // Where callbacks are watched, each job of another thread counts as one.
+            loop.onSlowCallback(longerThan: .seconds(100)) { _ in }
+            let before = loop.statistics.callbacks
+            let values = (0..<10).map { index in elsewhere.execute(on: loop) { index } }
+            try loop.run()
+            #expect(values.map { $0.result?.value } == Array(0..<10))
+            #expect(loop.statistics.callbacks - before == 10)
+        }
+    }
 }
 
 /// Tells when it is released.

@@ -49,7 +49,7 @@ extension RemoteContext {
     ) -> Future<Value> {
         loop.checkThread()
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
-        let promise = RemotePromise<Value>(loop, file: file, line: line)
+        let promise = RemotePromise<Value>(loop, isForgottenAtEnd: true, file: file, line: line)
         guard let entry = promise.shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
         let job = RemoteJob(loop) { body(promise) }
         let id = promise.shared.id

@@ -11,14 +11,15 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     private let file: StaticString
     private let line: UInt
 
-    init(_ loop: EventLoop, file: StaticString, line: UInt) {
+    init(_ loop: EventLoop, isForgottenAtEnd: Bool = false, file: StaticString, line: UInt) {
         self.loop = loop
         self.file = file
         self.line = line
-        shared = RemoteState(id: loop.newRemoteID())
+        shared = RemoteState(id: loop.newRemoteID(), isForgottenAtEnd: isForgottenAtEnd)
     }
 
     deinit {
+        if shared.isForgotten { return }
         let error = FutureError.brokenPromise(file: "\(file)", line: line)
         // Not to overtake, on the loop's own thread, what another one has posted.
         loop.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)

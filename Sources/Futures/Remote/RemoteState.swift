@@ -11,14 +11,22 @@ final class RemoteState<Value: Sendable>: Sendable {
     }
 
     let id: UInt64
+    /// The loop forgets the promise when the future completes, without waiting for the promise to be released.
+    private let isForgottenAtEnd: Bool
     private let state = Locked(State())
 
-    init(id: UInt64) { self.id = id }
+    init(id: UInt64, isForgottenAtEnd: Bool) {
+        self.id = id
+        self.isForgottenAtEnd = isForgottenAtEnd
+    }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Whether the loop's inbox has something that is about this promise.
     var isInFlight: Bool { state.withLock { !$0.isMade || ($0.isCompleted && !$0.isSettled) } }
+
+    /// Whether the loop need not be told that the promise is released.
+    var isForgotten: Bool { isForgottenAtEnd && state.withLock { $0.isCompleted } }
 
     /// `false` if that was done before.
     func complete() -> Bool {
