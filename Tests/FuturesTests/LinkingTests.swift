@@ -285,4 +285,21 @@ struct LinkingTests {
             try expect(outer, succeedsWith: 1)
         }
     }
+
+    @Test("a handler may return its future again while it is asked", arguments: Driver.allCases)
+    func linkedByHandler(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            loop.succeeded(0).flatMap { _ in promise.future }.ignoreFailure()
+            try settle(loop)
+            var outer: Future<Int>?
+            promise.onCancelRequest {
+                outer = loop.succeeded(0).flatMap(on: .immediate) { _ in promise.future }
+                return .cancel
+            }
+            #expect(promise.future.cancel())
+            promise.succeed(1)
+            try expect(outer!, succeedsWith: 1)
+        }
+    }
 }

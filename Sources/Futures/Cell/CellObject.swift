@@ -34,7 +34,11 @@ extension CellObject {
 
     @usableFromInline
     func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
-        checkedRoot.requestCancellation(options, ignoringConsumers: ignoringConsumers)
+        // A handler may lead the link elsewhere that holds the root.
+        let root = checkedRoot.object
+        return withExtendedLifetime(root) {
+            root.cell.requestCancellation(options, ignoringConsumers: ignoringConsumers)
+        }
     }
 
     @inlinable @discardableResult
