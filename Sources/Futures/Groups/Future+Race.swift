@@ -54,7 +54,7 @@ extension Future {
     ) -> Future<[(index: Int, result: Result<Value, any Error>)]> {
         let futures = Array(futures)
         guard count > 0, count <= futures.count else {
-            guard let loop = loop ?? futures.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+            let loop = EventLoop.ofGroup(futures.map(\.cell), loop)
             guard count != 0 else { return loop.succeeded([]).until(token) }
             return loop.failed(
                 FutureError.invalidArgument(

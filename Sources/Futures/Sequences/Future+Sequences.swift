@@ -29,7 +29,7 @@ extension Future {
         on loop: EventLoop? = nil
     ) -> LoopSequence<Value> {
         let cells = futures.map(\.cell)
-        guard let loop = loop ?? cells.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+        let loop = EventLoop.ofGroup(cells, loop)
         guard cells.allSatisfy({ $0.cell.isOf(loop) }) else { Misuse.foreignFuture() }
         let arrivals = Arrivals<Value>(of: cells, cancelRemaining, on: loop)
         return LoopSequence(on: loop) {
