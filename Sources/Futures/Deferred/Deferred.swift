@@ -24,12 +24,7 @@ public struct Deferred<Value> {
 
     /// What has `result` as its outcome each time.
     public static func completed(_ result: Result<Value, any Error>) -> Deferred {
-        Deferred { loop in
-            switch result {
-            case .success(let value): loop.succeeded(value)
-            case .failure(let error): loop.failed(error)
-            }
-        }
+        Deferred { loop in loop.completed(result) }
     }
 
     /// What succeeds with `value` each time.

@@ -25,11 +25,7 @@ package final class ElementQueue<Element> {
 
     /// The next element, or `nil` when none will come. Cancelling it takes none.
     package func next() -> Future<Element?> {
-        if let element = elements.takeFirst() {
-            let promise = loop.makePromise(of: Element?.self)
-            promise.complete(element.map { .some($0) })
-            return promise.future
-        }
+        if let element = elements.takeFirst() { return loop.completed(element.map { .some($0) }) }
         guard !isFinished else { return loop.succeeded(nil) }
         let promise = loop.makePromise(of: Element?.self)
         promise.onCancelRequest { [self, unowned promise] in

@@ -34,10 +34,10 @@ struct Rerun<Value> {
             return startNext(repetition + 1)
         case .ask(let question):
             return question.flatMapResult { answer in
-                if case .success(true) = answer { startNext(repetition + 1) } else { completed(result) }
+                if case .success(true) = answer { startNext(repetition + 1) } else { loop.completed(result) }
             }
         case .enough, nil:
-            return completed(result)
+            return loop.completed(result)
         }
     }
 
@@ -45,13 +45,6 @@ struct Rerun<Value> {
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
         guard let delay = delay(repetition) else { return start(repetition) }
         return loop.sleep(for: delay).flatMap { start(repetition) }
-    }
-
-    private func completed(_ result: Result<Value, any Error>) -> Future<Value> {
-        switch result {
-        case .success(let value): loop.succeeded(value)
-        case .failure(let error): loop.failed(error)
-        }
     }
 }
 
