@@ -127,7 +127,7 @@ struct LimiterTests {
 
     @Test("a limit below one is refused, and so is one where there is none")
     func invalid() throws {
-        let expected = FutureError.invalidArgument("a limit of 0 would let nothing run; give one or more")
+        let expected = FutureError.invalidArgument("a limit of 0 lets nothing run; give at least 1")
         #expect(throws: expected) { _ = try RemoteContext.limited(to: 0, on: .default) }
         let context = try RemoteContext.limited(to: 2, on: .default)
         #expect(throws: expected) { try context.setLimit(0) }

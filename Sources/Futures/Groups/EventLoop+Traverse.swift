@@ -92,10 +92,7 @@ extension EventLoop {
     ) -> Future<Total> {
         checkThread()
         guard !token.isCancelled else { return failed(CancellationError()) }
-        guard limit > 0 else {
-            return failed(
-                FutureError.invalidArgument("a limit of \(limit) lets nothing run; give at least 1"))
-        }
+        guard limit > 0 else { return failed(FutureError.unsuitableLimit(limit)) }
         let cell = CellObject.plain(self, state: .pending, of: Total.self)
         Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take).start()
         return Future(cell).until(token)
@@ -115,5 +112,11 @@ extension Array {
     fileprivate mutating func place<Content>(_ content: Content, at index: Int) where Element == Content? {
         while count <= index { append(nil) }
         self[index] = .some(content)
+    }
+}
+
+extension FutureError {
+    static func unsuitableLimit(_ limit: Int) -> FutureError {
+        .invalidArgument("a limit of \(limit) lets nothing run; give at least 1")
     }
 }

@@ -99,9 +99,7 @@ public struct RemoteContext: Sendable {
     }
 
     private static func checkLimit(_ limit: Int) throws(FutureError) {
-        guard limit > 0 else {
-            throw .invalidArgument("a limit of \(limit) would let nothing run; give one or more")
-        }
+        guard limit > 0 else { throw .unsuitableLimit(limit) }
     }
 }
 

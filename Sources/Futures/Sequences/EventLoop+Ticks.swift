@@ -7,9 +7,9 @@ extension EventLoop {
     public func ticks(every interval: Duration, keepsLoopAlive: Bool = true) -> LoopSequence<LoopInstant> {
         LoopSequence(on: self) { [self] in
             guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
-                let error = FutureError.invalidArgument(
-                    "an interval of \(interval) is not positive; give more than zero")
-                return LoopSequence.AsyncIterator(next: { self.failed(error) })
+                return LoopSequence.AsyncIterator(next: {
+                    self.failed(FutureError.unsuitableInterval(interval))
+                })
             }
             var due = deadline(after: nanoseconds)
             return LoopSequence.AsyncIterator(next: {

@@ -28,9 +28,9 @@ extension LoopSequence {
     ) -> LoopSequence<NewElement> {
         LoopSequence<NewElement>(on: loop) {
             guard limit > 0 else {
-                let error = FutureError.invalidArgument(
-                    "a limit of \(limit) is not positive; give one or more")
-                return LoopSequence<NewElement>.AsyncIterator(next: { loop.failed(error) })
+                return LoopSequence<NewElement>.AsyncIterator(next: {
+                    loop.failed(FutureError.unsuitableLimit(limit))
+                })
             }
             let steps = Steps(
                 makeAsyncIterator(), on: loop, limit: limit, cancelsOlder: cancellingOlder, step: step)
