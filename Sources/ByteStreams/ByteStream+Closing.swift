@@ -53,6 +53,12 @@ extension ByteStream {
         return closed
     }
 
+    /// Ends a stream that is at rest, and tells the peer nothing: somebody else goes on with the connection.
+    package final func letGo() {
+        refusal = StreamError.connectionClosed
+        closeTransport(resetting: false)
+    }
+
     /// The next step of `close`, whenever one is done.
     final func closeWhenFlushed() {
         guard outbound == nil, !writeSide.isShuttingDown else { return }

@@ -187,6 +187,25 @@ struct AdoptingTests {
         }
     }
 }
+    @Test(
+        "a connection that is given up leaves what waits in the system, and its own end, to whoever takes it over"
+    )
+    func waitingBytes() throws {
+        try withLoop { loop in
+            let (client, first) = try loop.connectedPair()
+            client.write("early")
+            let descriptor = try first.release()
+            #expect(loop.failure(of: first.read()) as? StreamError == .connectionClosed)
+            try loop.run(until: first.closed)
+
+            let second = try TCPConnection.adopt(descriptor: descriptor, on: loop)
+            #expect(try loop.run(until: second.read()) == Data("early".utf8))
+            second.write("still here")
+            #expect(try loop.run(until: client.read()) == Data("still here".utf8))
+            try loop.closeAll(client, second)
+        }
+    }
+
 
 private func echo(_ connection: TCPConnection) -> Future<Void> {
     connection.forEachChunk { chunk in connection.write(chunk) }

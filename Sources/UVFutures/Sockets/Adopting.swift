@@ -74,7 +74,7 @@ extension SocketServer {
 
 extension SocketConnection {
     /// Gives the socket up without ending the connection, and ends this object as ``ByteStreams/ByteStream/close(within:)``
-    /// does. The descriptor, which does not block, is the caller's.
+    /// does. The descriptor, which does not block, is the caller's, with the bytes that wait in the system.
     ///
     /// Fails with ``ByteStreams/StreamError/connectionClosed`` after a close, with
     /// ``Futures/FutureError/invalidArgument(_:)`` while a read or a write is pending or bytes that have arrived are
@@ -83,7 +83,7 @@ extension SocketConnection {
         loop.checkThread()
         try checkAtRest()
         let descriptor = try socket.duplicate()
-        close()
+        letGo()
         return descriptor
     }
 }
