@@ -20,9 +20,9 @@ extension ByteStream {
     /// Sends what is queued, then ends the connection. Completes as ``closed`` does.
     ///
     /// From now on reads and writes fail with ``StreamError/connectionClosed``, also a read that is pending; a
-    /// `forEachChunk` completes. Bytes that have not been read are thrown away. If there are such, the peer is told
-    /// that nothing follows, and what it still sends is thrown away until it has finished too: a socket that is
-    /// closed with bytes unread resets the connection, and the peer may lose what it was sent last.
+    /// `forEachChunk` completes. Bytes that have not been read are thrown away. If there are such on a socket, the peer
+    /// is told that nothing follows, and what it still sends is thrown away until it has finished too: a socket that
+    /// is closed with bytes unread resets the connection, and the peer may lose what it was sent last.
     ///
     /// What has not been sent within `deadline`, ``StreamLimits/closeDeadline`` if that is `nil`, is given up: the
     /// connection is aborted and fails with ``StreamError/flushTimedOut(after:unsent:)``. A peer that has been sent
@@ -48,7 +48,7 @@ extension ByteStream {
         if isConnected {
             closeTimer = loop.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
             closeTimer?.future.ignoreFailure()
-            startReading()
+            if transport.resetsIfUnread { startReading() }
         }
         return closed
     }
@@ -62,7 +62,9 @@ extension ByteStream {
     /// The next step of `close`, whenever one is done.
     final func closeWhenFlushed() {
         guard outbound == nil, !writeSide.isShuttingDown else { return }
-        guard isPeerSending, !isAtEnd else { return closeTransport(resetting: false) }
+        guard isPeerSending, !isAtEnd, transport.resetsIfUnread else {
+            return closeTransport(resetting: false)
+        }
         if case .open = writeSide {
             writeSide = .shuttingDown(makeSharedPromise())
             transport.shutdownWrite()

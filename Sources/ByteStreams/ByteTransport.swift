@@ -19,6 +19,8 @@ package protocol ByteTransport: AnyObject {
     func stopReading()
     /// Whether bytes have come that have not been delivered; `false` if that is not known.
     var hasUnreadBytes: Bool { get }
+    /// Whether a close with bytes unread takes from the peer what it was sent last, as that of a socket does.
+    var resetsIfUnread: Bool { get }
     /// Takes what fits without waiting; the number of bytes taken, 0 if it would have to wait. `bytes` is not empty.
     func tryWrite(_ bytes: RawSpan) throws -> Int
     /// The same, with one vectored write. Not all of `buffers` are empty.
@@ -38,4 +40,5 @@ package protocol ByteTransport: AnyObject {
 
 extension ByteTransport {
     package var hasUnreadBytes: Bool { false }
+    package var resetsIfUnread: Bool { true }
 }

@@ -55,6 +55,30 @@ struct DescriptorStreamTests {
         }
     }
 
+    @Test("a close sends what is queued to what can only be written, too", arguments: [true, false])
+    func closeFlushes(isFile: Bool) throws {
+        try withLoop { loop in
+            let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
+            let output = try file()
+            let copy = unsafe open("/proc/self/fd/\(output)", O_WRONLY)
+            let pipe = try loop.makePipe()
+            let writing = isFile ? try DescriptorStream(adopting: copy, on: loop) : pipe.writing
+            let reading = isFile ? try DescriptorStream(adopting: output, on: loop) : pipe.reading
+            let write = writing.write(bytes)
+            #expect(!write.isCompleted)
+            let close = writing.close()
+            if isFile { try loop.run(until: close) }
+            #expect(try loop.run(until: reading.readToEnd()) == bytes)
+            try loop.run(until: write.and(close).map { _ in })
+            try loop.run(until: reading.close())
+            if isFile {
+                for end in [pipe.reading, pipe.writing] { try loop.run(until: end.close()) }
+            } else {
+                for descriptor in [output, copy] { Glibc.close(descriptor) }
+            }
+        }
+    }
+
     @Test("whoever shares a pipe finds it in the mode in which it was")
     func sharedMode() throws {
         try withLoop { loop in
@@ -137,6 +161,23 @@ struct DescriptorStreamTests {
             #expect(lseek(position, 0, SEEK_CUR) <= 1_000_000)
             #expect(try loop.run(until: reading.read(exactly: 9_000_000)).count == 9_000_000)
             try loop.run(until: reading.close())
+        }
+    }
+
+    @Test("a file that is closed with bytes unread or unsent is read no further")
+    func fileCloses() throws {
+        try withLoop { loop in
+            let descriptor = try file([UInt8](repeating: 7, count: 10_000_000))
+            let position = dup(descriptor)
+            defer { close(position) }
+            var limits = StreamLimits()
+            limits.readHighWaterMark = 1
+            limits.readLowWaterMark = 0
+            let stream = try DescriptorStream(adopting: descriptor, limits: limits, on: loop)
+            #expect(try loop.run(until: stream.read(exactly: 1)) == Data([7]))
+            stream.write("x")
+            try loop.run(until: stream.close())
+            #expect(lseek(position, 0, SEEK_CUR) <= 1_000_000)
         }
     }
 

@@ -33,6 +33,8 @@ final class UVPipe: UVStream {
         answerLater { $0.didShutDown(0) }
     }
 
+    override var resetsIfUnread: Bool { isSocket }
+
     override func didClose() {
         loop.liveConnections -= 1
         super.didClose()

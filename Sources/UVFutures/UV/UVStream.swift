@@ -179,6 +179,8 @@ class UVStream: UVHandle, ByteTransport {
 
     // MARK: Closing
 
+    var resetsIfUnread: Bool { true }
+
     func close(resetting: Bool) {
         close()
     }
