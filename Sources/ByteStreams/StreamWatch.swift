@@ -21,8 +21,8 @@ final class StreamWatch: CoarselyTimed {
     private var frameStart: UInt64?
     /// When the connection was made, until the first bytes have been taken.
     private var handshakeStart: UInt64?
-    /// When bytes last were seen to have left, as long as others wait, and how many were waiting then.
-    private var lastProgress: (time: UInt64, unsent: Int)?
+    /// When bytes last were seen to have left, as long as others wait, and how many had left by then.
+    private var lastProgress: (time: UInt64, left: Int)?
 
     init(_ stream: ByteStream, now: UInt64) {
         self.stream = stream
@@ -46,7 +46,7 @@ final class StreamWatch: CoarselyTimed {
 
     func bytesWereTaken() { (frameStart, handshakeStart) = (nil, nil) }
 
-    func writeBegan(_ now: UInt64) { lastProgress = (now, stream.bufferedBytes) }
+    func writeBegan(_ now: UInt64) { lastProgress = (now, bytesThatLeft) }
 
     func bytesLeft(_ now: UInt64) { lastActivity = now }
 
@@ -84,11 +84,17 @@ final class StreamWatch: CoarselyTimed {
         // Bytes that this side has not taken are no sign of a peer that does nothing.
         if stream.hasUnread, !isWaitingForBytes { lastActivity = now }
         guard let last = lastProgress else { return }
-        let unsent = stream.bufferedBytes
-        if unsent != last.unsent {
-            lastProgress = (now, unsent)
+        let left = bytesThatLeft
+        if left != last.left {
+            lastProgress = (now, left)
             lastActivity = now
         }
+    }
+
+    /// Those of the batch that is being written too.
+    private var bytesThatLeft: Int {
+        guard let outbound = stream.outbound else { return stream.sent }
+        return stream.sent + outbound.bytesInBatch - stream.transport.unwrittenBytes
     }
 
     private var isWaitingForBytes: Bool { stream.reader?.wantsBytes == true }

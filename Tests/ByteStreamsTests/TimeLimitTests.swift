@@ -127,6 +127,27 @@ struct TimeLimitTests {
         }
     }
 
+    @Test(
+        "to write more is no sign of a peer that takes something", arguments: [StreamTimeLimit.write, .idle])
+    func addedWrites(_ limit: StreamTimeLimit) {
+        let limits = limits {
+            $0.writeTimeout = .seconds(30)
+            if limit == .idle { ($0.writeTimeout, $0.idleTimeout) = (.seconds(1_000), .seconds(30)) }
+        }
+        with(limits) { stream, transport, loop in
+            transport.room = 0
+            for second in 0..<30 {
+                stream.write("x").ignoreFailure()
+                #expect(transport.wasReset == nil, "\(second) s")
+                loop.advance(by: .seconds(1))
+            }
+            let write = stream.write("x")
+            loop.advance(by: Self.slack)
+            #expect(write.streamError == .timedOut(limit, after: .seconds(30), unread: 0, unsent: 31))
+            #expect(transport.wasReset == true)
+        }
+    }
+
     @Test("what has left needs no time, and a stream that waits for nothing has no deadline")
     func writesEnd() throws {
         try with { stream, transport, loop in
