@@ -96,6 +96,20 @@ struct DrainTests {
         }
     }
 
+    @Test("the sockets are closed too when as many wait as are taken in one turn", arguments: [1, 2])
+    func wholeShares(shares: Int) throws {
+        try withLoop { loop in
+            let server = TCPServer(on: loop, answerLines)
+            try server.setAcceptLimits(AcceptLimits(perTurn: 4))
+            let port = try server.listen(host: "127.0.0.1", port: 0).port
+            let clients = (0..<shares * 4).map { _ in PlainSocket.connected(to: port) }
+            let drained = server.drain(deadline: .seconds(600))
+            for client in clients { client.shutdown() }
+            try loop.runUntil { drained.isCompleted }
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: clients.count, aborted: 0))
+        }
+    }
+
     @Test("at the deadline what is open is aborted, and what still waits is reset")
     func deadline() throws {
         try withLoop { loop in

@@ -51,7 +51,7 @@ final class Acceptor {
     }
 
     private func takeLater() {
-        loop.submit { [self] in takeShare() }.ignoreFailure()
+        loop.submit(on: .nextTurn) { [self] in takeShare() }.ignoreFailure()
     }
 
     /// A descriptor has become free: tries it again, if it was for want of one that it paused.
@@ -91,6 +91,8 @@ final class Acceptor {
 
     private func take(_ accepted: AcceptedSocket) {
         rest = rest.map { $0 - 1 }
+        // Nothing is ready to be told of when that was all.
+        if rest != nil, !socket.isClosing { takeLater() }
         if rest == 0 { close() }
         do throws(UVError) {
             onConnection(try accepted.connection(loop.uv, limits: limits))
