@@ -246,4 +246,47 @@ struct DetachTests {
             message?.contains("A host has closed the handles of an event loop that is attached to it.")
                 == true)
     }
+
+    @Test(
+        "a host that closes our sockets with the rest may be told of it by any use of them", arguments: 0..<6)
+    func socketsClosedByHost(use: Int) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [use] in
+            let host = HostLoop()
+            let loop = try host.attach()
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let connected = TCPConnection.connect(
+                host: "127.0.0.1", port: listener.localAddress.port, on: loop)
+            var (client, peer): (TCPConnection?, TCPConnection?) = try host.run(
+                until: connected.and(listener.accept()))
+            var ends: [CInt] = [0, 0]
+            precondition(unsafe uv_pipe(&ends, 0, 0) == 0)
+            let watch = try loop.watch(descriptor: ends[0])
+            let (read, readable) = (peer!.read(), watch.readable)
+            for future in [read.map { _ in }, readable] { future.ignoreFailure() }
+            unsafe uv_walk(host.loop, { handle, _ in unsafe uv_close(handle, nil) }, nil)
+            if use % 2 == 0 {
+                host.run()
+                precondition(host.close() == 0)
+            }
+            switch use / 2 {
+            case 0:
+                client!.close()
+                peer!.abort()
+                listener.close()
+                watch.close()
+            case 1:
+                client!.write("x")
+                listener.accept().ignoreFailure()
+                watch.writable.ignoreFailure()
+            default:
+                (client, peer) = (nil, nil)
+            }
+            precondition(loop.submit { 1 }.isCompleted)
+            precondition(read.isCompleted && readable.isCompleted)
+        }
+        let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+        #expect(
+            message?.contains("A host has closed the handles of an event loop that is attached to it.")
+                == true)
+    }
 }

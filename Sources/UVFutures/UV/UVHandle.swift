@@ -15,9 +15,6 @@ class UVHandle {
     fileprivate final unowned(unsafe) var previous: UVHandle?
     fileprivate final unowned(unsafe) var next: UVHandle?
 
-    /// `close` has been called.
-    private(set) final var isClosing = false
-
     init<CHandle>(
         _ driver: UVLoop, _ type: uv_handle_type, _ operation: String,
         initialize: (UnsafeMutablePointer<uv_loop_t>?, UnsafeMutablePointer<CHandle>?) -> CInt
@@ -59,11 +56,13 @@ class UVHandle {
 
     final var loop: EventLoop { unsafe driver.eventLoop }
 
+    /// It has been closed, here or, though it should not, by a host.
+    final var isClosing: Bool { unsafe uv_is_closing(handle) != 0 }
+
     /// Ends it; `didClose` follows, from the loop. Does nothing the second time.
     final func close() {
         guard !isClosing else { return }
         driver.checkProcess()
-        isClosing = true
         willClose()
         unsafe uv_close(handle) { handle in
             let object = unsafe Unmanaged<UVHandle>.fromOpaque(handle!.pointee.data).takeRetainedValue()
