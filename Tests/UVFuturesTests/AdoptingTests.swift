@@ -131,6 +131,30 @@ struct AdoptingTests {
         }
     }
 
+    @Test("a socket that ceases to listen while nobody wants connections is closed and reported as well")
+    func ceasesUnwatched() throws {
+        try withLoop { loop in
+            let made = PlainSocket.bound(backlog: 16)
+            let server = TCPServer(on: loop, echo)
+            try server.setAcceptLimits(AcceptLimits(maxConnections: 1))
+            let address = try server.listen(adopting: dup(made.descriptor))
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = try loop.connect(to: address)
+            try loop.runUntil { server.statistics.pauses == 1 }
+            let listener = try TCPListener(adopting: dup(made.descriptor), on: loop)
+            made.shutdown()
+            // The server's connection and the client's.
+            try loop.runUntil { !reported.isEmpty && loop.statistics.handles == 2 }
+            #expect("\(reported[0])".hasPrefix("accept EINVAL \(address): "))
+            #expect(loop.failure(of: listener.accept()) is CancellationError)
+            try loop.closeAll(client)
+            try loop.run()
+            #expect(reported.count == 1 && loop.statistics.handles == 0)
+            try loop.run(until: server.close())
+        }
+    }
+
     @Test("a connection is given up without being ended, and taken over again")
     func connections() throws {
         try withLoop { loop in
@@ -163,6 +187,25 @@ struct AdoptingTests {
         }
     }
 
+    @Test(
+        "a connection that is given up leaves what waits in the system, and its own end, to whoever takes it over"
+    )
+    func waitingBytes() throws {
+        try withLoop { loop in
+            let (client, first) = try loop.connectedPair()
+            client.write("early")
+            let descriptor = try first.release()
+            #expect(loop.failure(of: first.read()) as? StreamError == .connectionClosed)
+            try loop.run(until: first.closed)
+
+            let second = try TCPConnection.adopt(descriptor: descriptor, on: loop)
+            #expect(try loop.run(until: second.read()) == Data("early".utf8))
+            second.write("still here")
+            #expect(try loop.run(until: client.read()) == Data("still here".utf8))
+            try loop.closeAll(client, second)
+        }
+    }
+
     @Test("what is no connected TCP socket is refused as a connection")
     func refusedConnections() throws {
         try withLoop { loop in
@@ -187,25 +230,6 @@ struct AdoptingTests {
         }
     }
 }
-    @Test(
-        "a connection that is given up leaves what waits in the system, and its own end, to whoever takes it over"
-    )
-    func waitingBytes() throws {
-        try withLoop { loop in
-            let (client, first) = try loop.connectedPair()
-            client.write("early")
-            let descriptor = try first.release()
-            #expect(loop.failure(of: first.read()) as? StreamError == .connectionClosed)
-            try loop.run(until: first.closed)
-
-            let second = try TCPConnection.adopt(descriptor: descriptor, on: loop)
-            #expect(try loop.run(until: second.read()) == Data("early".utf8))
-            second.write("still here")
-            #expect(try loop.run(until: client.read()) == Data("still here".utf8))
-            try loop.closeAll(client, second)
-        }
-    }
-
 
 private func echo(_ connection: TCPConnection) -> Future<Void> {
     connection.forEachChunk { chunk in connection.write(chunk) }

@@ -33,6 +33,10 @@ final class Acceptor {
         self.socket = socket
         self.limits = limits
         socket.onReady = { [self] in takeShare() }
+        socket.onEnd = { [self] in
+            let error = UVError(.invalidArgument, "accept", local: socket.localAddress, peer: nil)
+            loop.turn { couldNotTake(error) }
+        }
     }
 
     /// Goes on, if connections are wanted.
@@ -87,12 +91,12 @@ final class Acceptor {
                 return
             }
         }
+        // Nothing is ready to be told of when that was all.
+        if rest != nil, !socket.isClosing { takeLater() }
     }
 
     private func take(_ accepted: AcceptedSocket) {
         rest = rest.map { $0 - 1 }
-        // Nothing is ready to be told of when that was all.
-        if rest != nil, !socket.isClosing { takeLater() }
         if rest == 0 { close() }
         do throws(UVError) {
             onConnection(try accepted.connection(loop.uv, limits: limits))

@@ -14,6 +14,8 @@ final class UVListener: UVHandle {
 
     /// Called while connections wait, or when the socket has ceased to listen, until `watch(false)`; not in a turn.
     var onReady: () -> Void = {}
+    /// Called when the socket has ceased to listen while it was not watched, until it is closed; not in a turn.
+    var onEnd: () -> Void = {}
     /// What it was closed for, other than that somebody wanted it.
     private var failure: (any Error)?
 
@@ -75,10 +77,11 @@ final class UVListener: UVHandle {
     func watch(_ isWatching: Bool) {
         guard !isClosing else { return }
         self.isWatching = isWatching
-        // That it hangs up, which a listening socket does not, is waited for to keep the handle active.
+        // That it hangs up, which a socket that listens does not, is waited for to keep the handle active too.
         let events = isWatching ? UV_READABLE : UV_DISCONNECT
         unsafe uv_poll_start(poll, CInt(events.rawValue)) { handle, _, _ in
-            unsafe UVListener.from(handle!.pointee.data).onReady()
+            let listener = unsafe UVListener.from(handle!.pointee.data)
+            listener.isWatching ? listener.onReady() : listener.onEnd()
         }
     }
 
@@ -126,6 +129,7 @@ final class UVListener: UVHandle {
         let onClose = onClose
         self.onClose = {}
         onReady = {}
+        onEnd = {}
         onClose()
     }
 }
