@@ -73,6 +73,8 @@ final class MemoryTransport: ByteTransport {
         }
     }
 
+    var hasUnreadBytes: Bool { link.hasArrived(outgoing.opposite) }
+
     // MARK: Writing
 
     func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
