@@ -236,6 +236,29 @@ struct DescriptorWatchTests {
         }
     }
 
+    @Test("watches that wait for nothing are not looked at")
+    func stopped() throws {
+        try withLoop { loop in
+            let pipes = try (0..<200).map { _ in
+                var ends: [CInt] = [0, 0]
+                try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+                return ends
+            }
+            let watches = try pipes.map { try loop.watch(descriptor: $0[0]) }
+            let waits = watches.map(\.readable)
+            try loop.turn()
+            for wait in waits.dropFirst() { wait.cancel() }
+            try loop.turn()
+            close(pipes[0][0])
+            // One round that looks, and one in which that is heard of.
+            for _ in 0..<2 { try loop.turn() }
+            #expect(waits[0].isCompleted)
+            #expect(loop.failure(of: waits[0]) is FutureError)
+            for watch in watches { try loop.run(until: watch.close()) }
+            for descriptor in pipes.flatMap(\.self).dropFirst() { close(descriptor) }
+        }
+    }
+
     @Test("a watch that is dropped closes itself, one that waits stays; a shutdown fails what waits")
     func lifetime() throws {
         var last: (any Error)?

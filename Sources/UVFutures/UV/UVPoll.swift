@@ -80,14 +80,13 @@ final class UVPoll: UVHandle {
         interest = []
         if isStarted { unsafe uv_poll_stop(poll) }
         isStarted = false
+        driver.polls.stopWaiting(self)
     }
 
     private func isReady(_ status: CInt, _ events: CInt) {
         guard status < 0 else { return onEvents(DescriptorEvents(rawValue: events)) }
-        // libuv has stopped the watch.
         let interest = interest
-        self.interest = []
-        isStarted = false
+        stop()
         onEvents(interest.union(.failed))
     }
 
@@ -164,6 +163,10 @@ struct UVPollList {
 
     fileprivate mutating func remove(_ poll: UVPoll) {
         started.removeAll { $0 === poll }
+        stopWaiting(poll)
+    }
+
+    fileprivate mutating func stopWaiting(_ poll: UVPoll) {
         guard poll.index >= 0 else { return }
         let last = waiting.removeLast()
         if last !== poll {
@@ -188,7 +191,7 @@ extension UVLoop {
         guard polls.isNeeded else { return }
         var candidates = polls.takeShare()
         repeat {
-            let started = polls.started
+            let started = polls.started.filter { !$0.interest.isEmpty }
             polls.started = []
             for poll in started { polls.add(poll) }
             candidates += started
