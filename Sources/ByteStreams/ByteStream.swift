@@ -83,9 +83,9 @@ open class ByteStream {
     }
 
     deinit {
-        watch?.leave()
         guard phase == .open else { return }
         loop.checkThread()
+        watch?.leave()
         closedPromise?.fail(StreamError.droppedUnclosed)
         if case .shutDown = writeSide, isAtEnd { return transport.close(resetting: false) }
         transport.close(resetting: true)

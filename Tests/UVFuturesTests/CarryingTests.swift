@@ -6,13 +6,13 @@ import UVFutures
 /// of that name.
 struct CarryingTests {
     enum Way: String, CaseIterable, Codable, CustomTestStringConvertible {
-        case write, read, chunks, foreignActor, capturedClass, accept, close
+        case write, read, chunks, foreignActor, capturedClass, drop, accept, close
 
         var testDescription: String { rawValue }
     }
 
     private final class Session {
-        let connection: TCPConnection
+        var connection: TCPConnection?
 
         init(_ connection: TCPConnection) { self.connection = connection }
     }
@@ -34,10 +34,23 @@ struct CarryingTests {
         case .foreignActor: await Foreign().abort(connection)
         case .capturedClass:
             let session = Session(connection)
-            await Task.detached { _ = session.connection.close() }.value
+            await Task.detached { _ = session.connection?.close() }.value
+        case .drop:
+            loop.observe { _ in precondition(loop.isCurrent, "the observer was called elsewhere") }
+            let session = try await idleSession(port, loop)
+            // What has connected it has let go of it by then.
+            try await loop.sleep(for: .milliseconds(1)).value
+            await Task.detached { session.connection = nil }.value
         case .accept: await Task.detached { _ = listener.accept() }.value
         case .close: await Task.detached { _ = listener.close() }.value
         }
+    }
+
+    private static func idleSession(_ port: Int, _ loop: EventLoop) async throws -> Session {
+        var limits = StreamLimits()
+        limits.idleTimeout = .seconds(60)
+        return Session(
+            try await TCPConnection.connect(host: "127.0.0.1", port: port, limits: limits, on: loop).value)
     }
 
     @Test(

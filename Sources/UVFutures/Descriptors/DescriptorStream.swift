@@ -63,6 +63,7 @@ public final class DescriptorStream: ByteStream {
     }
 
     deinit {
+        if isOpen { loop.checkThread() }
         carrier.serve(nil)
     }
 

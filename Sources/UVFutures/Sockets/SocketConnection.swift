@@ -47,6 +47,7 @@ public class SocketConnection: ByteStream, Identifiable {
     }
 
     deinit {
+        if isOpen { loop.checkThread() }
         socket.serve(nil)
         if isOpen, loop.isObserved {
             loop.tell(.closed(description, failure: StreamError.droppedUnclosed))
