@@ -98,9 +98,11 @@ struct BridgeTests {
             loop.shutdown()
             #expect(throws: FutureError.shutDown) { try loop.turn() }
         }
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = try EventLoop()
             _ = try loop.run(until: loop.submit { try loop.turn() })
         }
+        let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
+        #expect(message?.contains("run() was called on an event loop that is running.") == true)
     }
 }

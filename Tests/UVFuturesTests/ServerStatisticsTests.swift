@@ -7,7 +7,7 @@ struct ServerStatisticsTests {
     func counts() throws {
         try withLoop { loop in
             var limits = StreamLimits()
-            limits.idleTimeout = .milliseconds(20)
+            limits.idleTimeout = .seconds(1)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
                 connection in
                 connection.forEachChunk { chunk in connection.write(chunk) }

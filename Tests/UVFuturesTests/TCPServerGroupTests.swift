@@ -67,11 +67,12 @@ struct TCPServerGroupTests {
     @Test(
         "connections finish within the grace, on all loops, and a handler that returns nothing owns its own")
     func finishes() async throws {
-        let group = try TCPServerGroup.listen(host: "::1", port: 0, loops: 2, name: "test") { connection in
+        let host = loopbackHosts.last!
+        let group = try TCPServerGroup.listen(host: host, port: 0, loops: 2, name: "test") { connection in
             connection.write("hello\n").whenComplete { _ in connection.close() }
         }
         let text = try await group.loops[0].run {
-            TCPConnection.connect(host: "::1", port: group.localAddress.port, on: group.loops[0])
+            TCPConnection.connect(host: host, port: group.localAddress.port, on: group.loops[0])
                 .flatMap { client in client.readToEnd(limit: 100).always { client.close() } }
         }
         #expect(text == Data("hello\n".utf8))
