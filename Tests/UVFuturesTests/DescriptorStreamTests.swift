@@ -164,6 +164,24 @@ struct DescriptorStreamTests {
         }
     }
 
+    @Test("what is no socket does not wait for the end of its peer when it is closed with bytes unread")
+    func closesAtOnce() throws {
+        try withTerminal { person, program in
+            try withLoop { loop in
+                let terminal = try DescriptorStream(adopting: program, on: loop)
+                #expect(unsafe write(person, "ab\n", 3) == 3)
+                let (reading, writing) = try loop.makePipe()
+                writing.write("ab\n")
+                for stream in [reading, terminal] {
+                    #expect(try loop.run(until: stream.read(exactly: 1)) == Data("a".utf8))
+                    let close = stream.close(within: .seconds(600))
+                    try loop.runUntil { close.isCompleted }
+                }
+                try loop.run(until: writing.close())
+            }
+        }
+    }
+
     @Test("a file that is closed with bytes unread or unsent is read no further")
     func fileCloses() throws {
         try withLoop { loop in
