@@ -12,14 +12,21 @@ final class SharedLimits: Sendable {
 
     subscript(limit: StreamTimeLimit) -> UInt64? { nanoseconds[limit.rawValue] }
 
-    private static let latest = Locked<SharedLimits?>(nil)
+    private static let kept = Locked(Kept())
 
-    /// The same object as the last time, if the limits are.
-    static func of(_ limits: StreamLimits) -> SharedLimits {
-        latest.withLock { latest in
-            if let latest, latest.limits == limits { return latest }
+    /// The same object as before, if the limits are.
+    static func of(_ limits: StreamLimits) -> SharedLimits { kept.withLock { $0.of(limits) } }
+
+    /// The latest few: servers and clients of several kinds make streams by turns.
+    struct Kept {
+        static let most = 8
+        private var all: [SharedLimits] = []
+
+        mutating func of(_ limits: StreamLimits) -> SharedLimits {
+            if let shared = all.first(where: { $0.limits == limits }) { return shared }
             let shared = SharedLimits(limits)
-            latest = shared
+            if all.count == Self.most { all.removeFirst() }
+            all.append(shared)
             return shared
         }
     }
