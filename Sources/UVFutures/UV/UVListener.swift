@@ -19,8 +19,8 @@ final class UVListener: UVHandle {
     /// What it was closed for, other than that somebody wanted it.
     private var failure: (any Error)?
 
-    /// Called before the socket is closed.
-    var willClose: () -> Void = {}
+    /// Called before the socket is closed, but not if it is given up.
+    var beforeClose: () -> Void = {}
     var onClose: () -> Void = {}
 
     private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
@@ -110,8 +110,8 @@ final class UVListener: UVHandle {
     func closeSocket(_ failure: (any Error)? = nil) {
         guard !isClosing else { return }
         self.failure = failure
-        willClose()
-        willClose = {}
+        beforeClose()
+        beforeClose = {}
         close()
         Glibc.close(descriptor)
     }

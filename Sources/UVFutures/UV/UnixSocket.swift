@@ -79,7 +79,7 @@ enum UnixSocket {
                 throw UVError(-errno, "listen", local: address, peer: nil)
             }
             let listener = try UVListener(loop.uv, adopting: descriptor, address, capacity: Int(backlog) + 1)
-            if let file { listener.willClose = { file.remove() } }
+            if let file { listener.beforeClose = { file.remove() } }
             return listener
         } catch {
             file?.remove()
