@@ -34,22 +34,16 @@ struct OpenDescriptor {
         case S_IFREG, S_IFBLK: kind = .file
         case S_IFCHR: kind = can_wait_for(number) ? .pipe : .file
         case S_IFSOCK:
-            guard OpenDescriptor.option(SO_TYPE, number) == CInt(SOCK_STREAM.rawValue) else {
+            guard socketOption(SO_TYPE, of: number) == CInt(SOCK_STREAM.rawValue) else {
                 throw refusal("a socket of messages, which have no order and no end; give a stream socket")
             }
-            guard OpenDescriptor.option(SO_ACCEPTCONN, number) == 0 else {
+            guard socketOption(SO_ACCEPTCONN, of: number) == 0 else {
                 throw refusal("a socket that listens, and carries no bytes; accept connections from it")
             }
             kind = .socket
         case S_IFDIR: throw refusal("a directory, which has no bytes to read or write; give a file in it")
         default: throw refusal("no stream of bytes; wait for it with watch(descriptor:)")
         }
-    }
-
-    private static func option(_ option: CInt, _ descriptor: CInt) -> CInt {
-        var value: CInt = 0
-        var length = socklen_t(MemoryLayout<CInt>.size)
-        return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : -1
     }
 
     /// A descriptor for the same thing, whose mode others do not share, if there can be one.

@@ -14,7 +14,7 @@ extension UVListener {
         guard !loop.isShutDown else { throw FutureError.shutDown }
         func refusal(_ text: String) -> FutureError { .invalidArgument("\(what) \(text)") }
 
-        guard let type = option(SO_TYPE, descriptor) else {
+        guard let type = socketOption(SO_TYPE, of: descriptor) else {
             throw errno == ENOTSOCK
                 ? refusal("is not a socket; give one that listens")
                 : refusal("is not open; give one of a socket that listens")
@@ -22,7 +22,7 @@ extension UVListener {
         guard type == CInt(SOCK_STREAM.rawValue) else {
             throw refusal("is a socket of messages, not of streams; give one of type SOCK_STREAM")
         }
-        guard option(SO_ACCEPTCONN, descriptor) == 1 else {
+        guard socketOption(SO_ACCEPTCONN, of: descriptor) == 1 else {
             throw refusal("is a socket that does not listen; call listen() on it before")
         }
         guard let address = SocketAddress(localOf: descriptor) else {
@@ -42,11 +42,5 @@ extension UVListener {
         guard !isClosing else { return nil }
         close()
         return descriptor
-    }
-
-    private static func option(_ option: CInt, _ descriptor: CInt) -> CInt? {
-        var value: CInt = 0
-        var length = socklen_t(MemoryLayout<CInt>.size)
-        return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
     }
 }

@@ -60,10 +60,10 @@ final class UVListener: UVHandle {
         let descriptor = socket(address.family, kind, 0)
         guard descriptor >= 0 else { throw failure() }
         let isListening =
-            unsafe setOption(SOL_SOCKET, SO_REUSEADDR, 1, descriptor) == 0
-            && (!sharingPort || setOption(SOL_SOCKET, SO_REUSEPORT, 1, descriptor) == 0)
+            unsafe setSocketOption(SOL_SOCKET, SO_REUSEADDR, 1, of: descriptor) == 0
+            && (!sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
             // Whatever the system's default: "::" takes what comes to addresses of IPv4 too, as with libuv.
-            && (!address.isIPv6 || setOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, descriptor) == 0)
+            && (!address.isIPv6 || setSocketOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, of: descriptor) == 0)
             && address.withSocketAddress { unsafe bind(descriptor, $0, $1) } == 0
             && Glibc.listen(descriptor, backlog) == 0
         guard isListening else {
@@ -132,9 +132,4 @@ final class UVListener: UVHandle {
         onEnd = {}
         onClose()
     }
-}
-
-private func setOption(_ level: CInt, _ option: CInt, _ value: CInt, _ descriptor: CInt) -> CInt {
-    var value = value
-    return unsafe setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
 }

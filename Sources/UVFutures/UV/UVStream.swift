@@ -76,11 +76,8 @@ class UVStream: UVHandle, ByteTransport {
 
     /// The error that the system has for whoever asks next.
     private final var pendingError: CInt? {
-        var error: CInt = 0
-        var length = socklen_t(MemoryLayout<CInt>.size)
-        guard let descriptor else { return nil }
-        let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
-        return status == 0 && error != 0 ? error : nil
+        guard let descriptor, let error = socketOption(SO_ERROR, of: descriptor) else { return nil }
+        return error != 0 ? error : nil
     }
 
     final var hasUnreadBytes: Bool {

@@ -97,10 +97,7 @@ final class UVTCP: UVStream, ConnectingSocket {
         throws(UVError)
     {
         guard let descriptor else { throw error(UV_EBADF.rawValue, operation) }
-        var value = value
-        let size = socklen_t(MemoryLayout<CInt>.size)
-        let status = unsafe setsockopt(descriptor, level, option, &value, size)
-        if status != 0 { throw error(-errno, operation) }
+        if setSocketOption(level, option, value, of: descriptor) != 0 { throw error(-errno, operation) }
     }
 
     /// The reset is that of a socket which does not linger. `uv_tcp_close_reset` refuses it after a shutdown.
