@@ -154,7 +154,3 @@ struct AcceptLimitsTests {
         }
     }
 }
-
-private func echo(_ connection: TCPConnection) -> Future<Void> {
-    connection.forEachChunk { chunk in connection.write(chunk) }
-}

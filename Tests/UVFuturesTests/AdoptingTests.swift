@@ -230,7 +230,3 @@ struct AdoptingTests {
         }
     }
 }
-
-private func echo(_ connection: TCPConnection) -> Future<Void> {
-    connection.forEachChunk { chunk in connection.write(chunk) }
-}

@@ -277,9 +277,3 @@ struct DescriptorWatchTests {
         #expect(last as? FutureError == .shutDown)
     }
 }
-
-extension Result where Failure == any Error {
-    var isCancellation: Bool {
-        if case .failure(let error) = self { error is CancellationError } else { false }
-    }
-}

@@ -115,10 +115,3 @@ struct HangUpTests {
         case end, reset, bothEnded, beforeRead
     }
 }
-
-/// What the calling thread has used.
-func cpuTime() -> Duration {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-}

@@ -31,6 +31,12 @@ extension LoopStatistics {
     var alive: [Int] { [futures, promises, timers, handles, connections, readyCallbacks] }
 }
 
+extension Result where Failure == any Error {
+    var isCancellation: Bool {
+        if case .failure(let error) = self { error is CancellationError } else { false }
+    }
+}
+
 extension EventLoop {
     /// The outcome of `future`, once it is there.
     func outcome<Value>(of future: Future<Value>) -> Result<Value, any Error> {
@@ -77,6 +83,11 @@ extension EventLoop {
     func closeAll(_ connections: TCPConnection...) throws {
         for connection in connections { _ = outcome(of: connection.close()) }
     }
+}
+
+/// Sends back what comes.
+func echo(_ connection: TCPConnection) -> Future<Void> {
+    connection.forEachChunk { chunk in connection.write(chunk) }
 }
 
 /// What `body` throws, in words.
@@ -199,10 +210,10 @@ func openSockets() -> Int {
 }
 
 /// How long this thread has run so far.
-func processorMilliseconds() -> Int {
+func cpuTime() -> Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
 /// A number that threads share.

@@ -224,7 +224,3 @@ struct TCPServerTests {
 }
 
 private struct Mistake: Error {}
-
-private func echo(_ connection: TCPConnection) -> Future<Void> {
-    connection.forEachChunk { chunk in connection.write(chunk) }
-}
