@@ -50,6 +50,11 @@ struct PinnedActorTests {
     private actor Plain {
         func isOn(_ loop: EventLoop) -> Bool { loop.isCurrent }
         func work() {}
+
+        func awaitPending(on loop: EventLoop) async throws -> Int {
+            let first = try await loop.submit { 1 }.value
+            return try await first + loop.sleep(for: .ticks(1)).map { 1 }.value
+        }
     }
 
     @Test(
@@ -119,6 +124,25 @@ struct PinnedActorTests {
             let preferring = Task<Bool, Never>(executorPreference: loop) { loop.isCurrent }
             #expect(await preferring.value)
             #expect(!loop.isCurrent)
+        }
+    }
+
+    @Test(
+        "a task that prefers the loop awaits futures there, isolated to nothing or to an actor",
+        arguments: Driver.allCases)
+    func preferenceAwaits(driver: Driver) async throws {
+        try await withRunningLoop(driver) { loop in
+            let sum = try await withTaskExecutorPreference(loop) {
+                var sum = 0
+                for _ in 0..<100 {
+                    sum += try await loop.submit { 1 }.value
+                    sum += try await loop.sleep(for: .ticks(1)).map { 1 }.value
+                    sum += try await loop.succeeded(1).value
+                    sum += try await Plain().awaitPending(on: loop)
+                }
+                return sum
+            }
+            #expect(sum == 500)
         }
     }
 

@@ -247,6 +247,20 @@ struct DetachTests {
                 == true)
     }
 
+    @Test("detaching fails when the host has closed our handles itself")
+    func detachedAfterHostClosed() async {
+        await #expect(processExitsWith: .success) {
+            let host = HostLoop()
+            let loop = try host.attach()
+            unsafe uv_walk(host.loop, { handle, _ in unsafe uv_close(handle, nil) }, nil)
+            host.run()
+            let detached = loop.detach()
+            precondition("\(detached)" == "Future(failure: \(FutureError.shutDown))")
+            precondition("\(loop.detach())" == "Future(success: ())")
+            precondition(host.close() == 0)
+        }
+    }
+
     @Test(
         "a host that closes our sockets with the rest may be told of it by any use of them", arguments: 0..<6)
     func socketsClosedByHost(use: Int) async {

@@ -15,6 +15,8 @@ extension EventLoop {
         let outcome = CellObject.plain(self, state: .pending, of: Void.self)
         outcome.markObserved()
         requestTurn()
+        // The host has closed the driver's handles, which came out just now.
+        if phase == .closed { return failed(FutureError.shutDown) }
         detachment = Detachment(outcome: outcome, allowance: beginEnding())
         return Future(outcome)
     }

@@ -25,7 +25,7 @@ extension CellObject {
             // A closure that mentions the isolation runs in it.
             _ = isolation
             if Task.isCancelled { loop.remotes.removeValue(forKey: id)?.end(with: CancellationError()) }
-            if task.error == nil { await loop.parking.park(task) }
+            await loop.parking.park(task)
         } onCancel: {
             loop.endRemote(id, with: CancellationError())
         }

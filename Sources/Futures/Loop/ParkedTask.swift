@@ -1,10 +1,13 @@
 /// A task that waits for a future: its next job is kept here until it may go on.
 final class ParkedTask: Waiter {
+    /// Whether the wait is over. A task that is isolated to nothing may come too late to park.
+    private(set) var isOver = false
     /// What ended the wait before the future had completed.
     private(set) var error: (any Error)?
     fileprivate var job: UnownedJob?
 
     override func ended(_ end: Result<Cell, any Error>) {
+        isOver = true
         switch end {
         case .success:
             // A callback of the loop ends with this.
@@ -27,15 +30,16 @@ actor Parking: SerialExecutor {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
-    /// Returns when the task goes on. On the loop's thread.
+    /// Returns when the task may go on. On the loop's thread.
     nonisolated(nonsending) func park(_ task: ParkedTask) async {
+        if task.isOver { return }
         unsafe arriving = task
         await stay()
     }
 
     /// Called on the way here, by the thread that comes.
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
-        unsafe arriving.take()?.job = UnownedJob(job)
+        unsafe arriving.take()!.job = UnownedJob(job)
     }
 
     private func stay() { departed() }
