@@ -26,4 +26,6 @@ private struct ChunkOrEnd: Framing {
         if !buffer.isEmpty { return buffer.takeBlock() }
         return buffer.isAtEnd ? .some(nil) : nil
     }
+
+    func whole(_ data: Data) -> Data?? { data }
 }

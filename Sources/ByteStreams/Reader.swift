@@ -34,6 +34,14 @@ final class PendingRead<F: Framing>: Reader {
 
     var future: Future<F.Output> { promise.future }
 
+    override func receive(_ data: Data) -> Bool {
+        guard let output = framing.whole(data) else { return false }
+        stream.watch?.bytesWereTaken()
+        stream.remove(self)
+        promise.succeed(output)
+        return true
+    }
+
     override func inboundChanged() {
         do {
             guard let output = try framing.take(from: stream.inbound) else { return }
