@@ -278,10 +278,11 @@ struct DetachTests {
             let (read, readable) = (peer!.read(), watch.readable)
             for future in [read.map { _ in }, readable] { future.ignoreFailure() }
             unsafe uv_walk(host.loop, { handle, _ in unsafe uv_close(handle, nil) }, nil)
-            if use % 2 == 0 {
+            func end() {
                 host.run()
                 precondition(host.close() == 0)
             }
+            if use % 2 == 0 { end() }
             switch use / 2 {
             case 0:
                 client!.close()
@@ -297,6 +298,7 @@ struct DetachTests {
             }
             precondition(loop.submit { 1 }.isCompleted)
             precondition(read.isCompleted && readable.isCompleted)
+            if use % 2 != 0 { end() }
         }
         let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
         #expect(
