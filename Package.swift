@@ -20,8 +20,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
-        .systemLibrary(name: "CThread"),
-        .target(name: "Futures", dependencies: ["CThread"], swiftSettings: settings),
+        .systemLibrary(name: "CRuntime"),
+        .target(name: "Futures", dependencies: ["CRuntime"], swiftSettings: settings),
         .target(name: "ByteStreams", dependencies: ["Futures"], swiftSettings: settings),
         .target(
             name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV"], swiftSettings: settings),

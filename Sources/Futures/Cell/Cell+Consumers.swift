@@ -1,4 +1,6 @@
 extension Cell {
+    // The list takes over a reference to each consumer.
+
     /// Makes `child` a consumer of this cell, which is no link.
     func register(_ child: Cell, when interest: Interest) {
         flags.insert(.isObserved)
@@ -21,7 +23,6 @@ extension Cell {
     }
 
     private func append(_ child: Cell) {
-        child.retain()
         guard state == .pending else {
             deliver(to: child)
             return withLoop { $0.releaseTheDead() }

@@ -21,6 +21,7 @@ extension Cell {
         } else if !source.hasProducer, !source.hasConsumers, !target.hasProducer {
             target.adopt(source)
         } else {
+            target.retain()
             source.register(target, when: [])
         }
     }

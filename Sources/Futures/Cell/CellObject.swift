@@ -21,14 +21,16 @@ extension CellObject {
     @usableFromInline
     func markObserved() { checkedRoot.flags.insert(.isObserved) }
 
-    /// Makes `child` a consumer: it runs its step, or completes, when this cell does.
+    /// Makes `child`, which is new, a consumer: it runs its step, or completes, when this cell does.
     @usableFromInline
     func register(_ child: CellObject, when interest: Cell.Interest) {
+        child.cell.retainNew()
         checkedRoot.register(child.cell, when: interest)
     }
 
     @usableFromInline
     func registerObserver(_ child: CellObject, when interest: Cell.Interest) {
+        child.cell.retainNew()
         checkedRoot.registerObserver(child.cell, when: interest)
     }
 

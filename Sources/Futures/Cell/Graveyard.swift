@@ -3,7 +3,7 @@
 /// A step may hold the last reference to a future whose step holds the last reference to the next, a million
 /// times over. What is found deep down the stack is moved here, bit by bit, and released from a loop.
 final class Graveyard {
-    private typealias Remains = (behavior: Cell.Behavior, slot: (UInt, UInt, UInt), event: Cell.Event)
+    private typealias Remains = (behavior: Cell.Behavior.Body, slot: (UInt, UInt, UInt), event: Cell.Event)
 
     private var remains: [Remains] = []
     private var cells: [Cell] = []
@@ -12,7 +12,7 @@ final class Graveyard {
 
     /// Moves the content of the cell's slot here.
     func bury(_ cell: Cell, _ event: Cell.Event) {
-        remains.append(unsafe (cell.behavior, cell.slot.load(as: (UInt, UInt, UInt).self), event))
+        remains.append(unsafe (cell.behavior.body, cell.slot.load(as: (UInt, UInt, UInt).self), event))
     }
 
     /// Takes over a reference to a cell.

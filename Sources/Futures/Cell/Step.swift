@@ -10,7 +10,7 @@ extension CellObject {
     /// A completed or promised cell: nothing to run. A completed one needs its value.
     @inlinable
     static func plain<Value>(_ loop: EventLoop, state: Cell.State, of _: Value.Type) -> CellObject {
-        CellObject(loop, state: state, flags: .trivial(Value.self)) { event, cell, source in
+        let behavior = Cell.Behavior { event, cell, source in
             switch event {
             case .dropValue: _ = cell.takeSlot(as: Value.self)
             case .copyValue: cell.initializeSlot(source.readSlot(as: Value.self))
@@ -18,6 +18,7 @@ extension CellObject {
             case .run, .dropStep: break
             }
         }
+        return CellObject(loop, state: state, flags: .trivial(Value.self), behavior: behavior)
     }
 
     /// A pending cell that keeps `step` until something runs it.
@@ -31,7 +32,7 @@ extension CellObject {
 
     @inlinable @inline(__always)
     static func behavior<S: Step>(of _: S.Type) -> Cell.Behavior {
-        { event, cell, source in
+        Cell.Behavior { event, cell, source in
             switch event {
             case .run: cell.takeSlot(as: S.self).run(source: source, target: cell)
             case .dropStep: _ = cell.takeSlot(as: S.self)

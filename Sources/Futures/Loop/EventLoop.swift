@@ -1,4 +1,4 @@
-internal import CThread
+internal import CRuntime
 internal import Synchronization
 
 /// A single-threaded scheduler: runs callbacks, timers and I/O, one after another, on the thread that runs it.

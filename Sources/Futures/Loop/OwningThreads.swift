@@ -1,4 +1,4 @@
-internal import CThread
+internal import CRuntime
 internal import Glibc
 internal import Synchronization
 

@@ -1,0 +1,51 @@
+extension Cell {
+    /// Everything about a cell that depends on its types: a closure in two words.
+    ///
+    /// Whoever calls a closure counts a reference to its context. This one has a context only where the optimizer does not
+    /// know the types; the cell owns a reference to it then.
+    @safe @usableFromInline
+    struct Behavior {
+        @usableFromInline typealias Body = (_ event: Event, _ cell: Cell, _ source: Cell) -> Void
+
+        @usableFromInline let function: UInt
+        @usableFromInline let context: UInt
+
+        /// In a struct, since a bare closure would be wrapped in another one on its way.
+        @usableFromInline
+        struct Closure {
+            @usableFromInline let body: Body
+            @inlinable init(body: @escaping Body) { self.body = body }
+        }
+
+        @inlinable @inline(__always)
+        init(_ body: @escaping Body) {
+            (function, context) = unsafe unsafeBitCast(Closure(body: body), to: (UInt, UInt).self)
+            if context != 0 { retain() }
+        }
+
+        @inline(__always)
+        func callAsFunction(_ event: Event, _ cell: Cell, _ source: Cell) {
+            if context == 0 {
+                unsafe unsafeBitCast((function, 0 as UInt), to: Closure.self).body(event, cell, source)
+            } else {
+                body(event, cell, source)
+            }
+        }
+
+        /// The closure, with a reference of its own.
+        var body: Body { unsafe unsafeBitCast((function, context), to: Closure.self).body }
+
+        /// The cell is gone.
+        @inline(__always)
+        func release() {
+            if context != 0 { unsafe reference.release() }
+        }
+
+        @usableFromInline
+        func retain() { unsafe _ = reference.retain() }
+
+        private var reference: Unmanaged<AnyObject> {
+            unsafe Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: context)!)
+        }
+    }
+}
