@@ -1,5 +1,7 @@
+import Dispatch
 import FoundationEssentials
 import Glibc
+import Synchronization
 import Testing
 import UVFutures
 
@@ -14,6 +16,43 @@ struct TCPConnectionTests {
             #expect(try loop.run(until: server.read(exactly: 8)) == Data("a string".utf8))
             server.write([1, 2, 3])
             #expect(try loop.run(until: client.read()) == Data([1, 2, 3]))
+            try loop.closeAll(client, server)
+        }
+    }
+
+    // Chunks of one size may lie in the same memory, one after the other.
+    @Test("what has been read stays as it came as long as somebody has it", arguments: [3, 64, 1024, 5000])
+    func keptChunks(size: Int) throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            var kept: [Int: Data] = [:]
+            for number in 0..<8 {
+                let sent = pattern(size, from: number)
+                client.write(sent)
+                let chunk = try loop.run(until: server.read())
+                #expect(chunk == sent)
+                #expect(chunk.startIndex == 0)
+                if number % 3 > 0 { kept[number] = chunk }
+            }
+            for (number, chunk) in kept { #expect(chunk == pattern(size, from: number)) }
+            try loop.closeAll(client, server)
+        }
+    }
+
+    @Test("what has been read may be looked at, and let go of, on another thread while more is read")
+    func chunksElsewhere() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let queue = DispatchQueue(label: "elsewhere")
+            let unchanged = Mutex(0)
+            for number in 0..<200 {
+                let sent = pattern(64, from: number)
+                client.write(sent)
+                let chunk = try loop.run(until: server.read())
+                queue.async { if chunk == sent { unchanged.withLock { $0 += 1 } } }
+            }
+            queue.sync {}
+            #expect(unchanged.withLock { $0 } == 200)
             try loop.closeAll(client, server)
         }
     }
