@@ -17,9 +17,10 @@ extension ByteStream {
         if let refusal { return refused(refusal) }
         if isAtEnd { return loop.succeeded(Data()) }
         guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
-        let read = PendingChunkRead(self)
-        setReader(read)
-        return read.future
+        if chunkReads == nil { chunkReads = ChunkReads() }
+        let read = chunkReads!.next(of: self)
+        setReader(chunkReads!)
+        return read
     }
 
     final func read<F: Framing>(_ framing: F) -> Future<F.Output> {

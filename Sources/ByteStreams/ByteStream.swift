@@ -19,6 +19,8 @@ open class ByteStream {
     private final var buffer: InboundBuffer?
     /// Holds the stream, which so keeps itself alive while a read is pending.
     final var reader: Reader?
+    /// Its reads by `read()`, once there has been one.
+    final var chunkReads: ChunkReads?
     final var writeSide = WriteSide.open
     final var watch: StreamWatch?
     /// What a stream that is idle does without.

@@ -62,37 +62,46 @@ final class PendingRead<F: Framing>: Reader {
     }
 }
 
-/// A read of whatever comes next. That is by far the most frequent one: of no generic type, and past the buffer.
-final class PendingChunkRead: Reader {
-    private let stream: ByteStream
-    private let promise: OwnedPromise<Data>
+/// A read of whatever comes next, one after the other. That is by far the most frequent one: of no generic type, past the
+/// buffer, and the same object for all of a stream.
+final class ChunkReads: Reader {
+    /// As long as a read is pending: it keeps the stream alive, which keeps this alive.
+    private var stream: ByteStream?
+    private let promises = PromiseSeries<Data>()
 
-    init(_ stream: ByteStream) {
-        self.stream = stream
-        promise = OwnedPromise(on: stream.loop)
+    override init() {
         super.init()
-        promise.belong(to: self)
+        promises.belong(to: self)
     }
 
-    var future: Future<Data> { promise.future }
+    func next(of stream: ByteStream) -> Future<Data> {
+        self.stream = stream
+        return promises.next(on: stream.loop)
+    }
 
     override func receive(_ data: Data) -> Bool {
-        stream.watch?.bytesWereTaken()
-        stream.remove(self)
-        promise.succeed(data)
+        stream?.watch?.bytesWereTaken()
+        end()
+        promises.succeed(data)
         return true
     }
 
     /// Nothing is buffered that it would not have taken: this is the end.
     override func inboundChanged() {
-        stream.remove(self)
-        promise.succeed(Data())
+        end()
+        promises.succeed(Data())
     }
 
-    override func cancellationRequested() { stream.remove(self) }
+    override func cancellationRequested() { end() }
 
     override func fail(_ error: any Error, byClose: Bool) {
-        promise.future.ignoreFailure()
-        promise.fail(error)
+        stream = nil
+        promises.failUnreported(error)
+    }
+
+    private func end() {
+        let stream = stream
+        self.stream = nil
+        stream?.remove(self)
     }
 }

@@ -51,6 +51,7 @@ package final class OwnedPromise<Value>: Producer {
 }
 
 /// Who completes an ``OwnedPromise``.
+@usableFromInline
 package protocol PromiseOwner: AnyObject {
     /// The future is about to be cancelled.
     func cancellationRequested()

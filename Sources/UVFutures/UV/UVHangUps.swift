@@ -10,6 +10,8 @@ internal import Glibc
 final class UVHangUps {
     /// Has stopped being read, or has never begun, since the loop waited.
     private var new: [UVStream] = []
+    /// Stored, since each look at the list itself would be checked at run time.
+    private(set) var hasNew = false
     private var streams: [CInt: UVStream] = [:]
     private var set: CInt = -1
     private(set) var poll: UnsafeMutablePointer<uv_poll_t>?
@@ -19,12 +21,16 @@ final class UVHangUps {
         unsafe poll?.deallocate()
     }
 
-    var hasNew: Bool { !new.isEmpty }
+    func add(_ stream: UVStream) {
+        new.append(stream)
+        hasNew = true
+    }
 
-    func add(_ stream: UVStream) { new.append(stream) }
-
-    /// The loop will not wait any more.
-    func end() { new = [] }
+    /// Forgets them. The loop will not wait any more, or looks at them now.
+    func end() {
+        new = []
+        hasNew = false
+    }
 
     func remove(_ stream: UVStream) {
         guard let descriptor = stream.watchedDescriptor else { return }
@@ -37,7 +43,7 @@ final class UVHangUps {
     /// Watches what is still not read. Without descriptors or memory left it does without.
     fileprivate func watchNew(_ driver: UVLoop) {
         let new = new
-        self.new = []
+        end()
         for stream in new where !stream.isReading && stream.watchedDescriptor == nil {
             guard let descriptor = stream.descriptor else { continue }
             if unsafe poll == nil, !start(driver) { return }

@@ -39,6 +39,8 @@ final class UVLoop: LoopDriver {
 
     var handles = UVHandleList()
     var polls = UVPollList()
+    /// Whether any of them may have to be looked at. Each look at the list itself would be checked at run time.
+    var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
     /// What turns names into addresses for connections of this loop.
@@ -125,7 +127,7 @@ final class UVLoop: LoopDriver {
     private func isAboutToWait() {
         checkProcess()
         if isTimerArmed { unsafe uv_update_time(loop) }
-        checkWatches()
+        if checksWatches { checkWatches() }
         if hangUps.hasNew { watchHangUps() }
     }
 

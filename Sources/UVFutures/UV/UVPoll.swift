@@ -74,6 +74,7 @@ final class UVPoll: UVHandle {
         // Otherwise something else has got the number, and is found out in the same way.
         isStarted = status == 0
         driver.polls.started.append(self)
+        driver.checksWatches = true
     }
 
     private func stop() {
@@ -188,7 +189,6 @@ struct UVPollList {
 extension UVLoop {
     /// Finds descriptors that were closed while they were watched, before the system is asked to wait for them.
     func checkWatches() {
-        guard polls.isNeeded else { return }
         var candidates = polls.takeShare()
         repeat {
             let started = polls.started.filter { !$0.interest.isEmpty }
@@ -198,5 +198,6 @@ extension UVLoop {
             for poll in candidates where !poll.interest.isEmpty && !poll.isValid { poll.lose() }
             candidates = []
         } while !polls.started.isEmpty
+        checksWatches = polls.isNeeded
     }
 }

@@ -1,0 +1,55 @@
+/// Promises one after another, of which one at most is pending, with an object that answers for them as that of an
+/// ``OwnedPromise`` does, and that holds them. What completes future after future makes no promise for each.
+@usableFromInline
+package final class PromiseSeries<Value>: Producer {
+    private var cell: CellObject?
+    private unowned var owner: (any PromiseOwner)?
+
+    @usableFromInline package override init() { super.init() }
+
+    /// Has `owner` called, and a future then cancelled, upon a request. It stays alive while one is pending.
+    package func belong(to owner: any PromiseOwner) { self.owner = owner }
+
+    /// The next future. The one before has completed.
+    @inlinable
+    package func next(on loop: EventLoop) -> Future<Value> {
+        // Inlined, or the cell would have to remember its type.
+        let cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        begin(cell)
+        return Future(cell)
+    }
+
+    @usableFromInline
+    func begin(_ cell: CellObject) {
+        precondition(self.cell == nil, "the promise before this one is pending")
+        self.cell = cell
+        cell.promiseWasMade()
+        #if DEBUG
+            cell.noteSite(#fileID, #line)
+        #endif
+        cell.setProducer(self)
+    }
+
+    @inlinable
+    package func succeed(_ value: Value) { pending?.succeed(value) }
+
+    /// Fails the pending future. Nobody has to hear of it.
+    package func failUnreported(_ error: any Error) {
+        guard let cell else { return }
+        cell.markObserved()
+        cell.fail(error)
+    }
+
+    @usableFromInline var pending: CellObject? { cell }
+
+    override func cancellationRequested(by cell: Cell) -> Answer {
+        owner?.cancellationRequested()
+        return .cancel
+    }
+
+    override func settled() {
+        let cell = cell
+        self.cell = nil
+        cell?.promiseWasReleased(#fileID, #line)
+    }
+}
