@@ -36,13 +36,19 @@ extension ByteStream {
                 FutureError.invalidArgument("close(within:) was given \(deadline); give zero or more"))
         }
         let closed = closed
+        end(within: deadline)
+        return closed
+    }
+
+    /// What `close` does, for an owner, which hears of the end anyway.
+    package final func end(within deadline: Duration) {
         let hadUnread = hasUnread
         discardUnread()
-        guard phase == .open else { return closed }
+        guard phase == .open else { return }
         isPeerSending = hadUnread || (!isAtEnd && transport.hasUnreadBytes)
         phase = .flushing
+        wasEnded = true
         watch?.leave()
-        refusal = StreamError.connectionClosed
         failWaiting(StreamError.connectionClosed, byClose: true)
         closeWhenFlushed()
         if isConnected {
@@ -50,12 +56,11 @@ extension ByteStream {
             closeTimer?.future.ignoreFailure()
             if transport.resetsIfUnread { startReading() }
         }
-        return closed
     }
 
     /// Ends a stream that is at rest, and tells the peer nothing: somebody else goes on with the connection.
     package final func letGo() {
-        refusal = StreamError.connectionClosed
+        wasEnded = true
         closeTransport(resetting: false)
     }
 
@@ -86,6 +91,7 @@ extension ByteStream {
     public func abort() -> Future<Void> {
         let closed = closed
         discardUnread()
+        if phase == .open { wasEnded = true }
         if isConnected { wasAborted = true }
         closeTransport(resetting: true)
         failAll(StreamError.connectionClosed)
@@ -121,7 +127,6 @@ extension ByteStream {
 
     /// Fails what is pending, but for `closed`, and what comes.
     private func failAll(_ error: any Error) {
-        refusal = refusal ?? error
         failWaiting(error, byClose: false)
         if let outbound {
             self.outbound = nil
@@ -134,13 +139,15 @@ extension ByteStream {
         updateHold()
     }
 
-    private func failWaiting(_ error: any Error, byClose: Bool) {
-        let reader = reader
-        self.reader = nil
-        reader?.fail(error, byClose: byClose)
-        let writable = writablePromise
-        writablePromise = nil
-        writable?.fail(error)
+    private func failWaiting(_ error: @autoclosure () -> any Error, byClose: Bool) {
+        if let reader {
+            self.reader = nil
+            reader.fail(error(), byClose: byClose)
+        }
+        if let writablePromise {
+            self.writablePromise = nil
+            writablePromise.fail(error())
+        }
     }
 }
 

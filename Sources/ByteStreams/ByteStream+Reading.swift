@@ -113,7 +113,7 @@ extension ByteStream {
     }
 
     package func transportDidReachEnd() {
-        inbound.isAtEnd = true
+        noteEnd()
         reader?.inboundChanged()
         watch?.limitsEnded()
         if phase == .lingering { closeTransport(resetting: false) }

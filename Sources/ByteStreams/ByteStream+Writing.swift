@@ -99,7 +99,7 @@ extension ByteStream {
     }
 
     private var canWriteAtOnce: Bool {
-        guard refusal == nil, case .open = writeSide else { return false }
+        guard phase == .open, case .open = writeSide else { return false }
         return outbound == nil
     }
 

@@ -25,8 +25,7 @@ open class ByteStream {
     final var watch: StreamWatch?
     /// What a stream that is idle does without.
     final var details: StreamDetails?
-    /// Hears of the end, as whoever waits for `closed` does, which takes much more memory.
-    package final var owner: (any StreamOwner)?
+    final var owner: (any StreamOwner)?
 
     // What others may read is stored apart: only then is no look at it checked at run time.
 
@@ -42,7 +41,11 @@ open class ByteStream {
     /// Which of the two streams of bytes there are.
     package final let sides: StreamSides
     final var isReading = false
+    /// The peer has finished: nothing will come any more.
+    private(set) final var isAtEnd = false
     final var phase = Phase.open
+    /// `close` or `abort` ended it, and nothing before.
+    final var wasEnded = false
     /// `abort` ended it, and nothing before.
     final var wasAborted = false
     /// `close` has found that the peer sends what nobody will read.
@@ -72,14 +75,14 @@ open class ByteStream {
 
     /// `limits` have been validated.
     package init(
-        loop: EventLoop, transport: any ByteTransport, limits: StreamLimits = StreamLimits(),
+        loop: EventLoop, transport: any ByteTransport, limits: SharedLimits,
         sides: StreamSides = [.read, .write]
     ) {
         self.loop = loop
         self.sides = sides
         if !sides.contains(.write) { writeSide = .absent }
         self.transport = transport
-        shared = SharedLimits.of(limits)
+        shared = limits
         watchFromStart()
         if loop.isObserved { loop.tell(.opened(name)) }
     }
@@ -107,26 +110,41 @@ open class ByteStream {
     package final var isOpen: Bool { phase == .open }
     /// Whether this side has cut it off.
     package final var isAborted: Bool { wasAborted }
+    /// Whether nothing can break it any more, nor has.
+    package final var hasEndedWell: Bool { !isConnected && failure == nil }
+
+    /// What reads and writes fail with, once they do.
+    final var refusal: (any Error)? {
+        guard phase != .open else { return nil }
+        return wasEnded ? StreamError.connectionClosed : failure
+    }
+
+    /// From now on `owner` has the stream, of which nothing is pending.
+    package final func belong(to owner: any StreamOwner) { self.owner = owner }
 
     /// Keeps the stream alive as long as something is pending. A reader does that by itself.
     final func updateHold() {
         let isClosing = phase != .open && phase != .closed
-        let isNeeded = isClosing || writeSide.isShuttingDown || outbound != nil
+        let isPending = isClosing || writeSide.isShuttingDown || outbound != nil
+        let isNeeded = isPending && owner == nil
         if isNeeded != (hold != nil) { hold = isNeeded ? self : nil }
     }
 
     final var inbound: InboundBuffer {
         if let buffer { return buffer }
-        let buffer = InboundBuffer()
+        let buffer = InboundBuffer(isAtEnd: isAtEnd)
         self.buffer = buffer
         return buffer
+    }
+
+    final func noteEnd() {
+        isAtEnd = true
+        buffer?.isAtEnd = true
     }
 
     /// How many bytes have come that nobody has read yet.
     final var unreadBytes: Int { buffer?.count ?? 0 }
     final var hasUnread: Bool { unreadBytes > 0 }
-    /// The peer has finished: nothing will come any more.
-    final var isAtEnd: Bool { buffer?.isAtEnd ?? false }
 
     /// A future of an operation that this connection cannot carry out any more.
     final func refused<Value>(_ error: any Error) -> Future<Value> {
@@ -142,7 +160,7 @@ open class ByteStream {
     }
 }
 
-/// Who has a stream, and hears of its end.
+/// Who has a stream: holds it until it hears of its end. That takes less memory and time than to wait for `closed`.
 package protocol StreamOwner: AnyObject {
     /// Called once, when ``ByteStream/closed`` has completed.
     func streamDidClose(_ stream: ByteStream)

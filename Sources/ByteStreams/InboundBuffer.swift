@@ -12,7 +12,9 @@ final class InboundBuffer {
     private var tailStart = 0
     private(set) var count = 0
     /// The peer has finished: nothing will be appended any more.
-    var isAtEnd = false
+    var isAtEnd: Bool
+
+    init(isAtEnd: Bool = false) { self.isAtEnd = isAtEnd }
 
     var isEmpty: Bool { count == 0 }
 

@@ -1,8 +1,8 @@
 internal import Futures
 
 /// Limits as streams keep them: thousands have the same ones, and only one copy of them.
-final class SharedLimits: Sendable {
-    let limits: StreamLimits
+package final class SharedLimits: Sendable {
+    package let limits: StreamLimits
     private let nanoseconds: [UInt64?]
 
     private init(_ limits: StreamLimits) {
@@ -15,7 +15,7 @@ final class SharedLimits: Sendable {
     private static let kept = Locked(Kept())
 
     /// The same object as before, if the limits are.
-    static func of(_ limits: StreamLimits) -> SharedLimits { kept.withLock { $0.of(limits) } }
+    package static func of(_ limits: StreamLimits) -> SharedLimits { kept.withLock { $0.of(limits) } }
 
     /// The latest few: servers and clients of several kinds make streams by turns.
     struct Kept {

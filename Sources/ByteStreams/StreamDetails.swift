@@ -4,7 +4,6 @@ package import Futures
 final class StreamDetails {
     fileprivate var outbound: OutboundQueue?
     fileprivate var writablePromise: Promise<Void>?
-    fileprivate var refusal: (any Error)?
     fileprivate var failure: (any Error)?
     fileprivate var closedPromise: Promise<Void>?
     fileprivate var closeTimer: ScheduledTask<Void>?
@@ -23,12 +22,6 @@ extension ByteStream {
     final var writablePromise: Promise<Void>? {
         get { details?.writablePromise }
         set { detailsToSet(newValue)?.writablePromise = newValue }
-    }
-
-    /// What reads and writes fail with, once they do.
-    final var refusal: (any Error)? {
-        get { details?.refusal }
-        set { detailsToSet(newValue)?.refusal = newValue }
     }
 
     /// What broke the connection, if something did.

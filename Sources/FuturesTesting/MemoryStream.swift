@@ -11,7 +11,7 @@ public final class MemoryStream: ByteStream {
 
     private init(_ memory: MemoryTransport, limits: StreamLimits) {
         self.memory = memory
-        super.init(loop: memory.loop, transport: memory, limits: limits)
+        super.init(loop: memory.loop, transport: memory, limits: .of(limits))
         memory.stream = self
     }
 

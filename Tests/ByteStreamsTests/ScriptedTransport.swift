@@ -190,7 +190,7 @@ func makeStream(
     on loop: EventLoop, limits: StreamLimits = StreamLimits()
 ) -> (stream: ByteStream, transport: ScriptedTransport) {
     let transport = ScriptedTransport(loop)
-    let stream = ByteStream(loop: loop, transport: transport, limits: limits)
+    let stream = ByteStream(loop: loop, transport: transport, limits: .of(limits))
     transport.stream = stream
     return (stream, transport)
 }

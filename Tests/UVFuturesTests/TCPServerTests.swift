@@ -99,6 +99,47 @@ struct TCPServerTests {
         }
     }
 
+    @Test("what cannot be sent in time after the handler has succeeded is reported, once")
+    func reportsUnsent() throws {
+        try withLoop { loop in
+            var limits = StreamLimits()
+            limits.closeDeadline = .milliseconds(10)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
+                connection in
+                connection.write(pattern(32_000_000))
+                return loop.succeeded()
+            }
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = PlainSocket.connected(to: server.localAddress.port)
+            try loop.runUntil { !reported.isEmpty }
+            try loop.run(until: server.shutdown(grace: .seconds(5)).map { _ in })
+            #expect(reported.count == 1)
+            guard case StreamError.flushTimedOut? = reported.first else {
+                Issue.record("\(reported)")
+                return
+            }
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test("what broke the connection of a handler that succeeds nevertheless is reported, once")
+    func reportsBreakage() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.closed.recover { _ in }
+            }
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = try loop.connect(to: server.localAddress)
+            try loop.runUntil { server.activeConnections == 1 }
+            client.abort()
+            try loop.run(until: server.shutdown(grace: .seconds(5)).map { _ in })
+            #expect(reported.count == 1)
+            #expect((reported.first as? UVError)?.code == .connectionReset)
+        }
+    }
+
     @Test("a cancelled handler has its connection aborted, and nothing is reported")
     func cancelledHandler() throws {
         try withLoop { loop in

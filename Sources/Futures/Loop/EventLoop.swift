@@ -71,9 +71,12 @@ public final class EventLoop: @unchecked Sendable {
     var slowTurns = ReportLimit()
     var liveCells = 0
     var livePromises = 0
+    // What others may read is stored apart: only then is no look at it checked at run time.
+    private var handles = 0
+    private var connections = 0
     /// Handles of the driver that users hold, and, among them, connections.
-    package var liveHandles = 0
-    package var liveConnections = 0
+    package var liveHandles: Int { handles }
+    package var liveConnections: Int { connections }
     var phase = Phase.open
     var detachment: Detachment?
 
@@ -120,6 +123,9 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
     package var now: UInt64 { driver.now }
+
+    package func count(handles change: Int) { handles += change }
+    package func count(connections change: Int) { connections += change }
 
     // MARK: The life of the loop: it is retained while a future of it is alive.
 

@@ -58,7 +58,7 @@ public final class DescriptorStream: ByteStream {
         self.carrier = carrier
         self.hasChangedMode = hasChangedMode
         kind = descriptor.kind
-        super.init(loop: loop, transport: carrier.transport, limits: limits, sides: descriptor.sides)
+        super.init(loop: loop, transport: carrier.transport, limits: .of(limits), sides: descriptor.sides)
         carrier.serve(self)
     }
 

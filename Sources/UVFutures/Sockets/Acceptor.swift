@@ -10,7 +10,7 @@ final class Acceptor {
     static let shortagePause: Duration = .milliseconds(100)
 
     let socket: UVListener
-    let limits: StreamLimits
+    private let limits: SharedLimits
     /// How many connections it takes in one round of the loop, so that a storm of them starves nobody.
     var share = AcceptLimits().perTurn
     /// Asked before each connection is taken. While it says no, they wait in the system, until `resume`.
@@ -31,7 +31,7 @@ final class Acceptor {
     /// `limits` have been validated.
     init(_ socket: UVListener, limits: StreamLimits) {
         self.socket = socket
-        self.limits = limits
+        self.limits = .of(limits)
         socket.onReady = { [self] in takeShare() }
         socket.onEnd = { [self] in
             let error = UVError(.invalidArgument, "accept", local: socket.localAddress, peer: nil)

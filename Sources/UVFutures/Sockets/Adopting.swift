@@ -98,6 +98,6 @@ extension TCPConnection {
         descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws -> TCPConnection {
         try limits.validate()
-        return TCPConnection(try UVTCP.adopting(descriptor, on: loop), limits: limits)
+        return TCPConnection(try UVTCP.adopting(descriptor, on: loop), limits: .of(limits))
     }
 }

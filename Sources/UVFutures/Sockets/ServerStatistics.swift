@@ -19,11 +19,6 @@ public struct ServerStatistics: Hashable, Sendable {
     /// How many connections have ended, by reason.
     public var closes: [CloseReason: Int] = [:]
 
-    mutating func ended(_ connection: SocketConnection) {
-        count(bytesOf: connection)
-        closes[connection.closeReason, default: 0] += 1
-    }
-
     mutating func count(bytesOf connection: SocketConnection) {
         bytesReceived += connection.bytesReceived
         bytesSent += connection.bytesSent

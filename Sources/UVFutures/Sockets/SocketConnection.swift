@@ -20,6 +20,8 @@ public class SocketConnection: ByteStream, Identifiable {
 
     /// Unique in the process.
     public final let id: UInt64
+    /// Its place among those of its server.
+    final var place = 0
     public final var localAddress: SocketAddress? { socket.localAddress }
     public final var peerAddress: SocketAddress? { socket.peerAddress }
     final var socket: UVStream { transport as! UVStream }
@@ -30,7 +32,7 @@ public class SocketConnection: ByteStream, Identifiable {
     private static let lastID = Atomic<UInt64>(0)
 
     /// The socket is connected and knows its addresses. `limits` have been validated.
-    init(_ socket: UVStream, limits: StreamLimits) {
+    init(_ socket: UVStream, limits: SharedLimits) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         super.init(loop: socket.loop, transport: socket, limits: limits)
         socket.serve(self)

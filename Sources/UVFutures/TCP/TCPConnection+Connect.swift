@@ -67,7 +67,7 @@ private struct Connector {
             },
             connected: { socket in
                 socket.readLocalAddress()
-                return TCPConnection(socket, limits: limits)
+                return TCPConnection(socket, limits: .of(limits))
             }, failure: failure)
         return race.start(until: deadline)
     }

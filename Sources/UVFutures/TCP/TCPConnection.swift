@@ -11,9 +11,9 @@ public final class TCPConnection: SocketConnection {
     override class var families: [CInt] { [AF_INET, AF_INET6] }
 
     /// The socket is connected and knows its addresses. `limits` have been validated.
-    init(_ socket: UVTCP, limits: StreamLimits) {
+    init(_ socket: UVTCP, limits: SharedLimits) {
         super.init(socket, limits: limits)
-        socket.setNoDelay(true)
+        if !socket.noDelay { socket.setNoDelay(true) }
     }
 
     /// Whether small writes are sent at once, instead of waiting until what went before is acknowledged

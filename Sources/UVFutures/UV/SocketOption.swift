@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// An option at the level of sockets; `nil` if `descriptor` is no socket, or not open, as `errno` then says.
-func socketOption(_ option: CInt, of descriptor: CInt) -> CInt? {
+/// An option; `nil` if `descriptor` is no socket that has it, or not open, as `errno` then says.
+func socketOption(_ option: CInt, at level: CInt = SOL_SOCKET, of descriptor: CInt) -> CInt? {
     var value: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
-    return unsafe getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
+    return unsafe getsockopt(descriptor, level, option, &value, &length) == 0 ? value : nil
 }
 
 /// The status of the system.

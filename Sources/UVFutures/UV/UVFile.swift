@@ -24,7 +24,7 @@ final class UVFile: UVHandle, ByteTransport {
     init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
         self.descriptor = descriptor
         try unsafe super.init(driver, UV_IDLE, "adopt", initialize: uv_idle_init)
-        loop.liveConnections += 1
+        loop.count(connections: 1)
     }
 
     func serve(_ stream: ByteStream?) { unsafe self.stream = stream }
@@ -160,7 +160,7 @@ final class UVFile: UVHandle, ByteTransport {
 
     override func didClose() {
         Glibc.close(descriptor)
-        loop.liveConnections -= 1
+        loop.count(connections: -1)
         unsafe stream?.transportDidClose()
     }
 }

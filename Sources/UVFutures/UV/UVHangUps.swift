@@ -28,7 +28,7 @@ final class UVHangUps {
 
     /// Forgets them. The loop will not wait any more, or looks at them now.
     func end() {
-        new = []
+        new.removeAll(keepingCapacity: true)
         hasNew = false
     }
 
@@ -42,8 +42,7 @@ final class UVHangUps {
 
     /// Watches what is still not read. Without descriptors or memory left it does without.
     fileprivate func watchNew(_ driver: UVLoop) {
-        let new = new
-        end()
+        defer { end() }
         for stream in new where !stream.isReading && stream.watchedDescriptor == nil {
             guard let descriptor = stream.descriptor else { continue }
             if unsafe poll == nil, !start(driver) { return }

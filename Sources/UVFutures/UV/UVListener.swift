@@ -7,6 +7,11 @@ internal import Glibc
 final class UVListener: UVHandle {
     private(set) var descriptor: CInt
     let localAddress: SocketAddress
+    /// Whether it takes what comes to any address of the machine.
+    let isWildcard: Bool
+    /// Whether connections have `TCP_NODELAY` from the start, as this socket has, if that is known. What somebody else
+    /// has made may be changed there at any time.
+    private var passesOnNoDelay: Bool? = false
     /// How many connections may wait, and one: the system counts so.
     let capacity: Int
     /// Whether `onReady` is called. Otherwise it only keeps the loop alive.
@@ -31,6 +36,7 @@ final class UVListener: UVHandle {
     ) throws(UVError) {
         self.descriptor = descriptor
         self.localAddress = localAddress
+        isWildcard = ["0.0.0.0", "::"].contains(localAddress.host)
         self.capacity = capacity
         try unsafe super.init(driver, UV_POLL, "listen") { unsafe uv_poll_init($0, $1, descriptor) }
         watch(false)
@@ -50,6 +56,8 @@ final class UVListener: UVHandle {
             Glibc.close(descriptor)
             throw error
         }
+        _ = setSocketOption(CInt(IPPROTO_TCP), TCP_NODELAY, 1, of: descriptor)
+        passesOnNoDelay = nil
     }
 
     private static func listen(
@@ -92,7 +100,7 @@ final class UVListener: UVHandle {
             var peer: SocketAddress?
             let taken = unsafe SocketAddress.read(&peer) { unsafe accept_socket(descriptor, $0, $1) }
             guard taken < 0 else {
-                return .success(AcceptedSocket(descriptor: taken, listener: localAddress, peerAddress: peer))
+                return .success(AcceptedSocket(descriptor: taken, listener: self, peerAddress: peer))
             }
             switch errno {
             case EAGAIN: return nil
@@ -104,6 +112,14 @@ final class UVListener: UVHandle {
             }
         }
         return nil
+    }
+
+    /// Whether `connection`, which came to this socket, has `TCP_NODELAY` already. The system is asked for the first one.
+    func passesOnNoDelay(to connection: CInt) -> Bool {
+        if let passesOnNoDelay { return passesOnNoDelay }
+        let passesOn = socketOption(TCP_NODELAY, at: CInt(IPPROTO_TCP), of: connection) == 1
+        passesOnNoDelay = passesOn
+        return passesOn
     }
 
     /// Closes the socket at once, and the handle, because of `failure` if there is one.

@@ -37,7 +37,7 @@ final class UVLoop: LoopDriver {
     private var isTimerArmed = false
     private var isTimerFiring = false
 
-    var handles = UVHandleList()
+    @exclusivity(unchecked) var handles = UVHandleList()
     var polls = UVPollList()
     /// Whether any of them may have to be looked at. Each look at the list itself would be checked at run time.
     var checksWatches = false
@@ -209,14 +209,14 @@ final class UVLoop: LoopDriver {
         referenceAsync()
     }
 
-    var openHandles: [String] { handles.descriptions }
+    var openHandles: [String] { unsafe handles.descriptions }
 
     func closeHandles() {
         checkProcess()
-        handles.abortAll()
-        while !isAttached, !handles.isEmpty {
+        unsafe handles.abortAll()
+        while !isAttached, unsafe !handles.isEmpty {
             unsafe uv_run(loop, UV_RUN_NOWAIT)
-            handles.abortAll()
+            unsafe handles.abortAll()
         }
     }
 

@@ -12,7 +12,7 @@ final class UVPipe: UVStream {
     init(_ driver: UVLoop, isSocket: Bool) throws(UVError) {
         self.isSocket = isSocket
         try unsafe super.init(driver, UV_NAMED_PIPE, "pipe") { unsafe uv_pipe_init($0, $1, 0) }
-        loop.liveConnections += 1
+        loop.count(connections: 1)
     }
 
     /// Takes over a descriptor, unless it throws. It is in non-blocking mode from now on.
@@ -36,7 +36,7 @@ final class UVPipe: UVStream {
     override var resetsIfUnread: Bool { isSocket }
 
     override func didClose() {
-        loop.liveConnections -= 1
+        loop.count(connections: -1)
         super.didClose()
     }
 }

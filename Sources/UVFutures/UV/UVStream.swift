@@ -56,9 +56,13 @@ class UVStream: UVHandle, ByteTransport {
     }
 
     final func stopReading() {
+        endReading()
+        watchForHangUp()
+    }
+
+    private final func endReading() {
         unsafe uv_read_stop(uvStream)
         isReading = false
-        watchForHangUp()
     }
 
     /// libuv says nothing of a connection on which nobody reads or writes.
@@ -97,7 +101,7 @@ class UVStream: UVHandle, ByteTransport {
         loop.turn {
             if count > 0 { return didRead(bytes: count) }
             // At once, before anybody can return to libuv: what has ended is ready to be read for ever.
-            stopReading()
+            endReading()
             let status = CInt(count)
             if status == UV_EOF.rawValue {
                 unsafe stream?.transportDidReachEnd()
@@ -105,6 +109,8 @@ class UVStream: UVHandle, ByteTransport {
                 unsafe stream?.transportDidFail(error(status, "read"))
             }
         }
+        // Mostly it has been closed by now.
+        if count < 0 { watchForHangUp() }
     }
 
     private final func didRead(bytes count: Int) {

@@ -7,7 +7,7 @@ final class UVTCP: UVStream, ConnectingSocket {
 
     init(_ driver: UVLoop) throws(UVError) {
         try unsafe super.init(driver, UV_TCP, "socket", initialize: uv_tcp_init)
-        loop.liveConnections += 1
+        loop.count(connections: 1)
     }
 
     /// A socket that is bound to where `local` says, if that matters.
@@ -67,6 +67,9 @@ final class UVTCP: UVStream, ConnectingSocket {
         return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)
     }
 
+    /// It has been on from the start.
+    func hasNoDelay() { noDelay = true }
+
     func setNoDelay(_ isOn: Bool) {
         noDelay = isOn
         unsafe uv_tcp_nodelay(tcp, isOn ? 1 : 0)
@@ -111,7 +114,7 @@ final class UVTCP: UVStream, ConnectingSocket {
     }
 
     override func didClose() {
-        loop.liveConnections -= 1
+        loop.count(connections: -1)
         super.didClose()
     }
 }

@@ -13,7 +13,7 @@ final class UVTerminal: UVStream {
             Glibc.close(copy)
             throw error
         }
-        loop.liveConnections += 1
+        loop.count(connections: 1)
         if self.descriptor != copy { Glibc.close(copy) }
     }
 
@@ -36,7 +36,7 @@ final class UVTerminal: UVStream {
     }
 
     override func didClose() {
-        loop.liveConnections -= 1
+        loop.count(connections: -1)
         super.didClose()
     }
 }

@@ -52,7 +52,8 @@ private final class UnixConnectAttempt {
 
     private func attempt() {
         do throws(UVError) {
-            promise.succeed(UnixConnection(try UnixSocket.connect(to: address, on: loop), limits: limits))
+            let socket = try UnixSocket.connect(to: address, on: loop)
+            promise.succeed(UnixConnection(socket, limits: .of(limits)))
         } catch {
             guard error.code == .wouldBlock else { return fail(error) }
             guard loop.instant < deadline else {

@@ -19,7 +19,7 @@ public final class UnixConnection: SocketConnection {
         descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws -> UnixConnection {
         try limits.validate()
-        return UnixConnection(try UnixSocket.adopt(descriptor, on: loop), limits: limits)
+        return UnixConnection(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits))
     }
 
     /// Who a process is to the system.
