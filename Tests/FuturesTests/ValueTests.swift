@@ -149,6 +149,46 @@ struct ValueTests {
         }
     }
 
+    @Test(
+        "a cancellation that comes after the end of its wait leaves a later wait alone",
+        arguments: Driver.allCases)
+    func lateCancellation(driver: Driver) throws {
+        try withOwner(driver) { owner in
+            let (first, second) = (owner.loop.makePromise(of: Int.self), owner.loop.makePromise(of: Int.self))
+            let task = owner.await(first.future)
+            try settle(owner.loop)
+            first.succeed(1)
+            _ = owner.await(second.future)
+            task.cancel()
+            try settle(owner.loop)
+            #expect(owner.seen.entries == ["1"])
+            second.succeed(2)
+            try owner.loop.run()
+            #expect(owner.seen.entries == ["1", "2"])
+        }
+    }
+
+    @Test(
+        "thousands of tasks wait at a time, again and again, and each is ended by its own cancellation only",
+        arguments: Driver.allCases)
+    func many(driver: Driver) throws {
+        try withOwner(driver) { owner in
+            let loop = owner.loop
+            for round in 0..<3 {
+                let promises = (0..<5000).map { _ in loop.makePromise(of: Int.self) }
+                let tasks = promises.map { owner.await($0.future) }
+                try settle(loop)
+                for task in tasks[..<1000] { task.cancel() }
+                try settle(loop)
+                for (number, promise) in promises.enumerated().reversed() { promise.succeed(number) }
+                try loop.run()
+                let seen = owner.seen.entries.dropFirst(5000 * round)
+                #expect(seen.prefix(1000).allSatisfy { $0 == "cancelled" })
+                #expect(seen.dropFirst(1000).elementsEqual((1000..<5000).reversed().map { "\($0)" }))
+            }
+        }
+    }
+
     @Test("shutdown ends the wait with shutDown", arguments: Driver.allCases)
     func shutdown(driver: Driver) throws {
         try withOwner(driver) { owner in

@@ -18,18 +18,16 @@ extension CellObject {
     /// Waits until the future has completed. Of no type but its own: what is generic here is not specialized.
     fileprivate func wait(isolation: isolated (any Actor)? = #isolation) async throws {
         let loop = loop
-        let id = loop.newRemoteID()
-        let task = ParkedTask(loop, id: id, keepsAlive: true)
-        task.wait(for: self)
+        let (observer, ticket) = beginWait()
         await withTaskCancellationHandler {
             // A closure that mentions the isolation runs in it.
             _ = isolation
-            if Task.isCancelled { loop.remotes.removeValue(forKey: id)?.end(with: CancellationError()) }
-            await loop.parking.park(task)
+            if Task.isCancelled { loop.endWait(ticket, with: CancellationError()) }
+            await loop.parking.park(observer)
         } onCancel: {
-            loop.endRemote(id, with: CancellationError())
+            loop.execute { loop.endWait(ticket, with: CancellationError()) }
         }
-        if let error = task.error { throw error }
+        if observer.isCompleted { throw observer.cell.readFailure() }
     }
 
     /// The value of a completed future, or its error, which has been heard of by that.

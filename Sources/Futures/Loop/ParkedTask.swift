@@ -1,22 +1,53 @@
-/// A task that waits for a future: its next job is kept here until it may go on.
-final class ParkedTask: Waiter {
-    /// Whether the wait is over. A task that is isolated to nothing may come too late to park.
-    private(set) var isOver = false
-    /// What ended the wait before the future had completed.
-    private(set) var error: (any Error)?
+/// A task that waits for a future: an observer of that, whose step keeps the task's next job until it may go on.
+struct ParkedTask: Step {
+    fileprivate let place: Int
     fileprivate var job: UnownedJob?
 
-    override func ended(_ end: Result<Cell, any Error>) {
-        isOver = true
-        switch end {
-        case .success:
+    func run(source: Cell, target: Cell) {
+        target.withLoop { loop in
+            unsafe loop.parking.lot.leave(place)
+            loop.letGo()
             // A callback of the loop ends with this.
             if let job { loop.run(job) }
-        case .failure(let error):
-            self.error = error
-            guard let job else { return }
-            if !loop.execute({ [loop] in loop.run(job) }) { Misuse.actorOutlivesLoop() }
         }
+    }
+
+    typealias Output = Void
+}
+
+extension CellObject {
+    /// Begins to wait for this future, by an observer that fails if the wait is ended, and is never completed otherwise.
+    func beginWait() -> (observer: CellObject, ticket: ParkingLot.Ticket) {
+        let (observer, ticket) = cell.withLoop { loop in
+            loop.hold()
+            let observer = waiting(ParkedTask(place: unsafe loop.parking.lot.nextPlace))
+            return (observer, unsafe loop.parking.lot.enter(observer.cell))
+        }
+        registerObserver(observer, when: .all.on(.loop))
+        return (observer, ticket)
+    }
+
+    /// Whether the step has neither run nor been dropped.
+    fileprivate var isWaiting: Bool { cell.flags.contains(.hasStep) }
+}
+
+extension EventLoop {
+    /// Ends a wait, unless it is over. On the loop's thread.
+    func endWait(_ ticket: ParkingLot.Ticket, with error: any Error) {
+        // A future that has completed by now is read nevertheless: its value may be gone otherwise.
+        guard let observer = unsafe parking.lot.observer(with: ticket), !observer.isQueued else { return }
+        unsafe parking.lot.leave(ticket.place)
+        letGo()
+        let job = observer.cell.readSlot(as: ParkedTask.self).job
+        observer.stopObserving(cancelling: true)
+        observer.fail(error)
+        guard let job else { return }
+        if !execute({ self.run(job) }) { Misuse.actorOutlivesLoop() }
+    }
+
+    /// Ends all waits, first come, first.
+    func endWaits(with error: any Error) {
+        for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
     }
 }
 
@@ -26,20 +57,27 @@ final class ParkedTask: Waiter {
 /// detour if that is where it came from. A continuation would go on by way of another thread, or, with a preference for a
 /// task executor, by way of the ready queue twice.
 actor Parking: SerialExecutor {
-    nonisolated(unsafe) private var arriving: ParkedTask?
+    // Touched on the loop's thread only.
+    @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
+    @exclusivity(unchecked) nonisolated(unsafe) private var arriving: Cell?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
     /// Returns when the task may go on. On the loop's thread.
-    nonisolated(nonsending) func park(_ task: ParkedTask) async {
-        if task.isOver { return }
-        unsafe arriving = task
+    ///
+    /// A task that is isolated to nothing may come too late to park.
+    nonisolated(nonsending) func park(_ observer: CellObject) async {
+        guard observer.isWaiting else { return }
+        unsafe arriving = observer.cell
         await stay()
     }
 
     /// Called on the way here, by the thread that comes.
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
-        unsafe arriving.take()!.job = UnownedJob(job)
+        let observer = unsafe arriving.take()!
+        var task = observer.takeSlot(as: ParkedTask.self)
+        task.job = UnownedJob(job)
+        observer.initializeSlot(task)
     }
 
     private func stay() { departed() }

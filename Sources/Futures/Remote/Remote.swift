@@ -28,6 +28,7 @@ extension EventLoop {
         let remotes = remotes
         self.remotes = [:]
         for (_, remote) in remotes.sorted(by: { $0.key < $1.key }) { remote.end(with: error) }
+        endWaits(with: error)
     }
 
     /// Keeps `run` from returning for want of work, without a timer. Each call needs one of `letGo`.
