@@ -46,7 +46,7 @@ extension Cell {
     func isCancellationSupported(_ options: CancelOptions = []) -> Bool {
         var cell = state == .pending ? self : nil
         while let asked = cell {
-            if asked.producer?.answersRequests == true { return true }
+            if asked.isTimer || asked.producer?.answersRequests == true { return true }
             cell = asked.whoIsAsked(options)
         }
         return false
@@ -76,21 +76,23 @@ extension Cell {
         }
     }
 
-    /// Cancels the cells from `top` down to this one. Each has no other consumer than the next.
+    /// Cancels the cells from `top` down to this one, which the caller keeps alive. Each has no other consumer than the
+    /// next.
     private func cancelPath(from top: Cell) {
+        if top != self { top.retain() }
+        top.detach()
+        if top.runsAfterCancel, !top.flags.contains(.isQueued) { loop.dispatch(top.object) }
         var cell = top
-        cell.retain()
-        cell.detach()
-        if cell.runsAfterCancel, !cell.flags.contains(.isQueued) { loop.dispatch(cell.object) }
-        while !cell.isCompleted {
-            let below = cell == self ? nil : cell.first
-            below?.retain()
+        while cell != self {
+            guard !cell.isCompleted else { return cell.release() }
+            let below = cell.first
+            if below != self { below?.retain() }
             cell.cancelNow(before: below)
             cell.release()
             guard let below else { return }
             cell = below
         }
-        cell.release()
+        if !isCompleted { cancelNow(before: nil) }
     }
 
     /// Cancels this cell. Its consumer `next` is cancelled afterwards; all others hear of it as of any outcome.

@@ -70,7 +70,7 @@ extension Cell {
         // What is linked to this cell may live on, but has nobody to ask any more.
         if let source, source.state == .linked { takeOverProducer(of: source) }
         if !flags.contains(.isQueued) { source = nil }
-        if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
+        if !flags.isDisjoint(with: [.isListed, .isTimed]) { leavePending() }
         if let only = first, only == last, only.interest.isQueued(by: interestOfOutcome) {
             first = nil
             last = nil

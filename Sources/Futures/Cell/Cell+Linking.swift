@@ -3,7 +3,7 @@ extension Cell {
     ///
     /// A pending `other` that nobody else waits for becomes a link to this cell, so that a loop of `flatMap`s
     /// runs in constant memory: whatever completes it completes this one. Not if this cell has a producer, which
-    /// is to hear of its end: links exchange theirs when they are cancelled.
+    /// is to hear of its end: links exchange theirs when they are cancelled. Nor if `other` is a timer.
     @usableFromInline
     func complete(using object: CellObject) {
         let other = object.cell
@@ -18,7 +18,9 @@ extension Cell {
         }
         if source.isCompleted {
             target.copyOutcome(of: source)
-        } else if !source.hasProducer, !source.hasConsumers, !target.hasProducer {
+        } else if !source.hasProducer, !source.flags.contains(.isTimed), !source.hasConsumers,
+            !target.hasProducer
+        {
             target.adopt(source)
         } else {
             target.retain()

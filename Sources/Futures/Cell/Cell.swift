@@ -4,6 +4,8 @@ internal import CRuntime
 @usableFromInline
 final class CellObject {
     @exclusivity(unchecked) private var content: CellContent
+    /// Not in the content: the compiler destroys that at greater cost if it has more than fifteen fields.
+    @exclusivity(unchecked) private var timerSlot = SlotHeap.noSlot
 
     /// A cell in its first state. The caller fills the slot.
     @usableFromInline
@@ -44,8 +46,8 @@ final class CellObject {
 /// - success, failure or cancelled, for ever.
 ///
 /// This is a pointer that owns nothing, because reference counting is most of what a `map` costs. Ownership is
-/// by hand, in this folder alone: a list and the ready queue own one reference to each cell in them, a queued
-/// cell owns one to its `source`, and a linked cell owns one to its root. All other pointers between cells are
+/// by hand, in this folder alone: a list, the ready queue and the timers own one reference to each cell in them, a
+/// queued cell owns one to its `source`, and a linked cell owns one to its root. All other pointers between cells are
 /// cleared by whoever dies or completes. Public methods are given a `CellObject`, which their caller keeps alive.
 @safe @usableFromInline
 struct Cell: Equatable {
@@ -54,7 +56,7 @@ struct Cell: Equatable {
 
     fileprivate init(_ slot: UnsafeMutableRawPointer) { unsafe self.slot = slot }
 
-    /// The content is the only stored property of its object, and begins behind the two words of every object.
+    /// The content is the first stored property of its object, and begins behind the two words of every object.
     fileprivate static var headerSize: Int { 2 * MemoryLayout<UInt>.stride }
 
     @usableFromInline
@@ -95,10 +97,10 @@ struct Cell: Equatable {
     @usableFromInline
     struct Flags: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
-        @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
-        @usableFromInline static let hasStep = Flags(rawValue: 1)
+        @inlinable init(rawValue: UInt8) { self.rawValue = rawValue }
+        @inlinable static var hasStep: Flags { Flags(rawValue: 1) }
         /// Values of the cell's type need no release.
-        @usableFromInline static let hasTrivialValue = Flags(rawValue: 32)
+        @inlinable static var hasTrivialValue: Flags { Flags(rawValue: 32) }
         /// The value is the `Result` of a typed future: a failure in it is one that somebody has to hear of.
         static let holdsResult = Flags(rawValue: 64)
         /// Somebody will hear of a failure.
@@ -108,6 +110,8 @@ struct Cell: Equatable {
         static let isQueued = Flags(rawValue: 8)
         /// Among the loop's promises, which `shutdown()` fails.
         static let isListed = Flags(rawValue: 16)
+        /// Is, or was, one of the loop's timers.
+        static let isTimed = Flags(rawValue: 128)
     }
 }
 
@@ -123,8 +127,8 @@ private struct CellContent {
     var first: Cell?
     var last: Cell?
     var state: Cell.State
-    var interest: Cell.Interest = []
     var flags: Cell.Flags
+    var interest: Cell.Interest = []
 
     init(
         _ loop: Unmanaged<EventLoop>, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior
@@ -156,6 +160,15 @@ extension Cell {
     var flags: Flags {
         get { unsafe content.pointee.flags }
         nonmutating set { unsafe content.pointee.flags = newValue }
+    }
+
+    /// The slot of a cell that is one of the loop's timers.
+    var timerSlot: UInt32 {
+        get { unsafe slot.load(fromByteOffset: MemoryLayout<CellContent>.size, as: UInt32.self) }
+        nonmutating set {
+            unsafe slot.storeBytes(
+                of: newValue, toByteOffset: MemoryLayout<CellContent>.size, as: UInt32.self)
+        }
     }
 
     /// What this cell waits for: the cell in whose list it stands, or the one that is linked to it.
@@ -196,6 +209,9 @@ extension Cell {
     }
 
     var hasProducer: Bool { unsafe content.pointee.producer != nil }
+
+    /// Whether the cell itself is a timer that completes, and nothing else does.
+    var isTimer: Bool { flags.contains(.isTimed) && !hasProducer }
 
     var behavior: Behavior { unsafe content.pointee.behavior }
 

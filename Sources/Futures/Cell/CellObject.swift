@@ -36,11 +36,16 @@ extension CellObject {
 
     @usableFromInline
     func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
-        // A handler may lead the link elsewhere that holds the root.
-        let root = checkedRoot.object
-        return withExtendedLifetime(root) {
-            root.cell.requestCancellation(options, ignoringConsumers: ignoringConsumers)
+        let root = checkedRoot
+        if root == cell {
+            return withExtendedLifetime(self) {
+                root.requestCancellation(options, ignoringConsumers: ignoringConsumers)
+            }
         }
+        // A handler may lead the link elsewhere that holds the root.
+        root.retain()
+        defer { root.release() }
+        return root.requestCancellation(options, ignoringConsumers: ignoringConsumers)
     }
 
     @inlinable @discardableResult

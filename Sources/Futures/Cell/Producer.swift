@@ -22,6 +22,9 @@ package class Producer {
     /// Whether it has an answer to such requests.
     var answersRequests: Bool { true }
 
+    /// The cell was one of the loop's timers, and is due.
+    func timeIsUp(for cell: CellObject) {}
+
     /// The cell has completed, by whatever way.
     func settled() {}
 }

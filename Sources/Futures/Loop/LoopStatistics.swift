@@ -30,7 +30,7 @@ extension EventLoop {
     public var statistics: LoopStatistics {
         checkThread()
         return LoopStatistics(
-            futures: liveCells - (completedVoid == nil ? 0 : 1), promises: livePromises,
+            futures: liveCells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: livePromises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: liveConnections,
             readyCallbacks: ready.count, turns: turns, callbacks: work.callbacks,
             longestTurn: work.longestTurn,

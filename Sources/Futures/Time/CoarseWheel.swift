@@ -65,25 +65,36 @@ extension EventLoop {
     }
 
     private func makeSlot(_ deadline: UInt64) -> CoarseSlot {
-        let slot = CoarseSlot(self, cell: nil, deadline: deadline, keepsAlive: true)
+        let slot = CoarseSlot(self, deadline)
         coarse.slots[deadline] = slot
-        slot.start()
         return slot
     }
 
     fileprivate func remove(_ slot: CoarseSlot) {
-        timers.remove(slot)
+        slot.end()
         if coarse.slots[slot.deadline] === slot { coarse.slots[slot.deadline] = nil }
         requestTurn()
     }
 }
 
-/// What is due at the same time.
-private final class CoarseSlot: LoopTimer {
+/// What is due at the same time: the producer of a future that nobody sees, and that is cancelled in the end.
+private final class CoarseSlot: Producer {
     /// How many are called in one turn: many of them close a connection, which takes its time.
     private static let share = 256
 
+    fileprivate let deadline: UInt64
     fileprivate var entries: [any CoarselyTimed] = []
+    /// Until it has ended.
+    private var timer: CellObject?
+
+    init(_ loop: EventLoop, _ deadline: UInt64) {
+        self.deadline = deadline
+        super.init()
+        let timer = CellObject.plain(loop, state: .pending, of: Never.self)
+        timer.setProducer(self)
+        self.timer = timer
+        loop.startTimer(timer, deadline: deadline, keepsAlive: true)
+    }
 
     fileprivate func remove(_ entry: any CoarselyTimed) {
         let last = entries.removeLast()
@@ -94,7 +105,8 @@ private final class CoarseSlot: LoopTimer {
         entry.place = CoarsePlace()
     }
 
-    override func becomeDue() {
+    override func timeIsUp(for timer: CellObject) {
+        let loop = timer.loop
         let now = loop.now
         var left = min(entries.count, Self.share)
         while left > 0, let entry = entries.last {
@@ -102,6 +114,14 @@ private final class CoarseSlot: LoopTimer {
             remove(entry)
             entry.timeHasCome(now)
         }
-        if entries.isEmpty { loop.remove(self) } else { loop.timers.insert(self) }
+        if entries.isEmpty {
+            loop.remove(self)
+        } else {
+            loop.startTimer(timer, deadline: deadline, keepsAlive: true)
+        }
     }
+
+    fileprivate func end() { timer?.fail(CancellationError()) }
+
+    override func settled() { timer = nil }
 }

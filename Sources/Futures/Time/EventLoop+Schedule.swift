@@ -88,7 +88,7 @@ extension EventLoop {
             return
         }
         cell.cell.place(Cell.Interest.all.on(context))
-        LoopTimer(self, cell: cell, deadline: instant.nanoseconds, keepsAlive: keepsLoopAlive).start()
+        startTimer(cell, deadline: instant.nanoseconds, keepsAlive: keepsLoopAlive)
     }
 }
 

@@ -26,30 +26,30 @@ extension Future {
         let child = CellObject.plain(loop, state: .pending, of: Value.self)
         until(token, cancellingSource: false).cell.register(child, when: [])
         if !child.isCompleted {
-            TimeoutTimer(loop, cell: child, after: nanoseconds, limit: limit, cancelling: cancellingSource)
-                .start()
+            child.setProducer(Timeout(limit, cancelling: cancellingSource))
+            loop.startTimer(child, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
         }
         return Future(child)
     }
 }
 
-private final class TimeoutTimer: LoopTimer {
+private final class Timeout: TimeLimit {
     private let limit: Duration
     private let cancelling: Bool
 
-    init(_ loop: EventLoop, cell: CellObject, after nanoseconds: UInt64, limit: Duration, cancelling: Bool) {
+    init(_ limit: Duration, cancelling: Bool) {
         self.limit = limit
         self.cancelling = cancelling
-        super.init(loop, cell: cell, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
     }
 
-    override func fire(_ cell: CellObject) {
+    override func timeIsUp(for cell: CellObject) {
         cell.leaveSource(cancelling: cancelling)
         cell.fail(FutureError.timedOut(after: limit))
     }
+}
 
+/// The producer of a future that ends when its time is up, and until then waits for what is limited.
+class TimeLimit: Producer {
     /// Who cancels a future with a time limit cancels what it waits for.
-    override var answersRequests: Bool { false }
-
-    override func cancellationRequested(by cell: Cell) -> Answer { .undecided }
+    final override var answersRequests: Bool { false }
 }

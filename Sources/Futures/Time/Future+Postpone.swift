@@ -58,10 +58,8 @@ extension Future {
         }
         let child = until(token, cancellingSource: false).branch()
         if !child.isCompleted {
-            let timer = ReplacementTimer<Value>(
-                loop, cell: child.cell, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
-            timer.replacement = (replacement, cancellingSource)
-            timer.start()
+            child.cell.setProducer(Replacement(replacement, cancelsSource: cancellingSource))
+            loop.startTimer(child.cell, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
         }
         return child
     }
@@ -87,19 +85,19 @@ extension Future {
     }
 }
 
-private final class ReplacementTimer<Value>: LoopTimer {
-    var replacement: (completion: Completion<Value>, cancelsSource: Bool)?
+private final class Replacement<Value>: TimeLimit {
+    private let completion: Completion<Value>
+    private let cancelsSource: Bool
 
-    override func fire(_ cell: CellObject) {
-        guard let replacement else { return }
-        cell.leaveSource(cancelling: replacement.cancelsSource)
-        cell.cell.complete(with: replacement.completion)
+    init(_ completion: Completion<Value>, cancelsSource: Bool) {
+        self.completion = completion
+        self.cancelsSource = cancelsSource
     }
 
-    /// Who cancels a future with a time limit cancels what it waits for.
-    override var answersRequests: Bool { false }
-
-    override func cancellationRequested(by cell: Cell) -> Answer { .undecided }
+    override func timeIsUp(for cell: CellObject) {
+        cell.leaveSource(cancelling: cancelsSource)
+        cell.cell.complete(with: completion)
+    }
 }
 
 extension EventLoop {
@@ -131,8 +129,13 @@ extension EventLoop {
     public func forever<Value>(of _: Value.Type = Value.self) -> Future<Value> {
         checkThread()
         guard !isShutDown else { return failed(FutureError.shutDown) }
-        let cell = CellObject.plain(self, state: .pending, of: Value.self)
-        LoopTimer(self, cell: cell, deadline: .max, keepsAlive: false).start()
+        let cell = CellObject.waiting(self, step: NoStep<Value>())
+        startTimer(cell, deadline: .max, keepsAlive: false)
         return Future(cell)
     }
+}
+
+/// Even at the end of all time there is nothing to complete with.
+private struct NoStep<Output>: Step {
+    func run(source: Cell, target: Cell) {}
 }

@@ -14,35 +14,25 @@ extension TypedFuture {
         let child = CellObject.plain(loop, state: .pending, of: Result<Value, Failure>.self)
         outcome.cell.register(child, when: [])
         if !child.isCompleted {
-            TypedTimeoutTimer(
-                loop, cell: child, deadline: loop.deadline(after: nanoseconds), cancelling: cancellingSource
-            ) { Result<Value, Failure>.failure(makeFailure()) }
-            .start()
+            child.setProducer(
+                TypedTimeout(cancelling: cancellingSource) { Result<Value, Failure>.failure(makeFailure()) })
+            loop.startTimer(child, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
         }
         return TypedFuture(Future(child))
     }
 }
 
-private final class TypedTimeoutTimer<Outcome>: LoopTimer {
+private final class TypedTimeout<Outcome>: TimeLimit {
     private let cancelling: Bool
     private let makeOutcome: () -> Outcome
 
-    init(
-        _ loop: EventLoop, cell: CellObject, deadline: UInt64, cancelling: Bool,
-        makeOutcome: @escaping () -> Outcome
-    ) {
+    init(cancelling: Bool, makeOutcome: @escaping () -> Outcome) {
         self.cancelling = cancelling
         self.makeOutcome = makeOutcome
-        super.init(loop, cell: cell, deadline: deadline, keepsAlive: true)
     }
 
-    override func fire(_ cell: CellObject) {
+    override func timeIsUp(for cell: CellObject) {
         cell.leaveSource(cancelling: cancelling)
-        loop.enqueue { [makeOutcome] in cell.succeed(makeOutcome()) }
+        cell.loop.enqueue { [makeOutcome] in cell.succeed(makeOutcome()) }
     }
-
-    /// Who cancels a future with a time limit cancels what it waits for.
-    override var answersRequests: Bool { false }
-
-    override func cancellationRequested(by cell: Cell) -> Answer { .undecided }
 }

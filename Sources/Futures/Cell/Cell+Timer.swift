@@ -1,0 +1,49 @@
+extension EventLoop {
+    /// Makes a pending cell one of the loop's timers.
+    func startTimer(_ object: CellObject, deadline: UInt64, keepsAlive: Bool) {
+        timers.insert(object.cell, deadline: deadline, keepsAlive: keepsAlive)
+        requestTurn()
+    }
+
+    /// Fires all timers that are due now; what they start is not due before the next time.
+    func fireTimers() {
+        let now = driver.now
+        if let earliest = timers.earliest, earliest <= now { work.timersFired(late: now - earliest) }
+        var due: [Cell] = []
+        while let cell = timers.takeFirst(until: now) { due.append(cell) }
+        for cell in due { fire(cell) }
+    }
+
+    /// Takes over the reference to a cell that was due, and that may have completed meanwhile.
+    private func fire(_ cell: Cell) {
+        if cell.state == .pending {
+            if let producer = cell.producer {
+                producer.timeIsUp(for: cell.object)
+            } else if cell.flags.contains(.hasStep) {
+                dispatch(cell, source: cell)
+                return releaseTheDead()
+            } else {
+                cell.succeed(())
+            }
+        }
+        cell.release()
+    }
+
+    /// Fails the futures of all timers.
+    func failTimers(_ error: any Error) {
+        while let cell = timers.takeFirst(until: .max) {
+            cell.fail(error)
+            cell.release()
+        }
+        coarse.removeAll()
+    }
+}
+
+extension Cell {
+    /// Takes a cell that completes off the list or the heap that it stands in for being pending.
+    @inline(__always)
+    func leavePending() {
+        if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
+        if flags.contains(.isTimed) { withLoop { $0.timers.remove(self) } }
+    }
+}
