@@ -1,7 +1,8 @@
 /// The producer of a future that waits for several others, each by a member of its own: an observer.
 @usableFromInline
 final class Group: Producer {
-    private var members: [CellObject] = []
+    // Nothing that changes it runs anybody's code, and each change would be checked at run time.
+    @exclusivity(unchecked) private var members: [CellObject] = []
     let target: CellObject
     private var cancelRemaining: CancelRemaining
 
@@ -15,7 +16,7 @@ final class Group: Producer {
     func wait<S: Step>(for future: CellObject, step: S) where S.Output == Void {
         guard future.cell.isOf(target.loop) else { Misuse.foreignFuture() }
         let member = CellObject.waiting(future.loop, step: step)
-        members.append(member)
+        unsafe members.append(member)
         future.registerObserver(member, when: .all)
         // The user's code that made the future may have ended the group.
         if target.isCompleted { settled() }
@@ -31,8 +32,8 @@ final class Group: Producer {
 
     /// The outcome is there, or nobody wants it: stops waiting for what is still pending.
     override func settled() {
-        let members = members
-        self.members = []
+        let members = unsafe members
+        unsafe self.members = []
         for member in members { member.stopObserving(cancelling: cancelRemaining != .never) }
     }
 }
