@@ -30,14 +30,14 @@ public final class SocketServer<Connection: SocketConnection> {
     private var handler: (Connection) throws -> Void = { _ in }
     /// Those whose sockets are not closed.
     private(set) var acceptors: [Acceptor] = []
-    /// Of the type `Connection`; an array of a type that is known here is faster. Each knows its place.
-    private var connections: [SocketConnection] = []
+    private let connections = ConnectionList()
     private var acceptLimits = AcceptLimits()
     /// As many connections are open as may be, or it has not come down to the low mark since.
     private var isFull = false
+    /// Without `closes`, which are counted below: `closed` is by far the most frequent of them.
     private var counters = ServerStatistics()
-    /// By far the most frequent of `counters.closes`.
     private var closedInOrder = 0
+    private var otherCloses: [CloseReason: Int] = [:]
     private let shortages = ShortageReport()
     private var fullness = ReportLimit()
     private var isDraining = false
@@ -88,11 +88,12 @@ public final class SocketServer<Connection: SocketConnection> {
     public var statistics: ServerStatistics {
         loop.checkThread()
         var statistics = counters
+        statistics.closes = otherCloses
         if closedInOrder > 0 { statistics.closes[.closed] = closedInOrder }
         statistics.active = connections.count
         statistics.draining = isDraining ? connections.count : 0
         statistics.shortages = shortages.count
-        for connection in connections { statistics.count(bytesOf: connection) }
+        for connection in connections.all { statistics.count(bytesOf: connection) }
         return statistics
     }
 
@@ -164,9 +165,9 @@ public final class SocketServer<Connection: SocketConnection> {
         guard !isDraining, !hasAborted else { return }
         isDraining = true
         for acceptor in acceptors { acceptor.finish() }
-        for connection in connections { connection.beginDraining() }
+        for connection in connections.all { connection.beginDraining() }
         let timer = loop.schedule(after: deadline / 2) { [self] in
-            for connection in connections { connection.endIfIdle() }
+            for connection in connections.all { connection.endIfIdle() }
         }
         timer.future.ignoreFailure()
         shutdownPromise?.future.whenComplete { _ in timer.cancel() }
@@ -230,8 +231,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     private func serve(_ connection: Connection) {
         counters.accepted += 1
-        connection.place = connections.count
-        connections.append(connection)
+        connections.add(connection)
         connection.belong(to: self)
         do {
             try handler(connection)
@@ -265,10 +265,8 @@ public final class SocketServer<Connection: SocketConnection> {
     }
 
     private func closed(_ connection: Connection) {
-        remove(connection)
-        counters.count(bytesOf: connection)
-        let reason = connection.closeReason
-        if reason == .closed { closedInOrder += 1 } else { counters.closes[reason, default: 0] += 1 }
+        connections.remove(connection)
+        count(connection)
         if shutdownPromise != nil, !hasAborted { summary.finished += 1 }
         if connections.count <= acceptLimits.lowMark { isFull = false }
         for acceptor in acceptors {
@@ -278,11 +276,13 @@ public final class SocketServer<Connection: SocketConnection> {
         completeShutdown()
     }
 
-    private func remove(_ connection: SocketConnection) {
-        let last = connections.removeLast()
-        guard last !== connection else { return }
-        last.place = connection.place
-        connections[last.place] = last
+    /// By one number at a time, or each look at the counters would be checked at run time.
+    private func count(_ connection: Connection) {
+        let (received, sent) = (connection.bytesReceived, connection.bytesSent)
+        counters.bytesReceived += received
+        counters.bytesSent += sent
+        let reason = connection.closeReason
+        if reason == .closed { closedInOrder += 1 } else { otherCloses[reason, default: 0] += 1 }
     }
 
     private func abortAll() {
@@ -290,7 +290,7 @@ public final class SocketServer<Connection: SocketConnection> {
         hasAborted = true
         close()
         summary.aborted = connections.count
-        abort(connections[...])
+        abort(connections.all[...])
     }
 
     /// So many at a time that no turn takes long.
