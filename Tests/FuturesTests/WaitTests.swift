@@ -155,6 +155,41 @@ struct WaitTests {
         }
     }
 
+    @Test("a task that is on the loop already awaits there as well", arguments: Driver.allCases)
+    func runFromLoop(driver: Driver) async throws {
+        try await withRunningLoop(driver) { loop in
+            let sum = try await withTaskExecutorPreference(loop) {
+                try await loop.run { loop.submit { 1 } } + loop.run { loop.succeeded(2) }
+            }
+            #expect(sum == 3)
+        }
+    }
+
+    @Test("shutdown ends the await of a task elsewhere", arguments: Driver.allCases)
+    func shutdownOfRun(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let (group, ended) = (DispatchGroup(), SharedRecord<String>())
+            group.enter()
+            Task.detached {
+                do {
+                    try await loop.run { () -> Future<Void> in
+                        loop.stop()
+                        return loop.sleep(for: .seconds(1000))
+                    }
+                } catch {
+                    ended.add("\(error)")
+                }
+                group.leave()
+            }
+            loop.hold()
+            try loop.run()
+            loop.letGo()
+            loop.shutdown()
+            group.wait()
+            #expect(ended.entries == ["\(FutureError.shutDown)"])
+        }
+    }
+
     @Test("tasks get shutDown from a loop that has been shut down", arguments: Driver.allCases)
     func runAfterShutdown(driver: Driver) async throws {
         let loop = try onThread { [driver] in

@@ -78,4 +78,34 @@ private actor LoopTask {
     }
 
     private func run(_ body: () async -> Void) async { await body() }
+
+    fileprivate func value<Value: Sendable>(
+        of body: @Sendable () throws -> Future<Value>
+    ) async throws -> Value {
+        let future = try body()
+        guard future.cell.cell.isOf(loop) else { Misuse.foreignFuture() }
+        return try await future.value
+    }
+}
+
+/// How a task from elsewhere comes to a loop that may have been shut down: an executor that then runs the task's job on
+/// the spot. The loop's own has to trap.
+actor Visit: SerialExecutor {
+    private let loop: EventLoop
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
+
+    nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if !loop.execute({ [loop] in loop.run(job) }) {
+            unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        }
+    }
+
+    func run<Value: Sendable>(_ body: @Sendable () throws -> Future<Value>) async throws -> Value {
+        guard loop.isCurrent, loop.phase != .closed else { throw FutureError.shutDown }
+        return try await LoopTask(loop).value(of: body)
+    }
 }

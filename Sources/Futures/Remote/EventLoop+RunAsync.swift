@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension EventLoop {
     /// Runs `body` on the loop and returns what it returns, or throws what it throws. From any task.
     ///
@@ -28,33 +26,6 @@ extension EventLoop {
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>
     ) async throws -> Value {
-        let (id, isCancelled) = (newRemoteID(), CancelFlag())
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let accepted = execute {
-                    do {
-                        self.addWaiter(id, for: try body(), keepsAlive: true) {
-                            continuation.resume(with: $0)
-                        }
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                    // The request may have come before there was a waiter to end.
-                    if isCancelled.value { self.endRemote(id, with: CancellationError()) }
-                }
-                if !accepted { continuation.resume(throwing: FutureError.shutDown) }
-            }
-        } onCancel: {
-            isCancelled.set()
-            endRemote(id, with: CancellationError())
-        }
+        try await Visit(self).run(body)
     }
-}
-
-private final class CancelFlag: Sendable {
-    private let flag = Atomic(false)
-
-    var value: Bool { flag.load(ordering: .acquiring) }
-
-    func set() { flag.store(true, ordering: .releasing) }
 }
