@@ -62,9 +62,8 @@ struct SlotHeap: ~Copyable {
         if count == 0 {
             empty()
         } else if place != count {
-            let moved = unsafe entries[count]
-            siftUp(moved, from: place)
-            unsafe siftDown(moved, from: Int(places[Int(moved.slot)]))
+            // The last one most often belongs at the bottom, wherever the gap is.
+            unsafe siftUp(entries[count], from: sink(place))
         }
         return (removed, place == 0)
     }
@@ -113,19 +112,28 @@ struct SlotHeap: ~Copyable {
         put(entry, at: place)
     }
 
-    private func siftDown(_ entry: Entry, from start: Int) {
+    /// Fills a free place with the earliest of its children, the place of that with the earliest of its own, and so on.
+    /// Returns the place that is free in the end.
+    private func sink(_ start: Int) -> Int {
         var place = start
-        while true {
-            var earliest = 4 * place + 1
-            guard earliest < count else { break }
-            for child in earliest + 1..<max(earliest + 1, min(earliest + 4, count)) {
-                if unsafe entries[child].isBefore(entries[earliest]) { earliest = child }
-            }
-            guard unsafe entries[earliest].isBefore(entry) else { break }
+        var child = 4 &* place &+ 1
+        while child &+ 3 < count {
+            let earliest = earlier(earlier(child, child &+ 1), earlier(child &+ 2, child &+ 3))
             unsafe put(entries[earliest], at: place)
             place = earliest
+            child = 4 &* place &+ 1
         }
-        put(entry, at: place)
+        guard child < count else { return place }
+        // What is left are children without children.
+        var earliest = child
+        for other in child + 1..<count { earliest = earlier(earliest, other) }
+        unsafe put(entries[earliest], at: place)
+        return earliest
+    }
+
+    @inline(__always)
+    private func earlier(_ place: Int, _ other: Int) -> Int {
+        unsafe entries[other].isBefore(entries[place]) ? other : place
     }
 
     @inline(__always)
