@@ -47,7 +47,7 @@ extension ByteStream {
         guard phase == .open else { return }
         isPeerSending = hadUnread || (!isAtEnd && transport.hasUnreadBytes)
         phase = .flushing
-        wasEnded = true
+        endedBy = .close
         watch?.leave()
         failWaiting(StreamError.connectionClosed, byClose: true)
         closeWhenFlushed()
@@ -60,7 +60,7 @@ extension ByteStream {
 
     /// Ends a stream that is at rest, and tells the peer nothing: somebody else goes on with the connection.
     package final func letGo() {
-        wasEnded = true
+        endedBy = .close
         closeTransport(resetting: false)
     }
 
@@ -91,8 +91,7 @@ extension ByteStream {
     public func abort() -> Future<Void> {
         let closed = closed
         discardUnread()
-        if phase == .open { wasEnded = true }
-        if isConnected { wasAborted = true }
+        if isConnected { endedBy = .abort }
         closeTransport(resetting: true)
         failAll(StreamError.connectionClosed)
         return closed

@@ -17,9 +17,9 @@ extension ByteStream {
         if let refusal { return refused(refusal) }
         if isAtEnd { return loop.succeeded(Data()) }
         guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
-        if chunkReads == nil { chunkReads = ChunkReads() }
-        let read = chunkReads!.next(of: self)
-        setReader(chunkReads!)
+        let reads = chunkReads
+        let read = reads.next(of: self)
+        setReader(reads)
         return read
     }
 

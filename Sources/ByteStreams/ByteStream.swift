@@ -17,10 +17,8 @@ open class ByteStream {
     package final let transport: any ByteTransport
     /// What nobody has read yet, and whether the end has come; made for the first that has to wait there.
     private final var buffer: InboundBuffer?
-    /// Holds the stream, which so keeps itself alive while a read is pending.
-    final var reader: Reader?
-    /// Its reads by `read()`, once there has been one.
-    final var chunkReads: ChunkReads?
+    /// Who waits for bytes, or what `read()` uses again.
+    private final var lastReader: Reader?
     final var writeSide = WriteSide.open
     final var watch: StreamWatch?
     /// What a stream that is idle does without.
@@ -43,11 +41,10 @@ open class ByteStream {
     final var isReading = false
     /// The peer has finished: nothing will come any more.
     private(set) final var isAtEnd = false
+    private final var hasReader = false
     final var phase = Phase.open
-    /// `close` or `abort` ended it, and nothing before.
-    final var wasEnded = false
-    /// `abort` ended it, and nothing before.
-    final var wasAborted = false
+    /// What this side has ended it by, if nothing ended it before.
+    final var endedBy: Ending?
     /// `close` has found that the peer sends what nobody will read.
     final var isPeerSending = false
     /// What of the peer's has been answered.
@@ -64,6 +61,8 @@ open class ByteStream {
         case closing
         case closed
     }
+
+    enum Ending { case close, abort }
 
     enum WriteSide {
         case open
@@ -109,14 +108,14 @@ open class ByteStream {
     package final var breakage: (any Error)? { failure }
     package final var isOpen: Bool { phase == .open }
     /// Whether this side has cut it off.
-    package final var isAborted: Bool { wasAborted }
+    package final var isAborted: Bool { endedBy == .abort }
     /// Whether nothing can break it any more, nor has.
     package final var hasEndedWell: Bool { !isConnected && failure == nil }
 
     /// What reads and writes fail with, once they do.
     final var refusal: (any Error)? {
         guard phase != .open else { return nil }
-        return wasEnded ? StreamError.connectionClosed : failure
+        return endedBy != nil ? StreamError.connectionClosed : failure
     }
 
     /// From now on `owner` has the stream, of which nothing is pending.
@@ -129,6 +128,18 @@ open class ByteStream {
         let isNeeded = isPending && owner == nil
         if isNeeded != (hold != nil) { hold = isNeeded ? self : nil }
     }
+
+    /// Who waits for bytes. Holds the stream, which so keeps itself alive while a read is pending.
+    final var reader: Reader? {
+        get { hasReader ? lastReader : nil }
+        set {
+            hasReader = newValue != nil
+            if hasReader || !(lastReader is ChunkReads) { lastReader = newValue }
+        }
+    }
+
+    /// What `read()` reads with.
+    final var chunkReads: ChunkReads { lastReader as? ChunkReads ?? ChunkReads() }
 
     final var inbound: InboundBuffer {
         if let buffer { return buffer }

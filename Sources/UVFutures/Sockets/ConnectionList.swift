@@ -7,7 +7,7 @@ final class ConnectionList {
     var isEmpty: Bool { count == 0 }
 
     func add(_ connection: SocketConnection) {
-        connection.place = count
+        connection.socket.place = UInt32(count)
         count += 1
         all.append(connection)
     }
@@ -16,7 +16,7 @@ final class ConnectionList {
         count -= 1
         let last = all.removeLast()
         guard last !== connection else { return }
-        last.place = connection.place
-        all[last.place] = last
+        last.socket.place = connection.socket.place
+        all[Int(last.socket.place)] = last
     }
 }

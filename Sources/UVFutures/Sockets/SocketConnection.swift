@@ -20,8 +20,6 @@ public class SocketConnection: ByteStream, Identifiable {
 
     /// Unique in the process.
     public final let id: UInt64
-    /// Its place among those of its server.
-    final var place = 0
     public final var localAddress: SocketAddress? { socket.localAddress }
     public final var peerAddress: SocketAddress? { socket.peerAddress }
     final var socket: UVStream { transport as! UVStream }

@@ -9,6 +9,8 @@ class UVStream: UVHandle, ByteTransport {
     private(set) final var isReading = false
     /// Under which the driver watches for hang-ups, once it does.
     final var watchedDescriptor: CInt?
+    /// Its connection's place among those of a server. Here it takes no memory.
+    final var place: UInt32 = 0
 
     private final unowned(unsafe) var stream: ByteStream?
     final var localAddress: SocketAddress?
