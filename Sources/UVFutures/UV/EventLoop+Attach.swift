@@ -22,7 +22,7 @@ extension EventLoop {
         if copies.host != copies.own { throw copies }
         let driver = unsafe UVLoop(loop.assumingMemoryBound(to: uv_loop_t.self), isAttached: true)
         self.init(driver: driver, isAttached: true)
-        unsafe driver.eventLoop = self
+        unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)
     }
 }
 

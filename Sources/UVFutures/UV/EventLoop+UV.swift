@@ -11,7 +11,7 @@ extension EventLoop {
     public convenience init() throws(UVError) {
         let driver = try UVLoop()
         self.init(driver: driver)
-        unsafe driver.eventLoop = self
+        unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)
         ignoreBrokenPipes()
     }
 

@@ -182,7 +182,7 @@ private final class UVFileRequest: UVRequest {
         let request = unsafe UVFileRequest.completed(file!.pointee.data)
         let result = unsafe file!.pointee.result
         unsafe uv_fs_req_cleanup(file)
-        unsafe request.driver.eventLoop.turn { request.completion(result) }
+        request.driver.eventLoop.turn { request.completion(result) }
     }
 
     /// Takes it back, if it has not been begun.

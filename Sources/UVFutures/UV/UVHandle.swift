@@ -48,7 +48,7 @@ class UVHandle {
         unsafe unsafeDowncast(Unmanaged<UVHandle>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
     }
 
-    /// The same for `body` alone, which closes nothing, without the reference counting.
+    /// The same for `body` alone, without the reference counting. Not for a close callback: until that libuv has a reference.
     @inline(__always)
     static func with(_ data: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
         unsafe Unmanaged<UVHandle>.fromOpaque(data!)._withUnsafeGuaranteedRef {
@@ -56,7 +56,13 @@ class UVHandle {
         }
     }
 
-    final var loop: EventLoop { unsafe driver.eventLoop }
+    final var loop: EventLoop { driver.eventLoop }
+
+    /// A turn of the loop, without the reference counting that `loop` costs.
+    @inline(__always)
+    final func turn(_ body: () -> Void) {
+        unsafe driver.eventLoopReference._withUnsafeGuaranteedRef { $0.turn(body) }
+    }
 
     /// It has been closed, here or, though it should not, by a host.
     final var isClosing: Bool { unsafe uv_is_closing(handle) != 0 }
@@ -127,14 +133,14 @@ extension UVLoop {
     /// The event loop is retained while a handle is open.
     fileprivate func opened(_ handle: UVHandle) {
         unsafe handles.add(handle)
-        let eventLoop = unsafe self.eventLoop!
+        let eventLoop = eventLoop
         if eventLoop.liveHandles == 0 { unsafe _ = Unmanaged.passRetained(eventLoop) }
         eventLoop.count(handles: 1)
     }
 
     fileprivate func closed(_ handle: UVHandle) {
         unsafe handles.remove(handle)
-        let eventLoop = unsafe self.eventLoop!
+        let eventLoop = eventLoop
         eventLoop.count(handles: -1)
         let isLast = eventLoop.liveHandles == 0
         eventLoop.turn { handle.didClose() }

@@ -23,7 +23,8 @@ final class UVLoop: LoopDriver {
     }
 
     /// Owns this driver, and lives as long as a handle is open.
-    unowned(unsafe) var eventLoop: EventLoop!
+    var eventLoopReference: Unmanaged<EventLoop>!
+    var eventLoop: EventLoop { unsafe eventLoopReference.takeUnretainedValue() }
 
     /// Any thread: `wake` has been called since `wokenUp`.
     private let isWakePending = Atomic(false)
@@ -119,7 +120,7 @@ final class UVLoop: LoopDriver {
     private func timerFired() {
         isTimerFiring = true
         isTimerArmed = false
-        unsafe eventLoop.timerFired()
+        eventLoop.timerFired()
         isTimerFiring = false
     }
 
@@ -143,12 +144,12 @@ final class UVLoop: LoopDriver {
 
     private func turnIsDue() {
         unsafe uv_idle_stop(idle)
-        unsafe eventLoop.requestedTurn()
+        eventLoop.requestedTurn()
     }
 
     private func hostHasClosed() {
         isClosing = true
-        unsafe eventLoop.hostHasClosed()
+        eventLoop.hostHasClosed()
     }
 
     func wake() {
@@ -160,7 +161,7 @@ final class UVLoop: LoopDriver {
         // Before the jobs are taken: what is added later wakes again.
         isWakePending.store(false, ordering: .sequentiallyConsistent)
         referenceAsync()
-        unsafe eventLoop.wokenUp()
+        eventLoop.wokenUp()
     }
 
     func keepAlive(_ isNeeded: Bool) {

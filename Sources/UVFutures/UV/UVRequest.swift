@@ -53,6 +53,6 @@ final class UVStatusRequest: UVRequest {
     }
 
     func complete(_ status: CInt) {
-        unsafe driver.eventLoop.turn { completion(status) }
+        driver.eventLoop.turn { completion(status) }
     }
 }

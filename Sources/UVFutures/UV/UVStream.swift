@@ -52,7 +52,9 @@ class UVStream: UVHandle, ByteTransport {
             uvStream,
             { handle, _, buffer in unsafe UVStream.with(handle!.pointee.data) { unsafe $0.provide(buffer!) }
             },
-            { handle, count, _ in unsafe UVStream.from(handle!.pointee.data).didRead(count) })
+            { handle, count, _ in
+                unsafe UVStream.with(handle!.pointee.data) { $0.didRead(count) }
+            })
         if status != 0 { throw error(status, "read") }
         isReading = true
     }
@@ -100,7 +102,7 @@ class UVStream: UVHandle, ByteTransport {
     private final func didRead(_ count: Int) {
         // Zero means that there was nothing to read after all.
         guard count != 0 else { return }
-        loop.turn {
+        turn {
             if count > 0 { return didRead(bytes: count) }
             // At once, before anybody can return to libuv: what has ended is ready to be read for ever.
             endReading()
