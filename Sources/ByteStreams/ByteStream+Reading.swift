@@ -11,14 +11,26 @@ extension ByteStream {
     /// Fails with the error that broke the connection, after the last bytes that came, and with
     /// ``StreamError/connectionClosed`` after ``close(within:)``. The data's `startIndex` is 0.
     public func read() -> Future<Data> {
+        readChunk({ $0 }, end: Data(), later: { $0.next(of: self) })
+    }
+
+    /// The same, with `nil` for the end.
+    final func readOrEnd() -> Future<Data?> {
+        readChunk({ $0 }, end: nil, later: { $0.nextOrEnd(of: self) })
+    }
+
+    @inline(__always)
+    private func readChunk<Chunk>(
+        _ chunk: (Data) -> Chunk, end: Chunk, later: (ChunkReads) -> Future<Chunk>
+    ) -> Future<Chunk> {
         loop.checkThread()
         guard reader == nil else { return loop.failed(StreamError.readPending) }
-        if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return loop.succeeded(block) }
+        if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return loop.succeeded(chunk(block)) }
         if let refusal { return refused(refusal) }
-        if isAtEnd { return loop.succeeded(Data()) }
+        if isAtEnd { return loop.succeeded(end) }
         guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
         let reads = chunkReads
-        let read = reads.next(of: self)
+        let read = later(reads)
         setReader(reads)
         return read
     }

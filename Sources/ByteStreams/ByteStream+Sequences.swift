@@ -9,7 +9,7 @@ extension ByteStream {
     /// follows a `break` stays readable.
     public var chunks: LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in
-            LoopSequence.AsyncIterator(next: { self.read(ChunkOrEnd()) })
+            LoopSequence.AsyncIterator(next: { self.readOrEnd() })
         }
     }
 
@@ -19,13 +19,4 @@ extension ByteStream {
             LoopSequence.AsyncIterator(next: { self.readLine(limit: limit) })
         }
     }
-}
-
-private struct ChunkOrEnd: Framing {
-    func take(from buffer: InboundBuffer) -> Data?? {
-        if !buffer.isEmpty { return buffer.takeBlock() }
-        return buffer.isAtEnd ? .some(nil) : nil
-    }
-
-    func whole(_ data: Data) -> Data?? { data }
 }

@@ -6,12 +6,6 @@ protocol Framing {
     /// Takes the result out of `buffer`; `nil`, and takes nothing, as long as more bytes are needed.
     /// Called again when bytes have been appended, or the end has come.
     mutating func take(from buffer: InboundBuffer) throws -> Output?
-    /// The result that bytes are which need not go through the buffer, if they are one.
-    func whole(_ data: Data) -> Output?
-}
-
-extension Framing {
-    func whole(_ data: Data) -> Output? { nil }
 }
 
 struct ExactBytes: Framing {

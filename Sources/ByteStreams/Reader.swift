@@ -34,14 +34,6 @@ final class PendingRead<F: Framing>: Reader {
 
     var future: Future<F.Output> { promise.future }
 
-    override func receive(_ data: Data) -> Bool {
-        guard let output = framing.whole(data) else { return false }
-        stream.watch?.bytesWereTaken()
-        stream.remove(self)
-        promise.succeed(output)
-        return true
-    }
-
     override func inboundChanged() {
         do {
             guard let output = try framing.take(from: stream.inbound) else { return }
@@ -67,7 +59,9 @@ final class PendingRead<F: Framing>: Reader {
 final class ChunkReads: Reader {
     /// As long as a read is pending: it keeps the stream alive, which keeps this alive.
     private var stream: ByteStream?
-    private let promises = PromiseSeries<Data>()
+    private let promises = PromiseSeries()
+    /// Whether the pending read has `nil` for the end, instead of no bytes.
+    private var hasEnd = false
 
     override init() {
         super.init()
@@ -75,21 +69,26 @@ final class ChunkReads: Reader {
     }
 
     func next(of stream: ByteStream) -> Future<Data> {
-        self.stream = stream
-        return promises.next(on: stream.loop)
+        (self.stream, hasEnd) = (stream, false)
+        return promises.next(of: Data.self, on: stream.loop)
+    }
+
+    func nextOrEnd(of stream: ByteStream) -> Future<Data?> {
+        (self.stream, hasEnd) = (stream, true)
+        return promises.next(of: Data?.self, on: stream.loop)
     }
 
     override func receive(_ data: Data) -> Bool {
         stream?.watch?.bytesWereTaken()
         end()
-        promises.succeed(data)
+        if hasEnd { promises.succeed(Optional(data)) } else { promises.succeed(data) }
         return true
     }
 
     /// Nothing is buffered that it would not have taken: this is the end.
     override func inboundChanged() {
         end()
-        promises.succeed(Data())
+        if hasEnd { promises.succeed(Data?.none) } else { promises.succeed(Data()) }
     }
 
     override func cancellationRequested() { end() }

@@ -1,7 +1,7 @@
 /// Promises one after another, of which one at most is pending, with an object that answers for them as that of an
 /// ``OwnedPromise`` does, and that holds them. What completes future after future makes no promise for each.
 @usableFromInline
-package final class PromiseSeries<Value>: Producer {
+package final class PromiseSeries: Producer {
     private var cell: CellObject?
     private unowned var owner: (any PromiseOwner)?
 
@@ -12,7 +12,7 @@ package final class PromiseSeries<Value>: Producer {
 
     /// The next future. The one before has completed.
     @inlinable
-    package func next(on loop: EventLoop) -> Future<Value> {
+    package func next<Value>(of _: Value.Type, on loop: EventLoop) -> Future<Value> {
         // Inlined, or the cell would have to remember its type.
         let cell = CellObject.plain(loop, state: .pending, of: Value.self)
         begin(cell)
@@ -30,8 +30,9 @@ package final class PromiseSeries<Value>: Producer {
         cell.setProducer(self)
     }
 
+    /// Completes the pending future with `value`, which is of its type.
     @inlinable
-    package func succeed(_ value: Value) { pending?.succeed(value) }
+    package func succeed<Value>(_ value: Value) { pending?.succeed(value) }
 
     /// Fails the pending future. Nobody has to hear of it.
     package func failUnreported(_ error: any Error) {
