@@ -69,6 +69,21 @@ struct ReadingTests {
         }
     }
 
+    @Test("what is disposed of when a read ends may begin the next one", arguments: [false, true])
+    func readsFromCleanUp(afterCancelling: Bool) {
+        withStream { stream, transport, loop in
+            var next: Future<Data>?
+            let first = stream.read()
+            let watched = first.performWhile { Disposer { next = stream.read() } }
+            loop.advance(by: .zero)
+            if afterCancelling { first.cancel(.evenIfOthersWaiting) } else { transport.deliver("one") }
+            #expect(watched.now == (afterCancelling ? nil : Data("one")))
+            #expect(next?.isCompleted == false)
+            transport.deliver("two")
+            #expect(next?.now == Data("two"))
+        }
+    }
+
     @Test("reading starts with the first read and stays on")
     func readingStaysOn() {
         withStream { stream, transport, loop in

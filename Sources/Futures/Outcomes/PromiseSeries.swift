@@ -21,6 +21,8 @@ package final class PromiseSeries: Producer {
 
     @usableFromInline
     func begin(_ cell: CellObject) {
+        // Who hears within its completion that the one before has ended may ask for this one.
+        if let former = self.cell, former.isCompleted { former.cell.endProducer() }
         precondition(self.cell == nil, "the promise before this one is pending")
         self.cell = cell
         cell.promiseWasMade()
