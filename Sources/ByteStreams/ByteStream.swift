@@ -15,7 +15,7 @@ open class ByteStream {
     public final var limits: StreamLimits { shared.limits }
     final let shared: SharedLimits
     package final let transport: any ByteTransport
-    /// What nobody has read yet, and whether the end has come; made for the first that has to wait there.
+    /// What nobody has read yet, made for the first that has to wait there; framing reads see the end there too.
     private final var buffer: InboundBuffer?
     /// Who waits for bytes, or what `read()` uses again.
     private final var lastReader: Reader?
@@ -121,7 +121,7 @@ open class ByteStream {
     /// From now on `owner` has the stream, of which nothing is pending.
     package final func belong(to owner: any StreamOwner) { self.owner = owner }
 
-    /// Keeps the stream alive as long as something is pending. A reader does that by itself.
+    /// Keeps the stream alive as long as something is pending. A reader does that by itself, and so does an owner.
     final func updateHold() {
         let isClosing = phase != .open && phase != .closed
         let isPending = isClosing || writeSide.isShuttingDown || outbound != nil
