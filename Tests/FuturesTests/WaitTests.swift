@@ -1,5 +1,6 @@
 import Dispatch
 import Futures
+import FuturesTesting
 import TestSupport
 import Testing
 
@@ -187,6 +188,35 @@ struct WaitTests {
             loop.shutdown()
             group.wait()
             #expect(ended.entries == ["\(FutureError.shutDown)"])
+        }
+    }
+
+    @Test("shutdown ends the await of a future that nothing completes")
+    func shutdownOfEndless() async throws {
+        try await withLoopOnThread(.virtual) { loop in
+            let (group, ended) = (DispatchGroup(), SharedRecord<String>())
+            group.enter()
+            nonisolated(unsafe) let forever = loop.forever(of: Int.self)
+            // It is no timer any more.
+            loop.advance(by: .seconds(Int64.max))
+            Task.detached {
+                do {
+                    _ = try await loop.run { () -> Future<Int> in
+                        loop.stop()
+                        return forever
+                    }
+                } catch {
+                    ended.add("\(error)")
+                }
+                group.leave()
+            }
+            loop.hold()
+            try loop.run()
+            loop.letGo()
+            loop.shutdown()
+            #expect(group.wait(timeout: .now() + 10) == .success)
+            #expect(ended.entries == ["\(FutureError.shutDown)"])
+            #expect(forever.isCompleted)
         }
     }
 

@@ -58,8 +58,10 @@ extension EventLoop {
             var allowance = beginEnding()
             // Not even for a body: nothing can wake the driver any more.
             takeLastJobs()
-            repeat { endPending(&allowance) } while hasPending
-            endRemotes(with: FutureError.shutDown)
+            repeat {
+                endPending(&allowance)
+                if !hasPending { endRemotes(with: FutureError.shutDown) }
+            } while hasPending
             detachment?.outcome.fail(FutureError.shutDown)
             printOmitted()
             isTurning = false

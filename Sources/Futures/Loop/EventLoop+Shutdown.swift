@@ -22,8 +22,9 @@ extension EventLoop {
             repeat {
                 endPending(&allowance)
                 if bodies > 0, !hasPending { waitForBodies() }
-            } while liveHandles > 0 || hasPending || bodies > 0
-            endRemotes(with: FutureError.shutDown)
+                // The tasks that wait no more go on, here.
+                if isAtEnd { endRemotes(with: FutureError.shutDown) }
+            } while !isAtEnd
             printOmitted()
             driver.close {}
             isTurning = false
@@ -69,6 +70,8 @@ extension EventLoop {
     private func takeJobsAtEnd() {
         if bodies > 0 { takeJobs() } else { takeLastJobs() }
     }
+
+    private var isAtEnd: Bool { liveHandles == 0 && !hasPending && bodies == 0 }
 
     var hasPending: Bool { !(ready.isEmpty && timers.isEmpty && promises.isEmpty) }
 }
