@@ -16,6 +16,9 @@ struct HandleDumpTests {
             #expect(lines.contains("handle: connection \(local) – \(remote), reading, 0 bytes unsent"))
             #expect(lines.contains("handle: connection \(remote) – \(local), not reading, 0 bytes unsent"))
             #expect(lines.contains("handle: signal 10"))
+            #if DEBUG
+                #expect(lines.contains { $0.hasPrefix("promise: ByteStreams/Reader.swift:") })
+            #endif
             #expect(lines.contains { $0.contains("4 handles, of which 2 are connections") })
             signal.cancel()
             _ = try loop.run(until: listener.close().and(client.close()).and(read))

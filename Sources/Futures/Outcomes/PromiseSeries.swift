@@ -12,22 +12,24 @@ package final class PromiseSeries: Producer {
 
     /// The next future. The one before has completed.
     @inlinable
-    package func next<Value>(of _: Value.Type, on loop: EventLoop) -> Future<Value> {
+    package func next<Value>(
+        of _: Value.Type, on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line
+    ) -> Future<Value> {
         // Inlined, or the cell would have to remember its type.
         let cell = CellObject.plain(loop, state: .pending, of: Value.self)
-        begin(cell)
+        begin(cell, file, line)
         return Future(cell)
     }
 
     @usableFromInline
-    func begin(_ cell: CellObject) {
+    func begin(_ cell: CellObject, _ file: StaticString, _ line: UInt) {
         // Who hears within its completion that the one before has ended may ask for this one.
         if let former = self.cell, former.isCompleted { former.cell.endProducer() }
         precondition(self.cell == nil, "the promise before this one is pending")
         self.cell = cell
         cell.promiseWasMade()
         #if DEBUG
-            cell.noteSite(#fileID, #line)
+            cell.noteSite(file, line)
         #endif
         cell.setProducer(self)
     }
