@@ -203,7 +203,7 @@ struct WaitTests {
                 do {
                     _ = try await loop.run { () -> Future<Int> in
                         loop.stop()
-                        return forever
+                        return unsafe forever
                     }
                 } catch {
                     ended.add("\(error)")
@@ -216,7 +216,7 @@ struct WaitTests {
             loop.shutdown()
             #expect(group.wait(timeout: .now() + 10) == .success)
             #expect(ended.entries == ["\(FutureError.shutDown)"])
-            #expect(forever.isCompleted)
+            #expect(unsafe forever.isCompleted)
         }
     }
 
