@@ -13,7 +13,7 @@ extension ByteStream {
         _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
     ) -> Future<Void> {
         // Generic so that a closure of several statements without a `return` is one of the other method.
-        runChunks(.chunk(body))
+        runChunks { DataLoop(self, ChunkBody(call: body).untyped) }
     }
 
     /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
@@ -37,7 +37,7 @@ extension ByteStream {
     public func forEachSpan<Ignored>(
         _ body: @escaping (_ bytes: RawSpan) throws -> Future<Ignored>
     ) -> Future<Void> {
-        runChunks(.span(body))
+        runChunks { SpanLoop(self, SpanBody(call: body).untyped) }
     }
 
     /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
@@ -53,77 +53,86 @@ extension ByteStream {
         }
     }
 
-    private func runChunks<Ignored>(_ body: ChunkBody<Ignored>) -> Future<Void> {
+    private func runChunks(_ makeLoop: () -> ChunkLoop) -> Future<Void> {
         loop.checkThread()
         guard reader == nil else { return loop.failed(StreamError.readPending) }
         if !hasUnread, let refusal { return refused(refusal) }
         guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
-        let chunks = ChunkLoop(self, body)
+        let chunks = makeLoop()
         setReader(chunks)
         if hasUnread || isAtEnd { chunks.startLater() }
         return chunks.future
     }
 }
 
-/// What is called with the bytes.
-private enum ChunkBody<Ignored> {
-    case chunk((Data) throws -> Future<Ignored>)
-    case span((RawSpan) throws -> Future<Ignored>)
+private final class DataLoop: ChunkLoop {
+    private let body: ChunkBody<Void>
 
-    func callAsFunction(_ chunk: Data) throws -> Future<Ignored> {
-        switch self {
-        case .chunk(let body): try body(chunk)
-        case .span(let body): try body(chunk.bytes)
-        }
+    init(_ stream: ByteStream, _ body: ChunkBody<Void>) {
+        self.body = body
+        super.init(stream)
+    }
+
+    override func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
+        try body.call(chunk())
     }
 }
 
-/// The reader behind `forEachChunk` and `forEachSpan`: takes a chunk whenever there is one and `body` is done with the last.
-private final class ChunkLoop<Ignored>: Reader {
-    private let stream: ByteStream
-    private let body: ChunkBody<Ignored>
-    private let promise: OwnedPromise<Void>
-    /// Goes on when the future of `body` completes.
-    private var waiting: Future<Void>?
+private final class SpanLoop: ChunkLoop {
+    private let body: SpanBody<Void>
 
-    init(_ stream: ByteStream, _ body: ChunkBody<Ignored>) {
-        self.stream = stream
+    init(_ stream: ByteStream, _ body: SpanBody<Void>) {
         self.body = body
+        super.init(stream)
+    }
+
+    override func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
+        try body.call(bytes)
+    }
+}
+
+/// The reader behind `forEachChunk` and `forEachSpan`: takes a chunk whenever there is one and the body is done with the
+/// last. Of no generic type, which would be looked up for each connection.
+private class ChunkLoop: Reader {
+    private final let stream: ByteStream
+    private final let promise: OwnedPromise<Void>
+    /// Goes on when the future of the body completes.
+    private final var waiting: Future<Void>?
+
+    init(_ stream: ByteStream) {
+        self.stream = stream
         promise = OwnedPromise(on: stream.loop)
         super.init()
         promise.belong(to: self)
     }
 
-    var future: Future<Void> { promise.future }
+    /// Calls the body.
+    func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
+        fatalError("Each kind of loop calls a body of its own.")
+    }
 
-    func startLater() {
+    final var future: Future<Void> { promise.future }
+
+    final func startLater() {
         stream.loop.submit { self.run() }.ignoreFailure()
     }
 
-    override var wantsBytes: Bool { waiting == nil }
+    final override var wantsBytes: Bool { waiting == nil }
 
-    override func receive(_ chunk: Data) -> Bool {
-        guard isReady else { return false }
-        handle { try body(chunk) }
+    final override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        guard waiting == nil else { return false }
+        handle(bytes, orAs: data)
         return true
     }
 
-    override var takesSpans: Bool {
-        if case .span = body { isReady } else { false }
-    }
+    final override func inboundChanged() { run() }
 
-    override func receive(_ bytes: RawSpan) {
-        if case .span(let body) = body { handle { try body(bytes) } }
-    }
-
-    override func inboundChanged() { run() }
-
-    override func cancellationRequested() {
+    final override func cancellationRequested() {
         stream.remove(self)
         waiting?.cancel()
     }
 
-    override func fail(_ error: any Error, byClose: Bool) {
+    final override func fail(_ error: any Error, byClose: Bool) {
         if byClose {
             promise.succeed(())
         } else {
@@ -132,30 +141,28 @@ private final class ChunkLoop<Ignored>: Reader {
         }
     }
 
-    private var isReady: Bool { waiting == nil && stream.reader === self }
+    private final var isReady: Bool { waiting == nil && stream.reader === self }
 
-    private func run() {
+    private final func run() {
         while isReady {
             guard stream.hasUnread else { return bytesRanOut() }
             let chunk = stream.inbound.takeBlock()
-            handle { try body(chunk) }
+            handle(chunk.bytes) { chunk }
         }
     }
 
     @inline(__always)
-    private func handle(_ call: () throws -> Future<Ignored>) {
+    private final func handle(_ bytes: RawSpan, orAs chunk: () -> Data) {
         stream.watch?.bytesWereTaken()
         do {
-            let future = try call()
+            let future = try take(bytes, orAs: chunk)
             if !future.hasSucceeded { follow(future) }
         } catch {
             end(.failure(error))
         }
     }
 
-    // Apart, because whoever switches over a `Result` of a generic type looks that type up first: at each chunk.
-    @inline(never)
-    private func follow(_ future: Future<Ignored>) {
+    private final func follow(_ future: Future<Void>) {
         switch future.result {
         case .success: break
         case .failure(let error):
@@ -165,7 +172,7 @@ private final class ChunkLoop<Ignored>: Reader {
         }
     }
 
-    private func bytesRanOut() {
+    private final func bytesRanOut() {
         if let refusal = stream.refusal {
             promise.future.ignoreFailure()
             end(.failure(refusal))
@@ -178,7 +185,7 @@ private final class ChunkLoop<Ignored>: Reader {
         }
     }
 
-    private func wait(for future: Future<Ignored>) {
+    private final func wait(for future: Future<Void>) {
         waiting = future.mapResult { result in
             self.waiting = nil
             switch result {
@@ -188,7 +195,7 @@ private final class ChunkLoop<Ignored>: Reader {
         }
     }
 
-    private func end(_ result: Result<Void, any Error>) {
+    private final func end(_ result: Result<Void, any Error>) {
         guard stream.reader === self else { return }
         stream.remove(self)
         promise.complete(result)

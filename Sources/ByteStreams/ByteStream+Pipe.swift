@@ -69,9 +69,9 @@ private final class Pipe: Reader {
 
     override var wantsBytes: Bool { !isWaiting }
 
-    override func receive(_ chunk: Data) -> Bool {
+    override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
         guard isReady else { return false }
-        pass(chunk)
+        pass(bytes, orAs: data)
         return true
     }
 
@@ -86,13 +86,14 @@ private final class Pipe: Reader {
     private func run() {
         while isReady {
             guard source.hasUnread else { return bytesRanOut() }
-            pass(source.inbound.takeBlock())
+            let chunk = source.inbound.takeBlock()
+            pass(chunk.bytes) { chunk }
         }
     }
 
-    private func pass(_ chunk: Data) {
-        let write = target.write(chunk)
-        byteCount += chunk.count
+    private func pass(_ bytes: RawSpan, orAs data: () -> Data) {
+        let write = target.write(bytes) { data().dropFirst($0) }
+        byteCount += bytes.byteCount
         if write.hasSucceeded { return }
         if case .failure(let error) = write.result {
             write.ignoreFailure()

@@ -94,34 +94,26 @@ extension ByteStream {
 }
 
 extension ByteStream {
-    package func transportDidRead(_ data: Data) {
-        received += data.count
+    package final func transportDidRead(_ data: Data) {
+        transportDidRead(data.bytes) { data }
+    }
+
+    package final func transportDidRead(_ bytes: RawSpan, orAs data: () -> Data) {
+        received += bytes.byteCount
         // What comes during `close` is thrown away, so that a peer that has to send before it reads gets there.
         guard phase == .open else {
             isPeerSending = true
             return
         }
         exchange = .unanswered
-        if let reader, !hasUnread, reader.receive(data) {
-            watchBytes()
+        if let reader, !hasUnread, reader.receive(bytes, orAs: data) {
+            if watch != nil || hasUnread { watchBytes() }
             return noteIdle()
         }
-        inbound.append(data)
+        inbound.append(data())
         reader?.inboundChanged()
         pauseReadingIfFull()
         watchBytes()
-    }
-
-    /// Whether the next bytes can be given to whoever reads while they are the transport's.
-    package final var takesSpans: Bool { phase == .open && !hasUnread && reader?.takesSpans == true }
-
-    /// Only while the stream takes spans.
-    package final func transportDidRead(_ bytes: RawSpan) {
-        received += bytes.byteCount
-        exchange = .unanswered
-        reader?.receive(bytes)
-        watchBytes()
-        noteIdle()
     }
 
     package func transportDidReachEnd() {

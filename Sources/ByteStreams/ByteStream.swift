@@ -134,7 +134,8 @@ open class ByteStream {
         get { hasReader ? lastReader : nil }
         set {
             hasReader = newValue != nil
-            if hasReader || !(lastReader is ChunkReads) { lastReader = newValue }
+            let isKept = hasReader ? lastReader === newValue : lastReader is ChunkReads
+            if !isKept { lastReader = newValue }
         }
     }
 

@@ -6,8 +6,8 @@ package import FoundationEssentials
 /// strongly only while it calls one of the stream's `transport…` methods. It never does that within a call of
 /// the stream or within another one of these, and each of its own callbacks ends with a turn of the loop:
 ///
-/// - `transportDidRead(_:)`: bytes, not empty, `startIndex` 0, in a block of at most twice their size; or, if the stream
-///   `takesSpans`, bytes that stay the transport's;
+/// - `transportDidRead(_:)`: bytes, not empty, `startIndex` 0, in a block of at most twice their size; or
+///   `transportDidRead(_:orAs:)`: bytes that stay the transport's, and how to have such a block of them, for one call at most;
 /// - `transportDidReachEnd()`: the peer has finished sending. Reading has stopped before, and stays so;
 /// - `transportDidFail(_:)`: the connection broke, which is to be noticed while nothing is read, too. The stream answers with `close(resetting:)`;
 /// - `transportDidWrite(failure:)`, `transportDidShutdown(failure:)`: once for each call they answer;

@@ -1,7 +1,8 @@
 public import FoundationEssentials
 public import Futures
 
-// What the language calls unsafe though it is not: bytes are copied, and UTF-8 is taken for bytes.
+// What the language calls unsafe though it is not: bytes are copied, UTF-8 is taken for bytes, and futures of all types,
+// which are one reference in memory, for each other.
 
 extension Data {
     /// A copy of `bytes`, to keep.
@@ -18,4 +19,16 @@ extension ByteStream {
     /// Sends `bytes`, as ``write(_:)-(Data)`` does.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Future<Void> { unsafe write(bytes.span.bytes) }
+}
+
+/// What is called with chunks, and then waited for, whatever its future is of.
+struct ChunkBody<Ignored> {
+    let call: (Data) throws -> Future<Ignored>
+    var untyped: ChunkBody<Void> { unsafe unsafeBitCast(self, to: ChunkBody<Void>.self) }
+}
+
+/// The same for spans.
+struct SpanBody<Ignored> {
+    let call: (RawSpan) throws -> Future<Ignored>
+    var untyped: SpanBody<Void> { unsafe unsafeBitCast(self, to: SpanBody<Void>.self) }
 }

@@ -5,11 +5,8 @@ internal import Futures
 class Reader: PromiseOwner {
     /// Whether more bytes would be taken as soon as they come.
     var wantsBytes: Bool { true }
-    /// Takes bytes that need not go through the buffer, which is empty; `false` if they have to.
-    func receive(_ data: Data) -> Bool { false }
-    /// Whether bytes that need not go through the buffer are taken as they are, by the other `receive`.
-    var takesSpans: Bool { false }
-    func receive(_ bytes: RawSpan) {}
+    /// Takes bytes that need not go through the buffer, which is empty: as they are, or as `data`. `false` if they have to.
+    func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool { false }
     /// Bytes have come into the buffer, or the end.
     func inboundChanged() {}
     /// The connection is gone, or will be. `byClose`: because this side has called `close`.
@@ -78,7 +75,8 @@ final class ChunkReads: Reader {
         return promises.next(of: Data?.self, on: stream.loop)
     }
 
-    override func receive(_ data: Data) -> Bool {
+    override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        let data = data()
         stream?.watch?.bytesWereTaken()
         end()
         if hasEnd { promises.succeed(Optional(data)) } else { promises.succeed(data) }
@@ -99,8 +97,6 @@ final class ChunkReads: Reader {
     }
 
     private func end() {
-        let stream = stream
-        self.stream = nil
-        stream?.remove(self)
+        stream.take()?.remove(self)
     }
 }

@@ -19,6 +19,7 @@ public struct Future<Value> {
     public var isCompleted: Bool { cell.isCompleted }
 
     /// Whether the future has completed with a value.
+    @inlinable @inline(__always)
     package var hasSucceeded: Bool { cell.hasSucceeded }
 
     /// The outcome, or `nil` as long as the future is pending. Does not count as having heard of a failure.

@@ -34,6 +34,24 @@ struct PipeTests {
         }
     }
 
+    @Test("what the other stream takes at once is not copied, and of what it does not the rest is")
+    func lendsBytes() {
+        withStreams { source, from, target, to, loop in
+            let pipe = source.pipe(to: target)
+            loop.advance(by: .zero)
+            from.deliver("all of it")
+            #expect(from.spansLent == 1)
+            to.room = 4
+            from.deliver("some of it")
+            #expect(from.spansLent == 1)
+            to.finishAllWrites()
+            #expect(to.sent == Data("all of itsome of it"))
+            from.deliverEnd()
+            to.finishShutdown()
+            #expect(pipe.now == 19)
+        }
+    }
+
     @Test("bytes that were read ahead and an end that had come before are passed on too")
     func passesOnWhatHadCome() {
         withStreams { source, from, target, to, loop in

@@ -60,12 +60,12 @@ final class ScriptedTransport: ByteTransport {
     private func pump() {
         while isReading, !incoming.isEmpty {
             let data = incoming.removeFirst()
-            if stream?.takesSpans == true {
-                spansLent += 1
-                stream?.transportDidRead(data.bytes)
-            } else {
-                stream?.transportDidRead(data)
+            var isCopied = false
+            stream?.transportDidRead(data.bytes) {
+                isCopied = true
+                return data
             }
+            if !isCopied { spansLent += 1 }
         }
         if isReading, hasEnded {
             isReading = false

@@ -3,6 +3,7 @@
 set -euo pipefail
 
 unsafe="Sources/UVFutures/UV/ Sources/Futures/Cell/ Sources/ByteStreams/RawSpans.swift"
+unsafe+=" Sources/UVFutures/Sockets/ConnectionList.swift"
 unsafe+=" Sources/Futures/Loop/(Executor|Inbox|OwningThreads|ParkedTask|StandardError).swift"
 unchecked="Sources/Futures/Loop/EventLoop.swift"
 foundation="Sources/ByteStreams/ Sources/UVFutures/ Sources/FuturesTesting/"

@@ -1,22 +1,22 @@
 /// The open connections of a server, each of which knows its place. Of no generic type: that would be slower.
+@safe
 final class ConnectionList {
-    private(set) var all: [SocketConnection] = []
-    /// Stored apart: only then is no look at it checked at run time.
-    private(set) var count = 0
+    // Not checked at run time: nothing of users runs while the list changes.
+    @exclusivity(unchecked) private var list: [SocketConnection] = []
 
-    var isEmpty: Bool { count == 0 }
+    var all: [SocketConnection] { unsafe list }
+    var count: Int { unsafe list.count }
+    var isEmpty: Bool { unsafe list.isEmpty }
 
     func add(_ connection: SocketConnection) {
         connection.socket.place = UInt32(count)
-        count += 1
-        all.append(connection)
+        unsafe list.append(connection)
     }
 
     func remove(_ connection: SocketConnection) {
-        count -= 1
-        let last = all.removeLast()
+        let last = unsafe list.removeLast()
         guard last !== connection else { return }
         last.socket.place = connection.socket.place
-        all[Int(last.socket.place)] = last
+        unsafe list[Int(last.socket.place)] = last
     }
 }

@@ -22,7 +22,6 @@ public class SocketConnection: ByteStream, Identifiable {
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
     public final var peerAddress: SocketAddress? { socket.peerAddress }
-    final var socket: UVStream { transport as! UVStream }
 
     /// The families of addresses whose connections these are.
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }

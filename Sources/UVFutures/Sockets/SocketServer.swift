@@ -301,7 +301,7 @@ public final class SocketServer<Connection: SocketConnection> {
     }
 
     private func completeShutdown() {
-        if acceptors.isEmpty, connections.isEmpty { shutdownPromise?.succeed(summary) }
+        if connections.isEmpty, acceptors.isEmpty { shutdownPromise?.succeed(summary) }
     }
 
     private func report(_ error: any Error) {

@@ -60,6 +60,7 @@ final class UVFile: UVHandle, ByteTransport {
         guard !isEnding else { return closeIfDone() }
         if count > 0 {
             let data = block.take(count)
+            block.noteRead(count)
             arrive { [self] in
                 unsafe stream?.transportDidRead(data)
                 if isReading, reading == nil, arrived == nil, !isEnding { read() }

@@ -13,8 +13,8 @@ class UVHandle {
     fileprivate final let memory: UnsafeMutableRawPointer
 
     // The list of the driver's open handles, each of which libuv keeps alive.
-    fileprivate final unowned(unsafe) var previous: UVHandle?
-    fileprivate final unowned(unsafe) var next: UVHandle?
+    fileprivate final var previous: Unmanaged<UVHandle>?
+    fileprivate final var next: Unmanaged<UVHandle>?
 
     init<CHandle>(
         _ driver: UVLoop, _ type: uv_handle_type, _ operation: String,
@@ -94,38 +94,44 @@ class UVHandle {
 /// The open handles of a loop: a list that owns nothing.
 @safe
 struct UVHandleList {
-    private unowned(unsafe) var first: UVHandle?
+    // Unmanaged, which takes no reference counting, as `unowned(unsafe)` would.
+    private var first: Unmanaged<UVHandle>?
 
     var isEmpty: Bool { unsafe first == nil }
 
     /// What is aborted leaves the list later, from its close callback.
     func abortAll() {
-        var handle = unsafe first
+        var handle = unsafe first?.takeUnretainedValue()
         while let current = handle {
             current.abort()
-            handle = unsafe current.next
+            handle = unsafe current.next?.takeUnretainedValue()
         }
     }
 
     var descriptions: [String] {
-        var (handle, lines) = (unsafe first, [String]())
+        var (handle, lines) = (unsafe first?.takeUnretainedValue(), [String]())
         while let current = handle {
             lines.append(current.isClosing ? "\(current.line), closing" : current.line)
-            handle = unsafe current.next
+            handle = unsafe current.next?.takeUnretainedValue()
         }
         return lines
     }
 
     fileprivate mutating func add(_ handle: UVHandle) {
+        let new = unsafe Unmanaged.passUnretained(handle)
         unsafe handle.next = first
-        if let first = unsafe first { unsafe first.previous = handle }
-        unsafe first = handle
+        unsafe first?._withUnsafeGuaranteedRef { unsafe $0.previous = new }
+        unsafe first = new
     }
 
     fileprivate mutating func remove(_ handle: UVHandle) {
         let (before, after) = unsafe (handle.previous, handle.next)
-        if let before { unsafe before.next = after } else { unsafe first = after }
-        if let after { unsafe after.previous = before }
+        if let before = unsafe before {
+            unsafe before._withUnsafeGuaranteedRef { unsafe $0.next = after }
+        } else {
+            unsafe first = after
+        }
+        unsafe after?._withUnsafeGuaranteedRef { unsafe $0.previous = before }
     }
 }
 

@@ -9,7 +9,7 @@ internal import Glibc
 @safe
 final class UVHangUps {
     /// Has stopped being read, or has never begun, since the loop waited.
-    private var new: [UVStream] = []
+    @exclusivity(unchecked) private var new: [UVStream] = []
     /// Stored, since each look at the list itself would be checked at run time.
     private(set) var hasNew = false
     private var streams: [CInt: UVStream] = [:]
@@ -22,13 +22,13 @@ final class UVHangUps {
     }
 
     func add(_ stream: UVStream) {
-        new.append(stream)
+        unsafe new.append(stream)
         hasNew = true
     }
 
     /// Forgets them. The loop will not wait any more, or looks at them now.
     func end() {
-        new.removeAll(keepingCapacity: true)
+        unsafe new.removeAll(keepingCapacity: true)
         hasNew = false
     }
 
@@ -43,7 +43,7 @@ final class UVHangUps {
     /// Watches what is still not read. Without descriptors or memory left it does without.
     fileprivate func watchNew(_ driver: UVLoop) {
         defer { end() }
-        for stream in new where !stream.isReading && stream.watchedDescriptor == nil {
+        for stream in unsafe new where !stream.isReading && stream.watchedDescriptor == nil {
             guard let descriptor = stream.descriptor else { continue }
             if unsafe poll == nil, !start(driver) { return }
             guard watch_for_hang_up(set, descriptor) else { continue }

@@ -35,6 +35,7 @@ class UVStream: UVHandle, ByteTransport {
         return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0
     }
 
+    @inline(never)
     final func error(_ status: CInt, _ operation: String) -> UVError {
         UVError(status, operation, local: localAddress, peer: peerAddress)
     }
@@ -102,11 +103,14 @@ class UVStream: UVHandle, ByteTransport {
     private final func didRead(_ count: Int) {
         // Zero means that there was nothing to read after all.
         guard count != 0 else { return }
+        if count > 0 { turn { didRead(bytes: count) } } else { didEnd(CInt(count)) }
+    }
+
+    @inline(never)
+    private final func didEnd(_ status: CInt) {
         turn {
-            if count > 0 { return didRead(bytes: count) }
             // At once, before anybody can return to libuv: what has ended is ready to be read for ever.
             endReading()
-            let status = CInt(count)
             if status == UV_EOF.rawValue {
                 unsafe stream?.transportDidReachEnd()
             } else {
@@ -114,18 +118,14 @@ class UVStream: UVHandle, ByteTransport {
             }
         }
         // Mostly it has been closed by now.
-        if count < 0 { watchForHangUp() }
+        watchForHangUp()
     }
 
+    @inline(__always)
     private final func didRead(bytes count: Int) {
-        guard let stream = unsafe stream else { return }
-        if stream.takesSpans {
-            let bytes = unsafe driver.readBlock.bytes(count)
-            unsafe stream.transportDidRead(RawSpan(_unsafeBytes: bytes))
-            unsafe driver.readBlock.noteRead(count)
-        } else {
-            unsafe stream.transportDidRead(driver.readBlock.take(count))
-        }
+        let bytes = unsafe RawSpan(_unsafeBytes: driver.readBlock.bytes(count))
+        unsafe stream?.transportDidRead(bytes) { unsafe driver.readBlock.take(count) }
+        unsafe driver.readBlock.noteRead(count)
     }
 
     // MARK: Writing
@@ -209,4 +209,9 @@ class UVStream: UVHandle, ByteTransport {
     override func didClose() {
         unsafe stream?.transportDidClose()
     }
+}
+
+extension SocketConnection {
+    // A cast that is checked looks the class up, several times for each connection.
+    final var socket: UVStream { unsafe unsafeDowncast(transport, to: UVStream.self) }
 }
