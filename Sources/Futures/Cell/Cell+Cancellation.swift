@@ -7,6 +7,14 @@ extension Cell {
         let ignoresOthers = ignoringConsumers || options.contains(.evenIfOthersWaiting)
         guard state == .pending, ignoresOthers || !hasConsumers else { return false }
         if options.contains(.ifSupported), !isCancellationSupported(options) { return false }
+        if source == nil, !hasProducer {
+            cancelAsOne(from: self)
+            return true
+        }
+        return askUpwards(options)
+    }
+
+    private func askUpwards(_ options: CancelOptions) -> Bool {
         var decided: CellObject?
         var top = self
         while true {
@@ -78,6 +86,7 @@ extension Cell {
 
     /// Cancels the cells from `top` down to this one, which the caller keeps alive. Each has no other consumer than the
     /// next.
+    @inline(__always)
     private func cancelPath(from top: Cell) {
         if top != self { top.retain() }
         top.detach()

@@ -90,9 +90,9 @@ extension Cell {
         self.producer = producer
     }
 
+    @inline(never)
     func endProducer() {
-        let producer = producer
-        self.producer = nil
+        let producer = takeProducer()
         withLoop { loop in loop.withoutCallbacks { producer?.settled() } }
     }
 
@@ -123,10 +123,6 @@ extension Cell {
     }
 
     private var interestOfOutcome: Interest {
-        switch state {
-        case .success: .success
-        case .failure: .failure
-        default: .cancellation
-        }
+        Interest(rawValue: 1 &<< UInt16(state.rawValue &- State.success.rawValue))
     }
 }

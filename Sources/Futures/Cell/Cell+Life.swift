@@ -8,6 +8,8 @@ extension Cell {
     @inline(__always)
     var root: Cell { state == .linked ? linkedRoot() : self }
 
+    // Apart, which makes the way past it shorter.
+    @inline(never)
     private func linkedRoot() -> Cell {
         var root = first!
         guard root.state == .linked else { return root }
@@ -31,15 +33,27 @@ extension Cell {
     }
 
     /// The last thing that a cell does.
+    @inline(__always)
     func tearDown() {
         checkThread()
         if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
         if let first { abandon(first) }
-        emptySlot()
+        if holdsSomething { emptySlot() }
         withLoop { $0.cellWasFreed() }
     }
 
+    /// Whether what is in the slot has to be released.
+    @inline(__always)
+    private var holdsSomething: Bool {
+        switch state {
+        case .success: !flags.contains(.hasTrivialValue)
+        case .failure: true
+        default: flags.contains(.hasStep)
+        }
+    }
+
     /// Nothing else would ever complete the consumers of a cell that dies pending, or its root.
+    @inline(never)
     private func abandon(_ consumer: Cell) {
         first = nil
         if state == .linked {
@@ -64,12 +78,12 @@ extension Cell {
     }
 
     /// Releases what the slot holds. Deep inside other cells it goes to the graveyard, not down the stack.
+    @inline(never)
     private func emptySlot() {
         if flags.contains(.hasStep) {
             flags.remove(.hasStep)
             withLoop { $0.releaseSlot(of: self, .dropStep) }
         } else if state == .success {
-            if flags.contains(.hasTrivialValue) { return }
             if flags.contains(.holdsResult), !flags.contains(.isObserved) {
                 behavior(.reportFailure, self, self)
             }

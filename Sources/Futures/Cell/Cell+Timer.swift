@@ -1,8 +1,9 @@
 extension EventLoop {
     /// Makes a pending cell one of the loop's timers.
+    @inline(__always)
     func startTimer(_ object: CellObject, deadline: UInt64, keepsAlive: Bool) {
         timers.insert(object.cell, deadline: deadline, keepsAlive: keepsAlive)
-        requestTurn()
+        if !isTurning, !isTurnRequested { requestTurn() }
     }
 
     /// Fires all timers that are due now; what they start is not due before the next time.

@@ -208,6 +208,12 @@ extension Cell {
         }
     }
 
+    /// The producer, with the reference that the cell had to it.
+    func takeProducer() -> Producer? {
+        defer { unsafe content.pointee.producer = nil }
+        return unsafe content.pointee.producer?.takeRetainedValue()
+    }
+
     var hasProducer: Bool { unsafe content.pointee.producer != nil }
 
     /// Whether the cell itself is a timer that completes, and nothing else does.

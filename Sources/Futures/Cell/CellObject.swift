@@ -10,7 +10,14 @@ extension CellObject {
     var isCompleted: Bool { checkedRoot.isCompleted }
 
     @usableFromInline
-    var hasSucceeded: Bool { checkedRoot.hasSucceeded }
+    var hasSucceeded: Bool {
+        cell.checkThread()
+        return cell.hasSucceeded || hasRootSucceeded
+    }
+
+    // Apart, which makes the way past it shorter.
+    @inline(never)
+    private var hasRootSucceeded: Bool { cell.root.hasSucceeded }
 
     @inlinable
     func result<Value>(as _: Value.Type) -> Result<Value, any Error>? {

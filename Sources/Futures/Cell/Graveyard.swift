@@ -38,6 +38,7 @@ extension EventLoop {
     private static let maximumDepth = 16
 
     /// Moves the content of the cell's slot into the graveyard, to be released by `releaseTheDead`.
+    @inline(never)
     func bury(_ cell: Cell, _ event: Cell.Event) {
         graveyard.bury(cell, event)
         hasTheDead = true
@@ -74,6 +75,7 @@ extension EventLoop {
         if hasTheDead, releaseDepth == 0, !isDistributing { finishChange() }
     }
 
+    @inline(never)
     private func finishChange() {
         if !graveyard.isEmpty { emptyGraveyard() }
         // What may not run yet is looked for again.

@@ -41,6 +41,7 @@ struct SlotHeap: ~Copyable {
     var first: Entry? { count > 0 ? unsafe entries[0] : nil }
 
     /// Returns whether the cell is the first now.
+    @inline(__always)
     mutating func insert(_ cell: Cell, deadline: UInt64, keepsAlive: Bool) -> Bool {
         let slot = takeSlot()
         let entry = Entry(deadline: deadline, order: inserted, cell: cell, slot: slot, keepsAlive: keepsAlive)
@@ -68,12 +69,14 @@ struct SlotHeap: ~Copyable {
         return (removed, place == 0)
     }
 
+    @inline(__always)
     private mutating func empty() {
         slots = 0
         firstFree = SlotHeap.noSlot
         if room > SlotHeap.keptRoom { makeRoom(0) }
     }
 
+    @inline(__always)
     private mutating func takeSlot() -> UInt32 {
         let slot = firstFree
         if slot != SlotHeap.noSlot {
@@ -85,6 +88,7 @@ struct SlotHeap: ~Copyable {
         return UInt32(slots - 1)
     }
 
+    @inline(never)
     private mutating func makeRoom(_ room: Int) {
         unsafe entries = SlotHeap.moved(entries, count, room)
         unsafe places = SlotHeap.moved(places, slots, room)
@@ -114,6 +118,7 @@ struct SlotHeap: ~Copyable {
 
     /// Fills a free place with the earliest of its children, the place of that with the earliest of its own, and so on.
     /// Returns the place that is free in the end.
+    @inline(never)
     private func sink(_ start: Int) -> Int {
         var place = start
         var child = 4 &* place &+ 1

@@ -28,7 +28,8 @@ final class TimerHeap {
 
     /// Makes a pending cell one of the timers. It may have been one before.
     func insert(_ cell: Cell, deadline: UInt64, keepsAlive: Bool) {
-        cell.retain()
+        // Most are new.
+        if cell.isHeldOnce { cell.retainNew() } else { cell.retain() }
         cell.flags.insert(.isTimed)
         if keepsAlive { count(keepingAlive + 1) }
         if unsafe heap.insert(cell, deadline: deadline, keepsAlive: keepsAlive) { hasChanged = true }
@@ -49,12 +50,14 @@ final class TimerHeap {
         return first.cell
     }
 
+    @inline(__always)
     private func take(_ slot: UInt32) {
         let (entry, wasFirst) = unsafe heap.remove(slot)
         if entry.keepsAlive { count(keepingAlive - 1) }
         if wasFirst { hasChanged = true }
     }
 
+    @inline(__always)
     private func count(_ keepingAlive: Int) {
         if (keepingAlive > 0) != (self.keepingAlive > 0) { hasChanged = true }
         self.keepingAlive = keepingAlive

@@ -21,6 +21,11 @@ extension EventLoop {
     public func succeeded() -> Future<Void> {
         checkThread()
         if let completedVoid { return Future(completedVoid) }
+        return makeCompletedVoid()
+    }
+
+    @inline(never)
+    private func makeCompletedVoid() -> Future<Void> {
         let cell = CellObject.plain(self, state: .success, of: Void.self)
         if isRunning || isTurning { completedVoid = cell }
         return Future(cell)

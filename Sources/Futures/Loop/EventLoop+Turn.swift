@@ -4,31 +4,41 @@ extension EventLoop {
     /// Lets `callback` handle an event, runs what is ready then, up to the budget, and prepares the next wait.
     ///
     /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func turn(_ callback: () -> Void) {
+        guard beginsUsualTurn() else { return unusualTurn(callback) }
+        callback()
+        finishTurn()
+    }
+
+    @usableFromInline
+    func beginsUsualTurn() -> Bool {
+        if isTurning || isAttached || observer != nil { return false }
+        isTurning = true
+        return true
+    }
+
+    @usableFromInline
+    func unusualTurn(_ callback: () -> Void) {
         guard !isTurning else { return callback() }
-        if isAttached { return attachedTurn(callback) }
+        // A host knows nothing of `current`, which `run` sets otherwise.
+        guard isAttached else { return startTurn(callback) }
+        EventLoop.withCurrent(self) { startTurn(callback) }
+    }
+
+    private func startTurn(_ callback: () -> Void) {
         if observer != nil { turnStarted = driver.now }
         isTurning = true
         callback()
         finishTurn()
     }
 
-    /// The host knows nothing of `current`, which `run` sets otherwise.
-    private func attachedTurn(_ callback: () -> Void) {
-        EventLoop.withCurrent(self) {
-            if observer != nil { turnStarted = driver.now }
-            isTurning = true
-            callback()
-            finishTurn()
-        }
-    }
-
-    private func finishTurn() {
+    @usableFromInline
+    func finishTurn() {
         isTurnRequested = false
         turns &+= 1
-        let callbacks = drain()
-        work.turnEnded(callbacks: callbacks)
+        let callbacks = ready.isEmpty ? 0 : drain()
+        if callbacks > 0 { work.turnEnded(callbacks: callbacks) }
         if watchesAbandonment { queueAbandoned() }
         reportUnhandledFailures()
         if phase == .shuttingDown { goOnEnding() }
@@ -36,7 +46,7 @@ extension EventLoop {
         isTurning = false
         if !isRunning { completedVoid = nil }
         if !ready.isEmpty || unhandled.isPending || contexts.isWaitingForTurn { requestTurn() }
-        armTimer()
+        if timers.hasChanged { armTimer() }
     }
 
     /// The driver's clock has reached the armed deadline.
@@ -65,7 +75,6 @@ extension EventLoop {
     }
 
     private func armTimer() {
-        guard timers.hasChanged else { return }
         let next = timers.takeAlarm()
         driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
     }
@@ -79,6 +88,7 @@ extension EventLoop {
     }
 
     /// Nothing runs on a loop that has been shut down: what would wait for that fails instead.
+    @inline(never)
     private func failReady() {
         while failNext(FutureError.shutDown) {}
         reportUnhandledFailures()
@@ -88,7 +98,7 @@ extension EventLoop {
     @inline(__always)
     func enqueue(_ cell: Cell, source: Cell) {
         ready.append(cell, source: source)
-        requestTurn()
+        if !isTurning, !isTurnRequested { requestTurn() }
     }
 
     /// Queues a cell that has no source: a timer that is due, or one that runs although it was cancelled.

@@ -53,8 +53,6 @@ package final class PromiseSeries: Producer {
     }
 
     override func settled() {
-        let cell = cell
-        self.cell = nil
-        cell?.promiseWasReleased(#fileID, #line)
+        cell.take()?.promiseWasReleased(#fileID, #line)
     }
 }
