@@ -4,6 +4,7 @@
 # usage: micro.sh [--quick] FILE [OPTION...]
 . "$(dirname "$0")/common.sh"
 
+varying=(submit await-completed await-pending)
 options=(--rounds 11 --curve-rounds 3 --counts)
 if [[ ${1-} == --quick ]]; then options=(--rounds 5 --curve-rounds 0 --scale 0.1) && shift; fi
 (($#)) || die "a file is missing, to append to"
@@ -13,3 +14,7 @@ build_micro
 build_nio
 build_counter
 Runner/micro.py "${options[@]}" "$@"
+# Two threads, and awaits, vary by far the most.
+if [[ ${options[*]} == *--counts* ]]; then
+    Runner/micro.py --rounds 60 --curve-rounds 0 "${varying[@]/#/--figure=}" "$@"
+fi

@@ -88,6 +88,15 @@ class Format(unittest.TestCase):
         self.assertEqual(read.tables, {"": {"few": {"C": {1: 2.5}}}})
         self.assertEqual(read.units, {("", "few"): "ns"})
 
+    def test_rounds_go_on_after_the_last(self):
+        self.assertEqual(samples.last_round("/nowhere/at/all"), 0)
+        with tempfile.NamedTemporaryFile() as file:
+            self.assertEqual(samples.last_round(file.name), 0)
+            samples.append(file.name, {"about": {"command": "a"}})
+            samples.append(file.name, {"figure": "few", "peer": "C", "round": 7, "value": 1})
+            samples.append(file.name, {"figure": "few", "peer": "C", "round": 0, "value": 1})
+            self.assertEqual(samples.last_round(file.name), 7)
+
     def test_other_lines_are_refused_by_number(self):
         with tempfile.NamedTemporaryFile("w") as file:
             file.write(json.dumps({"figure": "few", "peer": "C", "round": 1}))

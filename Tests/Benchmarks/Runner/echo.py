@@ -1,5 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""Measures echo servers, in interleaved rounds, and appends the samples to a file; samples.py tells the format.
+"""Measures echo servers, in interleaved rounds, and appends the samples to a file; samples.py tells the format. Rounds that
+are in the file already count too: these go on after them.
 
 A round starts each server anew and plays each scenario to all of them, one after another, in an order that rotates and
 turns round, so that whatever drifts drifts for all.
@@ -97,12 +98,13 @@ def main():
         sys.exit(f"{IDLE} connections need more descriptors than the {hard} allowed (ulimit -Hn)")
     measurement = Measurement(options)
     facts = about.here(shlex.join(["Runner/echo.py", *sys.argv[1:]]))
+    before = samples.last_round(options.file)
     samples.append(options.file, {"about": facts | {"references": {"CPU per round trip": "C libuv"}}})
     for number in range(1, options.rounds + 1):
         print(f"round {number} of {options.rounds}", file=sys.stderr)
-        measurement.round_trips(number)
+        measurement.round_trips(before + number)
         if number <= options.memory_rounds:
-            measurement.memory(number)
+            measurement.memory(before + number)
 
 
 main()

@@ -1,5 +1,6 @@
 #!/usr/bin/env -S python3 -B
-"""Measures single operations, in interleaved rounds, and appends the samples to a file; samples.py tells the format.
+"""Measures single operations, in interleaved rounds, and appends the samples to a file; samples.py tells the format. Rounds
+that are in the file already count too: these go on after them.
 
 The counts are those of allocations and, by callgrind, of instructions; of C and Node.js there are none.
 A round runs each figure's program of each peer, one after another, in an order that turns round from round to round.
@@ -146,12 +147,13 @@ class Measurement:
 def main():
     options = read_options()
     measurement = Measurement(options)
+    before = samples.last_round(options.file)
     samples.append(options.file, {"about": about.here(shlex.join(["Runner/micro.py", *sys.argv[1:]]))})
-    for number in range(options.rounds):
-        print(f"round {number + 1} of {options.rounds}", file=sys.stderr)
-        measurement.operations(number)
-        if number < options.curve_rounds:
-            measurement.curves(number)
+    for number in range(1, options.rounds + 1):
+        print(f"round {number} of {options.rounds}", file=sys.stderr)
+        measurement.operations(before + number)
+        if number <= options.curve_rounds:
+            measurement.curves(before + number)
     if options.counts:
         measurement.counts()
     measurement.check_growth()

@@ -71,6 +71,14 @@ def read(paths):
     return samples
 
 
+def last_round(path):
+    """The number of the last round in a file, after which further ones go on; 0 if there is none."""
+    if not Path(path).exists():
+        return 0
+    entries = map(json.loads, Path(path).read_text().splitlines())
+    return max((entry.get("round", 0) for entry in entries), default=0)
+
+
 def merge(into, about):
     for key, value in about.items():
         if key == "command" and key in into:
