@@ -3,7 +3,7 @@
 # prints the tables. `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
 . "$(dirname "$0")/common.sh"
 
-results=results rounds=(--rounds 31 --scale 0.5)
+results=results rounds=(--rounds 25 --scale 0.5)
 if [[ ${1-} == --quick ]]; then results=.build/results rounds=(--rounds 5 --memory-rounds 1 --scale 0.2); fi
 # Targets are ratios to C that differ from it by a few hundredths: they take more rounds than what is told of others.
 compared=(ours:\ {data,chunks,spans,sequence} "C libuv")
@@ -16,7 +16,7 @@ samples=$results/samples.jsonl
 rm -f "$samples"
 Runner/echo.py "${rounds[@]}" "$samples"
 if [[ ${1-} != --quick ]]; then
-    Runner/echo.py --rounds 90 --memory-rounds 0 --scale 0.5 "${compared[@]/#/--server=}" "$samples"
+    Runner/echo.py --rounds 75 --memory-rounds 0 --scale 0.5 "${compared[@]/#/--server=}" "$samples"
 fi
 Runner/instructions.py "$samples"
 ./micro.sh ${1+"$1"} "$samples"

@@ -8,7 +8,7 @@ extension Cell {
         guard state == .pending, ignoresOthers || !hasConsumers else { return false }
         if options.contains(.ifSupported), !isCancellationSupported(options) { return false }
         if source == nil, !hasProducer {
-            cancelAsOne(from: self)
+            cancelAlone()
             return true
         }
         return askUpwards(options)
@@ -46,6 +46,17 @@ extension Cell {
     private func cancelAsOne(from top: Cell) {
         withLoop { loop in
             loop.withoutCallbacks { cancelPath(from: top) }
+            loop.releaseTheDead()
+        }
+    }
+
+    /// The same for a cell above which there is nothing, such as a timer.
+    private func cancelAlone() {
+        withLoop { loop in
+            loop.withoutCallbacks {
+                if runsAfterCancel { loop.dispatch(object) }
+                cancelNow(before: nil)
+            }
             loop.releaseTheDead()
         }
     }

@@ -53,6 +53,7 @@ struct SlotHeap: ~Copyable {
     }
 
     /// Takes out what is in a slot. Returns it, and whether it was the first.
+    @inline(__always)
     mutating func remove(_ slot: UInt32) -> (entry: Entry, wasFirst: Bool) {
         let place = unsafe Int(places[Int(slot)])
         let removed = unsafe entries[place]
