@@ -92,8 +92,8 @@ private final class Pipe: Reader {
     }
 
     private func pass(_ bytes: RawSpan, orAs data: () -> Data) {
-        let write = target.write(bytes) { data().dropFirst($0) }
         byteCount += bytes.byteCount
+        let write = target.write(bytes) { data().dropFirst($0) }
         if write.hasSucceeded { return }
         if case .failure(let error) = write.result {
             write.ignoreFailure()

@@ -107,6 +107,7 @@ extension ByteStream {
         }
         exchange = .unanswered
         if let reader, !hasUnread, reader.receive(bytes, orAs: data) {
+            // Mostly there is nothing to watch, which is seen sooner here.
             if watch != nil || hasUnread { watchBytes() }
             return noteIdle()
         }

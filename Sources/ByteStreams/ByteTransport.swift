@@ -7,7 +7,8 @@ package import FoundationEssentials
 /// the stream or within another one of these, and each of its own callbacks ends with a turn of the loop:
 ///
 /// - `transportDidRead(_:)`: bytes, not empty, `startIndex` 0, in a block of at most twice their size; or
-///   `transportDidRead(_:orAs:)`: bytes that stay the transport's, and how to have such a block of them, for one call at most;
+///   `transportDidRead(_:orAs:)`: bytes that stay the transport's, and how to have such a block of them instead, which is
+///   called once at most, and after which the bytes are not to be looked at;
 /// - `transportDidReachEnd()`: the peer has finished sending. Reading has stopped before, and stays so;
 /// - `transportDidFail(_:)`: the connection broke, which is to be noticed while nothing is read, too. The stream answers with `close(resetting:)`;
 /// - `transportDidWrite(failure:)`, `transportDidShutdown(failure:)`: once for each call they answer;

@@ -24,11 +24,19 @@ extension ByteStream {
 /// What is called with chunks, and then waited for, whatever its future is of.
 struct ChunkBody<Ignored> {
     let call: (Data) throws -> Future<Ignored>
-    var untyped: ChunkBody<Void> { unsafe unsafeBitCast(self, to: ChunkBody<Void>.self) }
+
+    var untyped: ChunkBody<Void> {
+        assert(MemoryLayout<Future<Ignored>>.size == MemoryLayout<AnyObject>.size)
+        return unsafe unsafeBitCast(self, to: ChunkBody<Void>.self)
+    }
 }
 
 /// The same for spans.
 struct SpanBody<Ignored> {
     let call: (RawSpan) throws -> Future<Ignored>
-    var untyped: SpanBody<Void> { unsafe unsafeBitCast(self, to: SpanBody<Void>.self) }
+
+    var untyped: SpanBody<Void> {
+        assert(MemoryLayout<Future<Ignored>>.size == MemoryLayout<AnyObject>.size)
+        return unsafe unsafeBitCast(self, to: SpanBody<Void>.self)
+    }
 }

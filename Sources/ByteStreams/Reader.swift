@@ -5,7 +5,8 @@ internal import Futures
 class Reader: PromiseOwner {
     /// Whether more bytes would be taken as soon as they come.
     var wantsBytes: Bool { true }
-    /// Takes bytes that need not go through the buffer, which is empty: as they are, or as `data`. `false` if they have to.
+    /// Takes bytes that need not go through the buffer, which is empty: as they are, or as `data`, for which see
+    /// ``ByteTransport``. `false` if they have to, before `data` has been called.
     func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool { false }
     /// Bytes have come into the buffer, or the end.
     func inboundChanged() {}

@@ -15,6 +15,6 @@ build_nio
 build_counter
 Runner/micro.py "${options[@]}" "$@"
 # More rounds for what varies most, or is close to its target.
-if [[ ${options[*]} == *--counts* ]]; then
+if [[ "${options[*]} $*" == *--counts* && $* != *--figure* ]]; then
     Runner/micro.py --rounds 50 --curve-rounds 0 "${varying[@]/#/--figure=}" "$@"
 fi

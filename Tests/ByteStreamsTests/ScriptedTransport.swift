@@ -62,6 +62,7 @@ final class ScriptedTransport: ByteTransport {
             let data = incoming.removeFirst()
             var isCopied = false
             stream?.transportDidRead(data.bytes) {
+                #expect(!isCopied, "the bytes are handed over once")
                 isCopied = true
                 return data
             }

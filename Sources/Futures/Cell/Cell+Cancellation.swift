@@ -54,7 +54,8 @@ extension Cell {
     private func cancelAlone() {
         withLoop { loop in
             loop.withoutCallbacks {
-                if runsAfterCancel { loop.dispatch(object) }
+                // What does stands in the list of another one.
+                assert(!runsAfterCancel)
                 cancelNow(before: nil)
             }
             loop.releaseTheDead()

@@ -3,7 +3,7 @@ extension EventLoop {
     @inline(__always)
     func startTimer(_ object: CellObject, deadline: UInt64, keepsAlive: Bool) {
         timers.insert(object.cell, deadline: deadline, keepsAlive: keepsAlive)
-        if !isTurning, !isTurnRequested { requestTurn() }
+        requestTurn()
     }
 
     /// Fires all timers that are due now; what they start is not due before the next time.

@@ -66,6 +66,7 @@ struct Cell: Equatable {
         unsafe slot.assumingMemoryBound(to: CellContent.self)
     }
 
+    /// The outcomes come last, in the order of the bits of `Interest`.
     @usableFromInline
     enum State: UInt8 { case pending, linked, success, failure, cancelled }
 

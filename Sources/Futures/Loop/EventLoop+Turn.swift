@@ -6,13 +6,13 @@ extension EventLoop {
     /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
     @inlinable @inline(__always)
     package func turn(_ callback: () -> Void) {
-        guard beginsUsualTurn() else { return unusualTurn(callback) }
+        guard tryUsualTurn() else { return unusualTurn(callback) }
         callback()
         finishTurn()
     }
 
     @usableFromInline
-    func beginsUsualTurn() -> Bool {
+    func tryUsualTurn() -> Bool {
         if isTurning || isAttached || observer != nil { return false }
         isTurning = true
         return true
@@ -80,8 +80,12 @@ extension EventLoop {
     }
 
     /// Makes the driver call `requestedTurn` before it waits, when something happens outside of one.
+    @inline(__always)
     func requestTurn() {
-        guard !isTurning, !isTurnRequested else { return }
+        if !isTurning, !isTurnRequested { requestTurnFromOutside() }
+    }
+
+    private func requestTurnFromOutside() {
         guard phase != .closed else { return failReady() }
         isTurnRequested = true
         driver.requestTurn()
@@ -98,7 +102,7 @@ extension EventLoop {
     @inline(__always)
     func enqueue(_ cell: Cell, source: Cell) {
         ready.append(cell, source: source)
-        if !isTurning, !isTurnRequested { requestTurn() }
+        requestTurn()
     }
 
     /// Queues a cell that has no source: a timer that is due, or one that runs although it was cancelled.

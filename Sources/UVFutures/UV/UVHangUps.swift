@@ -8,10 +8,10 @@ internal import Glibc
 /// again costs nothing. A descriptor that is closed has left the set.
 @safe
 final class UVHangUps {
-    /// Has stopped being read, or has never begun, since the loop waited.
+    /// Has stopped being read, or has never begun, since the loop waited. Not checked at run time: nothing of users runs while
+    /// it changes.
     @exclusivity(unchecked) private var new: [UVStream] = []
-    /// Stored, since each look at the list itself would be checked at run time.
-    private(set) var hasNew = false
+    var hasNew: Bool { unsafe !new.isEmpty }
     private var streams: [CInt: UVStream] = [:]
     private var set: CInt = -1
     private(set) var poll: UnsafeMutablePointer<uv_poll_t>?
@@ -23,13 +23,11 @@ final class UVHangUps {
 
     func add(_ stream: UVStream) {
         unsafe new.append(stream)
-        hasNew = true
     }
 
     /// Forgets them. The loop will not wait any more, or looks at them now.
     func end() {
         unsafe new.removeAll(keepingCapacity: true)
-        hasNew = false
     }
 
     func remove(_ stream: UVStream) {

@@ -24,7 +24,7 @@ struct UVReadBlock: ~Copyable {
         return unsafe UnsafeMutableRawBufferPointer(start: base, count: size)
     }
 
-    /// The first `count` bytes of the block, there until the next read.
+    /// The first `count` bytes of the block, there until the next read, or until `take` hands the block over.
     func bytes(_ count: Int) -> UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
     }
