@@ -54,7 +54,7 @@ extension Cell {
     private func cancelAlone() {
         withLoop { loop in
             loop.withoutCallbacks {
-                // What does stands in the list of another one.
+                // A step that runs after a cancel has a source, in whose list its cell stands.
                 assert(!runsAfterCancel)
                 cancelNow(before: nil)
             }

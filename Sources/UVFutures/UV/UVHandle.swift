@@ -94,7 +94,7 @@ class UVHandle {
 /// The open handles of a loop: a list that owns nothing.
 @safe
 struct UVHandleList {
-    // Unmanaged, which takes no reference counting, as `unowned(unsafe)` would.
+    // Not `unowned(unsafe)`, each use of which counts a reference.
     private var first: Unmanaged<UVHandle>?
 
     var isEmpty: Bool { unsafe first == nil }
