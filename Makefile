@@ -47,13 +47,15 @@ test:
 test-release:
 	$(NEEDS)
 	swift test -c release $(FLAGS)
+	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O
+	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O -enable-upcoming-feature NonisolatedNonsendingByDefault
 
 run:
 	$(NEEDS) git
 	swift run -c release --package-path Examples $(FLAGS) EchoServer $(ARGS)
 
 check:
-	$(NEEDS) git python3
+	$(NEEDS) git python3 strace
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 	Tests/Checks/rooms.sh
 	Tests/Checks/words.sh
@@ -62,7 +64,10 @@ check:
 	Tests/Benchmarks/Runner/check.py
 	swift build --build-tests --scratch-path .build-check $(CHECKED) -Xswiftc -warnings-as-errors
 	Tests/Checks/fixtures.sh .build-check/debug/Modules
-	Tests/Checks/programs.sh .build-check/debug Tests/MainActorPrograms 9
+	Tests/Checks/programs.sh .build-check/debug Tests/MainActorPrograms 13
+	Tests/Checks/programs.sh .build-check/debug Tests/BodyPrograms 1
+	Tests/Checks/programs.sh .build-check/debug Tests/BodyPrograms 1 -enable-upcoming-feature NonisolatedNonsendingByDefault
+	Tests/Checks/quiet.sh .build-check/debug 1000
 	Tests/Checks/programs.sh .build-check/debug Tests/GuidePrograms 10
 
 sanitize:
@@ -77,7 +82,7 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS)
 
 soak:
-	$(NEEDS) git socat netcat-openbsd valgrind binutils
+	$(NEEDS) git socat netcat-openbsd valgrind binutils strace
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
@@ -86,6 +91,7 @@ soak:
 	Tests/Checks/forward.sh 10G
 	Tests/Checks/idle.sh
 	Tests/Checks/slow.sh
+	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd

@@ -2,16 +2,11 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <uv.h>
-
-/// Swift imports neither variadic functions nor GNU extensions.
-static inline bool is_main_thread(void) {
-    return syscall(SYS_gettid) == getpid();
-}
 
 /// Whether the system can tell when a descriptor is ready: it cannot of what never makes one wait.
 static inline bool can_wait_for(int descriptor) {
@@ -43,6 +38,38 @@ int find_loaded_file(const void *address, struct loaded_file *file) __asm__("dla
 /// and the call that does the work.
 int _dispatch_get_main_queue_handle_4CF(void);
 void _dispatch_main_queue_callback_4CF(void *unused);
+
+/// What Swift's runtime calls, if it is set, on the main thread when the main task has suspended for the first time: an
+/// asynchronous `main`, or top-level code that awaits. It must not return. NULL where the runtime does not have it.
+typedef __attribute__((swiftcall)) void (*main_drain)(void);
+extern __attribute__((swiftcall, weak)) void (*swift_task_asyncMainDrainQueue_hook)(main_drain original, main_drain unused);
+
+/// What the hook calls, with what the runtime would have called.
+static void (*drain_main_thread)(main_drain original) = NULL;
+
+static __attribute__((swiftcall)) void drain_main_thread_by_hook(main_drain original, main_drain unused) {
+    drain_main_thread(original);
+}
+
+enum drain_hook { DRAIN_HOOK_SET, DRAIN_HOOK_TAKEN, DRAIN_HOOK_MISSING };
+
+static inline enum drain_hook hook_main_drain(void (*drain)(main_drain original)) {
+    if (!&swift_task_asyncMainDrainQueue_hook) return DRAIN_HOOK_MISSING;
+    if (swift_task_asyncMainDrainQueue_hook) return DRAIN_HOOK_TAKEN;
+    drain_main_thread = drain;
+    swift_task_asyncMainDrainQueue_hook = drain_main_thread_by_hook;
+    return DRAIN_HOOK_SET;
+}
+
+static inline void call_main_drain(main_drain drain) {
+    drain();
+}
+
+/// Takes what an eventfd counts, so that it is not readable any more.
+static inline void empty_eventfd(int descriptor) {
+    eventfd_t count;
+    eventfd_read(descriptor, &count);
+}
 
 /// Cut off after 15 bytes.
 static inline void set_thread_name(const char *name) {

@@ -18,16 +18,16 @@ enum Misuse {
                 + "a CancellationSource(on:) of this loop for it.")
     }
 
-    static func nestedRun() -> Never {
+    static func nestedRun(_ call: String) -> Never {
         fatalError(
-            "run() was called on an event loop that is running. Return from the callback instead, and go on in a "
-                + "future's callback.")
+            "\(call) was called on an event loop that is running. Return from the callback instead, and go on in a "
+                + "future's callback, or await the future in asynchronous code.")
     }
 
-    static func runElsewhere() -> Never {
+    static func runElsewhere(_ call: String) -> Never {
         fatalError(
-            "run() was called on another thread than the one that has used the event loop so far. Make and run "
-                + "the loop on one thread, or make nothing on it before run().")
+            "\(call) was called on another thread than the one that has used the event loop so far. Make and run "
+                + "the loop on one thread, or make nothing on it before.")
     }
 
     static func attached(_ call: String) -> Never {

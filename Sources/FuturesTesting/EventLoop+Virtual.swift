@@ -4,9 +4,11 @@ extension EventLoop {
     /// A loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
     ///
     /// It schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
+    /// While nobody drives it, it moves to the thread of the task that uses it next, as a test does that awaits something in
+    /// between. It traps when it is used elsewhere while somebody drives it, and by a thread that runs no task.
     public static func virtual() -> EventLoop {
         let driver = VirtualDriver()
-        let loop = EventLoop(driver: driver)
+        let loop = EventLoop(driver: driver, movesWithTasks: true)
         driver.loop = loop
         return loop
     }
@@ -24,7 +26,7 @@ extension EventLoop {
             fatalError("advance(by:) was given \(duration); time only moves forward.")
         }
         do {
-            try enter { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
+            try enter("advance(by:)") { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
         } catch {
             fatalError("advance(by:) was called on an event loop that has been shut down; make a new one.")
         }

@@ -25,6 +25,8 @@ final class VirtualDriver: LoopDriver {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }
     }
     func keepAlive(_ isNeeded: Bool) { self.isNeeded = isNeeded }
+    /// Nothing from elsewhere comes while the clock is moved: the main queue is served when who moves it waits.
+    func serveMainActor() {}
 
     /// Runs what is ready, and, when nothing is, jumps to the next deadline.
     func run() {

@@ -1,14 +1,14 @@
 public import Futures
 
-// On Linux nobody drains Dispatch's main queue but `dispatchMain()`, and the first suspension of an asynchronous main
-// function or of top-level code hands it to another thread. A loop that drains it keeps the main actor where it is.
+// On Linux nobody drains Dispatch's main queue but `dispatchMain()`, to which the first suspension of an asynchronous main
+// function, or of top-level code, gives the main thread. A loop that drains it keeps the main actor where it is.
 
 extension EventLoop {
     /// Whether this loop, while somebody runs it, does the work of Dispatch's main queue: `@MainActor`, `Task` in
     /// top-level code, `DispatchQueue.main`.
     ///
-    /// `true` for ``main``, `false` for others until it is set, as on a loop that is attached to the host's on the main
-    /// thread. Such work does not keep ``Futures/EventLoop/run()`` from returning. Costs nothing while the queue is empty.
+    /// `true` for ``main``. For another loop of the main thread, as one that is attached to a host's, `false` until it is
+    /// set, or until a body of it is isolated to the main actor. Such work does not keep ``Futures/EventLoop/run()`` from returning. Costs nothing while the queue is empty.
     /// Traps off the main thread.
     ///
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
@@ -25,11 +25,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs ``main`` until `body` has returned or thrown, and returns or throws that: for an asynchronous `main`.
+    /// Runs ``main`` until `body` has returned or thrown, and returns or throws that.
     ///
     /// ```swift
     /// @main struct Daemon {
-    ///     static func main() async throws {
+    ///     static func main() throws {
     ///         try EventLoop.runMain { loop in
     ///             try await loop.sleep(for: .seconds(1)).value
     ///         }
@@ -37,23 +37,13 @@ extension EventLoop {
     /// }
     /// ```
     ///
-    /// To be called first: it blocks, and `body` runs as a task of the main actor on the loop. Traps after a suspension,
-    /// since that has moved the main function to another thread, and in a callback of the loop.
+    /// It blocks, and `body` runs on the loop as a body that is isolated to the main actor. An asynchronous `main` needs
+    /// it only before its first `await`: after that the loop runs already, and this traps, as it does in a callback.
     @MainActor
     public static func runMain<Value>(
         _ body: @escaping @MainActor (EventLoop) async throws -> Value
     ) throws -> Value {
         let loop = main
-        let promise = loop.makePromise(of: Value.self)
-        loop.uv.waitForMainQueue(true)
-        defer { loop.uv.waitForMainQueue(false) }
-        Task { @MainActor in
-            do {
-                promise.succeed(try await body(loop))
-            } catch {
-                promise.fail(error)
-            }
-        }
-        return try loop.run(until: promise.future)
+        return try loop.run(until: Future(on: loop) { try await body(loop) })
     }
 }

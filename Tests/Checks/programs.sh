@@ -2,18 +2,20 @@
 # Compiles and runs each program of a folder, and compares what it prints with the file of the same name that ends
 # in .txt. Where that begins with "trap: ", the program has to crash and to say what follows. No expression may take
 # the type checker more than 100 ms, at the best of three times: the machine may be busy.
-# usage: programs.sh BUILD-DIRECTORY FOLDER MINIMUM
+# usage: programs.sh BUILD-DIRECTORY FOLDER MINIMUM [FLAGS...]
 set -euo pipefail
 build=$1 folder=$2 minimum=$3
+shift 3
+flags=("$@")
 shopt -s nullglob
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 compile() {
-    local flags=()
-    grep -q '^@main' "$1" && flags+=(-parse-as-library)
-    swiftc "${flags[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -use-ld=lld \
+    local library=()
+    grep -q '^@main' "$1" && library=(-parse-as-library)
+    swiftc "${library[@]}" "${flags[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -use-ld=lld \
         -Xfrontend -warn-long-expression-type-checking=100 -I "$build/Modules" \
         -I Sources/CLibUV -I Sources/CRuntime $(pkg-config --cflags libuv) \
         "$1" "$build"/{Futures,ByteStreams,UVFutures}.build/*.o -o "$work/program" \

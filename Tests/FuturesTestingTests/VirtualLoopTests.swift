@@ -122,7 +122,7 @@ struct VirtualLoopTests {
             let loop = EventLoop.virtual()
             try loop.run(until: loop.submit { loop.advance(by: .zero) })
         }
-        expect("run() was called on an event loop that is running.", in: result)
+        expect("advance(by:) was called on an event loop that is running.", in: result)
     }
 
     @Test("advance on a loop that has been shut down traps")

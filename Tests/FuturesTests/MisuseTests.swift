@@ -2,6 +2,7 @@ import Futures
 import FuturesTesting
 import TestSupport
 import Testing
+import UVFutures
 
 /// What a programmer's mistake is answered with: the process ends with a sentence, in release too.
 struct MisuseTests {
@@ -17,14 +18,18 @@ struct MisuseTests {
         A cancellation token of another event loop was given where only one of this loop can be watched. Make a \
         CancellationSource(on:) of this loop for it.
         """
-    private static let nested = """
-        run() was called on an event loop that is running. Return from the callback instead, and go on in a \
-        future's callback.
+    private static func nested(_ call: String) -> String {
         """
-    private static let elsewhere = """
-        run() was called on another thread than the one that has used the event loop so far. Make and run \
-        the loop on one thread, or make nothing on it before run().
+        \(call) was called on an event loop that is running. Return from the callback instead, and go on in a \
+        future's callback, or await the future in asynchronous code.
         """
+    }
+    private static func elsewhere(_ call: String) -> String {
+        """
+        \(call) was called on another thread than the one that has used the event loop so far. Make and run \
+        the loop on one thread, or make nothing on it before.
+        """
+    }
     private static let noLoop = """
         A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback.
         """
@@ -82,39 +87,64 @@ struct MisuseTests {
         expect(Self.wrongThread, in: result)
     }
 
-    @Test("a run on another thread than that of the futures", arguments: Driver.allCases)
-    func runElsewhere(driver: Driver) async {
+    /// What drives a loop until it returns.
+    enum Verb: String, CaseIterable, Codable {
+        case run = "run()"
+        case untilPending = "run(until:) of a pending future"
+        case untilCompleted = "run(until:) of a completed future"
+        case shutdown = "shutdown()"
+        case turn = "turn()"
+        case advance = "advance(by:)"
+
+        /// As a trap names it.
+        var name: String { String(rawValue.prefix { $0 != " " }) }
+
+        func isFor(_ driver: Driver) -> Bool {
+            switch self {
+            case .turn: driver == .libuv
+            case .advance: driver == .virtual
+            default: true
+            }
+        }
+
+        func call(on loop: EventLoop) throws {
+            switch self {
+            case .run: try loop.run()
+            case .untilPending: try loop.run(until: loop.sleep(for: .zero))
+            case .untilCompleted: _ = try loop.run(until: loop.succeeded(1))
+            case .shutdown: loop.shutdown()
+            case .turn: try loop.turn()
+            case .advance: loop.advance(by: .zero)
+            }
+        }
+    }
+
+    @Test(
+        "a run on another thread than that of the futures", arguments: Driver.allCases,
+        [Verb.run, .turn, .advance])
+    func runElsewhere(driver: Driver, verb: Verb) async {
+        guard verb.isFor(driver) else { return }
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            [driver] in
+            [driver, verb] in
             let loop = try driver.makeLoop()
             let promise = loop.makePromise(of: Int.self)
-            try onThread { try loop.run() }
+            try onThread { try verb.call(on: loop) }
             promise.succeed(1)
         }
-        expect(Self.elsewhere, in: result)
+        expect(Self.elsewhere(verb.name), in: result)
     }
 
-    @Test("a run in a callback of the loop that runs", arguments: Driver.allCases)
-    func nestedRun(driver: Driver) async {
+    @Test(
+        "a run in a callback of the loop that runs, by its own name", arguments: Driver.allCases,
+        Verb.allCases)
+    func nestedRun(driver: Driver, verb: Verb) async {
+        guard verb.isFor(driver) else { return }
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            [driver] in
+            [driver, verb] in
             let loop = try driver.makeLoop()
-            try loop.run(until: loop.submit { try loop.run() })
+            try loop.run(until: loop.submit { try verb.call(on: loop) })
         }
-        expect(Self.nested, in: result)
-    }
-
-    @Test("a shutdown in a callback, and a wait in a callback for a future that is pending", arguments: 0..<2)
-    func nestedOthers(call: Int) async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            [call] in
-            let loop = EventLoop.virtual()
-            let job = loop.submit {
-                if call == 0 { loop.shutdown() } else { try loop.run(until: loop.sleep(for: .zero)) }
-            }
-            try loop.run(until: job)
-        }
-        expect(Self.nested, in: result)
+        expect(Self.nested(verb.name), in: result)
     }
 
     @Test("a future of another loop returned in a flatMap", arguments: Driver.allCases)

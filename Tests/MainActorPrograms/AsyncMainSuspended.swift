@@ -1,8 +1,9 @@
+// The loop of the main thread is asked for when the main task has suspended already.
 import UVFutures
 
 @main struct Program {
     static func main() async throws {
         await Task.yield()
-        try EventLoop.runMain { _ in }
+        try await EventLoop.main.sleep(for: .milliseconds(1)).value
     }
 }

@@ -134,7 +134,7 @@ struct AttachTests {
         let until = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withHost { _, loop in try loop.run(until: loop.sleep(for: .zero)) }
         }
-        expectTrap("run() was called on an event loop that is attached to a host's", until)
+        expectTrap("run(until:) was called on an event loop that is attached to a host's", until)
         let stop = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try withHost { _, loop in loop.stop() }
         }

@@ -103,6 +103,6 @@ struct BridgeTests {
             _ = try loop.run(until: loop.submit { try loop.turn() })
         }
         let message = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) }
-        #expect(message?.contains("run() was called on an event loop that is running.") == true)
+        #expect(message?.contains("turn() was called on an event loop that is running.") == true)
     }
 }

@@ -11,6 +11,11 @@ extension EventLoop {
         return true
     }
 
+    /// Runs `job` now if this is the loop's thread, else as ``execute(_:)`` does. Any thread.
+    func executeAtOnce(_ job: @escaping @Sendable () -> Void) {
+        if isCurrent { job() } else { execute(job) }
+    }
+
     /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
     ///
     /// Cancelled as soon as `token` is; `body` is released unrun if that is before it runs.

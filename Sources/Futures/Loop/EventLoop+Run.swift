@@ -10,7 +10,7 @@ extension EventLoop {
     ///
     /// Fails with ``FutureError/shutDown``. Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
     public func run() throws {
-        try enter {
+        try enter("run()") {
             if !takeStop() { driver.run() }
             if !takeStop() { endStalledWaiters() }
         }
@@ -19,9 +19,11 @@ extension EventLoop {
     /// Runs the loop until `future` completes, and returns its value or throws its error.
     ///
     /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with
-    /// ``FutureError/stopped`` after ``stop()``. Traps if `future` is of another loop.
+    /// ``FutureError/stopped`` after ``stop()``. Traps if `future` is of another loop, and where ``run()`` does, even if
+    /// `future` has completed.
     public func run<Value>(until future: Future<Value>) throws -> Value {
         guard future.cell.cell.isOf(self) else { Misuse.foreignFuture() }
+        if isRunning || isTurning { Misuse.nestedRun("run(until:)") }
         if let result = future.result {
             future.ignoreFailure()
             return try result.get()
@@ -29,7 +31,7 @@ extension EventLoop {
         let waiter = CellObject.waiting(self, step: StopStep(loop: self))
         future.cell.registerObserver(waiter, when: .all)
         var wasStopped = false
-        try enter {
+        try enter("run(until:)") {
             wasStopped = takeStop()
             guard !wasStopped else { return }
             driver.run()
@@ -54,15 +56,17 @@ extension EventLoop {
         if isCurrent { driver.stop() } else { inbox.wake(self) }
     }
 
-    /// Runs `body`, which turns the driver, as a run of this loop.
-    package func enter(_ body: () -> Void) throws {
+    /// Runs `body`, which turns the driver, as a run of this loop. `call` is what its user has called for that.
+    package func enter(_ call: String, _ body: () -> Void) throws {
         guard !isShutDown else { throw FutureError.shutDown }
-        if isAttached { Misuse.attached("run()") }
-        if isRunning || isTurning { Misuse.nestedRun() }
-        claimThread()
+        if isAttached { Misuse.attached(call) }
+        if isRunning || isTurning { Misuse.nestedRun(call) }
+        claimThread(for: call)
         isRunning = true
+        if movesWithTasks { isDriven.store(true, ordering: .releasing) }
         defer {
             isRunning = false
+            if movesWithTasks { isDriven.store(false, ordering: .releasing) }
             completedVoid = nil
             printOmitted()
         }

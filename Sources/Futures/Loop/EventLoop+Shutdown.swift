@@ -4,7 +4,7 @@ extension EventLoop {
     /// Pending promises and timers fail with ``FutureError/shutDown``, connections are aborted. Jobs that other
     /// threads submitted before are run, later ones are refused. Callbacks registered afterwards never run; the
     /// futures they would complete fail with ``FutureError/shutDown``. Does nothing the second time.
-    /// The tasks behind ``Future/init(on:_:)`` are cancelled and waited for, since they can go on nowhere else: one
+    /// The tasks behind ``Future/init(on:isolation:_:)`` are cancelled and waited for, since they can go on nowhere else: one
     /// that does not heed that keeps this from returning, and what other threads submit meanwhile is run. Shut down
     /// after the last use of actors whose executor is the loop: a job of one that comes later traps.
     /// Traps in a callback of this loop, on a loop that is attached to a host's, and if callbacks go on starting
@@ -15,13 +15,13 @@ extension EventLoop {
         checkThread()
         if isAttached { Misuse.attached("shutdown()") }
         guard !isShutDown else { return }
-        if isRunning || isTurning { Misuse.nestedRun() }
+        if isRunning || isTurning { Misuse.nestedRun("shutdown()") }
         EventLoop.withCurrent(self) {
             isTurning = true
             var allowance = beginEnding()
             repeat {
                 endPending(&allowance)
-                if bodies > 0, !hasPending { waitForBodies() }
+                if bodies.count > 0, !hasPending { waitForBodies() }
                 // The tasks that wait no more go on, here.
                 if isAtEnd { endRemotes(with: FutureError.shutDown) }
             } while !isAtEnd
@@ -58,7 +58,7 @@ extension EventLoop {
         isTurning = false
         driver.run()
         isTurning = true
-        if bodies == 0 { takeLastJobs() }
+        if bodies.count == 0 { takeLastJobs() }
     }
 
     /// At the end of each turn of a loop that is to end.
@@ -68,10 +68,10 @@ extension EventLoop {
 
     /// Other threads may submit jobs as long as there is a body: it may wait for what those do.
     private func takeJobsAtEnd() {
-        if bodies > 0 { takeJobs() } else { takeLastJobs() }
+        if bodies.count > 0 { takeJobs() } else { takeLastJobs() }
     }
 
-    private var isAtEnd: Bool { liveHandles == 0 && !hasPending && bodies == 0 }
+    private var isAtEnd: Bool { liveHandles == 0 && !hasPending && bodies.count == 0 }
 
     var hasPending: Bool { !(ready.isEmpty && timers.isEmpty && promises.isEmpty) }
 }

@@ -15,15 +15,22 @@ public final class EventLoop: @unchecked Sendable {
     package let driver: any LoopDriver
     /// Somebody else runs the loop, until ``detach()``.
     let isAttached: Bool
+    /// At rest the loop belongs to the task that uses it, whatever thread that is on.
+    let movesWithTasks: Bool
+    /// Any thread: somebody drives a loop that moves otherwise.
+    let isDriven = Atomic(false)
     /// Any thread.
     let inbox = Inbox()
     /// Any thread: the identity of the loop's thread.
     let thread = Atomic(current_thread_identity())
+    /// Whether that is the main thread.
+    var isOfMainThread = EventLoop.isMainThread
     /// Any thread: `stop` was called, and no run has ended because of it.
     let stopRequested = Atomic(false)
 
     var ready = ReadyQueue()
-    let parking = Parking()
+    @usableFromInline let parking = Parking()
+    let bodyExecutor = BodyExecutor()
     var jobs = JobList()
     /// Whether they have their place in the ready queue.
     var areJobsQueued = false
@@ -61,8 +68,7 @@ public final class EventLoop: @unchecked Sendable {
     let lastRemoteID = Atomic<UInt64>(0)
     /// What keeps `run` from returning, besides the driver's own.
     var holds = 0
-    /// How many asynchronous bodies have not ended.
-    var bodies = 0
+    let bodies = BodyList()
     var completedVoid: CellObject?
     var turns: UInt64 = 0
     var work = LoopWork()
@@ -95,10 +101,13 @@ public final class EventLoop: @unchecked Sendable {
         }
     }
 
-    package init(driver: any LoopDriver, isAttached: Bool = false) {
+    package init(driver: any LoopDriver, isAttached: Bool = false, movesWithTasks: Bool = false) {
         self.driver = driver
         self.isAttached = isAttached
+        self.movesWithTasks = movesWithTasks
         OwningThreads.add(self)
+        bodyExecutor.belong(to: self)
+        parking.belong(to: self)
     }
 
     deinit {
@@ -115,7 +124,7 @@ public final class EventLoop: @unchecked Sendable {
 
     @usableFromInline
     package func checkThread() {
-        if !isCurrent { Misuse.wrongThread() }
+        if !isCurrent { moveToTask(or: Misuse.wrongThread) }
     }
 
     /// Whether `shutdown` was called: nothing new is to be started.

@@ -1,3 +1,4 @@
+internal import CRuntime
 internal import Glibc
 internal import Synchronization
 
@@ -26,11 +27,28 @@ extension EventLoop {
     }()
 
     /// Moves a loop that nothing has used yet to the calling thread.
-    func claimThread() {
+    func claimThread(for call: String) {
         guard !isCurrent else { return }
-        if liveCells > 0 || liveHandles > 0 { Misuse.runElsewhere() }
-        OwningThreads.move(self, toCallingThread: true)
+        if liveCells > 0 || liveHandles > 0 { return moveToTask { Misuse.runElsewhere(call) } }
+        moveToThisThread()
     }
+
+    /// Takes a loop along that moves with tasks, to the task on this thread.
+    @inline(never)
+    func moveToTask(or trap: () -> Never) {
+        guard movesWithTasks, EventLoop.isInTask, !isDriven.load(ordering: .acquiring) else { trap() }
+        moveToThisThread()
+    }
+
+    private func moveToThisThread() {
+        OwningThreads.move(self, toCallingThread: true)
+        isOfMainThread = EventLoop.isMainThread
+    }
+
+    package static var isMainThread: Bool { is_main_thread() }
+
+    /// Whether the caller is a task.
+    package static var isInTask: Bool { unsafe swift_task_getCurrent() != nil }
 
     /// The thread ends: the loop belongs to none, until another one claims it.
     package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
@@ -45,7 +63,11 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if !execute({ self.run(job) }) { Misuse.actorOutlivesLoop() }
+        if isCurrent, bodyExecutor.isStarting {
+            bodyExecutor.started = job
+        } else if !execute({ self.run(job) }) {
+            Misuse.actorOutlivesLoop()
+        }
     }
 
     /// Runs a job of a task, isolated to this loop.
@@ -56,28 +78,15 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     }
 
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
-
-    /// Starts a task that runs `body`, which belongs to this loop's thread, isolated to the loop.
-    func startTask(_ body: @escaping () async -> Void) -> Task<Void, Never> {
-        // It stays on this thread, to which the task is isolated.
-        nonisolated(unsafe) let body = body
-        return LoopTask(self).assumeIsolated { task in unsafe task.start(body) }
-    }
 }
 
 /// What a task is isolated to that runs on a loop for no actor of the user's.
-private actor LoopTask {
-    private let loop: EventLoop
+actor LoopTask {
+    let loop: EventLoop
 
     init(_ loop: EventLoop) { self.loop = loop }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-    func start(_ body: @escaping () async -> Void) -> Task<Void, Never> {
-        Task { await self.run(body) }
-    }
-
-    private func run(_ body: () async -> Void) async { await body() }
 
     fileprivate func value<Value: Sendable>(
         of body: @Sendable () throws -> Future<Value>

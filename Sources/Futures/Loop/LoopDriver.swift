@@ -14,6 +14,8 @@ package protocol LoopDriver: AnyObject {
     func wake()
     /// While `true`, `run` does not return for want of work.
     func keepAlive(_ isNeeded: Bool)
+    /// A body of the loop is isolated to the main actor, and may come back there by way of Dispatch's main queue.
+    func serveMainActor()
     /// Waits and calls until `stop`, or until nothing is left that could call.
     func run()
     func stop()

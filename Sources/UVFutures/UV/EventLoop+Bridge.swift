@@ -36,7 +36,7 @@ extension EventLoop {
     /// Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html) with `UV_RUN_NOWAIT`.
     @discardableResult
     public func turn() throws -> Bool {
-        try enter { driver.poll() }
+        try enter("turn()") { driver.poll() }
         return unsafe uv_loop_alive(uv.loop) != 0
     }
 }

@@ -15,16 +15,18 @@ extension EventLoop {
         ignoreBrokenPipes()
     }
 
-    /// The loop of the main thread, made when it is first asked for.
+    /// Returns the loop of the main thread, made when it is first asked for.
     ///
     /// While it runs it does the work of Dispatch's main queue too, and so that of the main actor:
-    /// ``servesMainQueue``. Traps on another thread.
+    /// ``servesMainQueue``. If an asynchronous `main`, or top-level code, asks for it before its first `await`, it runs
+    /// whenever that waits. Traps on another thread.
     public static var main: EventLoop {
         guard isMainThread else {
             fatalError(
                 "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), or "
-                    + "ask on the main thread and pass the loop on. If this is an asynchronous main function, which "
-                    + "the first suspension moves to another thread, call EventLoop.runMain { loop in … } first."
+                    + "ask on the main thread and pass the loop on. In an asynchronous main, and in top-level code that "
+                    + "awaits, ask for EventLoop.main before the first await, which otherwise moves what follows to "
+                    + "another thread."
             )
         }
         if let loop = mainLoop.withLock({ $0 }) { return loop }
@@ -32,6 +34,7 @@ extension EventLoop {
             let loop = try EventLoop()
             loop.servesMainQueue = true
             mainLoop.withLock { $0 = loop }
+            MainTask.stay()
             return loop
         } catch {
             fatalError("The event loop of the main thread could not be made: \(error)")
@@ -47,8 +50,6 @@ extension EventLoop {
         }
         return loop
     }
-
-    static var isMainThread: Bool { is_main_thread() }
 
     private static let mainLoop = Locked<EventLoop?>(nil)
 

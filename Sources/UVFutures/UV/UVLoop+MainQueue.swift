@@ -14,16 +14,26 @@ extension UVLoop {
             unsafe mainQueue = poll
         }
         unsafe uv_poll_start(mainQueue, CInt(UV_READABLE.rawValue)) { poll, _, _ in
-            unsafe UVLoop.from(poll!.pointee.data).eventLoop.turn { _dispatch_main_queue_callback_4CF(nil) }
+            unsafe UVLoop.from(poll!.pointee.data).eventLoop.turn {
+                // Dispatch never does it, and the loop would find the descriptor readable for ever. Before the work: what
+                // comes during that makes it readable again.
+                empty_eventfd(_dispatch_get_main_queue_handle_4CF())
+                _dispatch_main_queue_callback_4CF(nil)
+            }
         }
+    }
+
+    func serveMainActor() {
+        // Not if somebody has switched it off.
+        if unsafe mainQueue == nil, EventLoop.isMainThread { servesMainQueue = true }
     }
 
     func stopMainQueue() {
         if let mainQueue = unsafe mainQueue { unsafe uv_poll_stop(mainQueue) }
     }
 
-    /// While `true`, `run` does not return for want of work, since the main queue may bring some.
-    func waitForMainQueue(_ isNeeded: Bool) {
-        if let mainQueue = unsafe mainQueue { unsafe (isNeeded ? uv_ref : uv_unref)(mainQueue.asHandle) }
+    /// From now on `run` does not return for want of work, since the main queue may bring some.
+    func waitForMainQueue() {
+        if let mainQueue = unsafe mainQueue { unsafe uv_ref(mainQueue.asHandle) }
     }
 }

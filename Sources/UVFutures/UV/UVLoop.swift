@@ -179,11 +179,10 @@ final class UVLoop: LoopDriver {
 
     func run() {
         checkProcess()
-        if servesMainQueue, !is_main_thread() {
+        if servesMainQueue, !EventLoop.isMainThread {
             fatalError(
-                "The main thread's event loop was run on another thread, to which the first suspension of an "
-                    + "asynchronous main function or of top-level code moves what follows. Call run() before that, or "
-                    + "EventLoop.runMain { loop in … } first.")
+                "An event loop that does the work of the main queue was run on another thread than the main one. Make "
+                    + "and run it there, or set servesMainQueue to false first.")
         }
         isRunning = true
         isStopped = false

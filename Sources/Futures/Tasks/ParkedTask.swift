@@ -1,14 +1,14 @@
 /// A task that waits for a future: an observer of that, whose step keeps the task's next job until it may go on.
 struct ParkedTask: Step {
     fileprivate let place: Int
-    fileprivate var job: UnownedJob?
+    fileprivate var parked: TaskJob?
 
     func run(source: Cell, target: Cell) {
         target.withLoop { loop in
             unsafe loop.parking.lot.leave(place)
             loop.letGo()
             // A callback of the loop ends with this.
-            if let job { loop.run(job) }
+            if let parked { loop.run(parked) }
         }
     }
 
@@ -38,49 +38,65 @@ extension EventLoop {
         guard let observer = unsafe parking.lot.observer(with: ticket), !observer.isQueued else { return }
         unsafe parking.lot.leave(ticket.place)
         letGo()
-        let job = observer.cell.readSlot(as: ParkedTask.self).job
+        let parked = observer.cell.readSlot(as: ParkedTask.self).parked
         observer.stopObserving(cancelling: true)
         observer.fail(error)
-        guard let job else { return }
-        if !execute({ self.run(job) }) { Misuse.actorOutlivesLoop() }
+        if let parked { runLater(parked) }
     }
 
-    /// Ends all waits, first come, first.
+    /// Ends all waits, first come, first; those of bodies afterwards.
     func endWaits(with error: any Error) {
         for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
+        for body in bodies.all { body.endWait(with: error, on: self) }
     }
 }
 
 /// Where tasks wait for futures of a loop: an executor that runs nothing by itself.
 ///
-/// A task that goes there leaves its next job behind, which is then run isolated to the loop, and so goes on without a
-/// detour if that is where it came from. A continuation would go on by way of another thread, or, with a preference for a
-/// task executor, by way of the ready queue twice.
+/// A task that goes there leaves its next job behind, which is then run on what it came from, and so goes on without a
+/// detour. A continuation would go on by way of another thread, or, with a preference for a task executor, by way of the
+/// ready queue twice.
+@usableFromInline
 actor Parking: SerialExecutor {
-    // Touched on the loop's thread only.
+    @exclusivity(unchecked) nonisolated(unsafe) private unowned(unsafe) var loop: EventLoop!
+    // Touched on the loop's thread only. Who comes next is a body, or another task with an observer.
     @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
-    @exclusivity(unchecked) nonisolated(unsafe) private var arriving: Cell?
+    @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Body?
+    @exclusivity(unchecked) nonisolated(unsafe) private var arriving:
+        (observer: Cell, origin: TaskJob.Origin)?
 
+    @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
+
+    nonisolated func belong(to loop: EventLoop) { unsafe self.loop = loop }
 
     /// Returns when the task may go on. On the loop's thread.
     ///
     /// A task that is isolated to nothing may come too late to park.
     nonisolated(nonsending) func park(_ observer: CellObject) async {
         guard observer.isWaiting else { return }
-        unsafe arriving = observer.cell
+        unsafe arriving = (observer.cell, loop.originOfCurrentTask)
         await stay()
     }
 
+    /// The task of `body` comes next.
+    nonisolated func expect(_ body: Body) { unsafe arrivingBody = body }
+
     /// Called on the way here, by the thread that comes.
+    @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
-        let observer = unsafe arriving.take()!
+        if let body = unsafe arrivingBody.take() {
+            unsafe body.job = TaskJob(UnownedJob(job), loop.originOfBody)
+            return
+        }
+        let (observer, origin) = unsafe arriving.take()!
         var task = observer.takeSlot(as: ParkedTask.self)
-        task.job = UnownedJob(job)
+        task.parked = TaskJob(UnownedJob(job), origin)
         observer.initializeSlot(task)
     }
 
-    private func stay() { departed() }
+    @usableFromInline
+    func stay() { departed() }
 
     /// What the optimizer does not see: a function without effect would be no reason to come here.
     @inline(never)

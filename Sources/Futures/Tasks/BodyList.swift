@@ -1,0 +1,40 @@
+internal import CRuntime
+
+/// The bodies of a loop that have not ended.
+final class BodyList {
+    @exclusivity(unchecked) private var bodies: [UInt: Body] = [:]
+    /// The one that has gone on last, which is in the list.
+    @exclusivity(unchecked) private unowned(unsafe) var last: Body?
+    private var lastNumber = 0
+
+    var count: Int { unsafe bodies.count }
+
+    /// First come, first.
+    var all: [Body] { unsafe bodies.values.sorted { $0.number < $1.number } }
+
+    func make() -> Body {
+        lastNumber += 1
+        return Body(lastNumber)
+    }
+
+    func add(_ body: Body, of task: Task<Void, Never>) {
+        body.task = unsafe unsafeBitCast(task, to: UInt.self)
+        unsafe bodies[body.task] = body
+    }
+
+    func remove(_ body: Body) {
+        unsafe last = nil
+        unsafe bodies[body.task] = nil
+    }
+
+    func hasGoneOn(_ body: Body) { unsafe last = body }
+
+    /// The body whose task runs now.
+    var current: Body? {
+        let task = unsafe UInt(bitPattern: swift_task_getCurrent())
+        if let last = unsafe last, last.task == task { return last }
+        guard task != 0, let body = unsafe bodies[task] else { return nil }
+        unsafe last = body
+        return body
+    }
+}

@@ -1,0 +1,66 @@
+extension Future {
+    /// Runs an asynchronous `body` on `loop` as a task of its own, and completes with what it returns or throws.
+    ///
+    /// `body` begins in a turn of the loop, never inside this call. It is isolated to the loop: it may use futures, await
+    /// them, and touch what belongs to the loop, and after each `await`, of whatever, it goes on there. A body made in an
+    /// actor stays isolated to that one; one of the main actor runs on any loop that the main actor drives. While it runs
+    /// it keeps ``EventLoop/run()`` from returning.
+    ///
+    /// However the closure is written, none of it leaves the loop by itself: the task prefers the loop as its executor. So
+    /// `async let`, task groups, `@concurrent` functions and actors without an executor of their own run on the loop as
+    /// well when the body awaits them. To take work off the loop, use ``Futures/RemoteContext`` or
+    /// `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
+    ///
+    /// Cancelling the future cancels the task, and what the body awaits, before the call returns. The future is cancelled
+    /// at once; `body` goes on until it notices, and its result is dropped. ``EventLoop/shutdown()`` does the same, with
+    /// ``FutureError/shutDown``, and waits until `body` has ended.
+    ///
+    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    public init(
+        on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
+    ) {
+        loop.checkThread()
+        guard !loop.isShutDown else {
+            self = loop.failed(FutureError.shutDown)
+            return
+        }
+        let promise = loop.makePromise(of: Value.self)
+        loop.hold()
+        let isOnMain = isolation === MainActor.shared
+        if isOnMain { loop.driver.serveMainActor() }
+        var outcome: Result<Value, any Error>?
+        let task = loop.startBody(isOnMain: isOnMain) {
+            do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
+        } ended: {
+            promise.complete(outcome!)
+            loop.letGo()
+        }
+        promise.cell.setProducer(TaskProducer(task))
+        self = promise.future
+    }
+}
+
+extension Promise {
+    /// Lets an asynchronous `body` decide the outcome, which runs as that of ``Future/init(on:isolation:_:)`` does. `false`,
+    /// and `body` never runs, if the future has already been completed or cancelled.
+    ///
+    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    @discardableResult
+    public func complete(
+        isolation: (any Actor)? = #isolation, with body: @escaping () async throws -> Value
+    ) -> Bool {
+        guard !cell.isCompleted, !cell.isLockedIn else { return false }
+        return complete(using: Future(on: cell.loop, isolation: isolation, body))
+    }
+}
+
+/// The task behind a future. It is told to end when nobody wants the outcome any more.
+private final class TaskProducer: Producer {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) { self.task = task }
+
+    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+
+    override func settled() { task.cancel() }
+}

@@ -1,0 +1,91 @@
+extension Future {
+    /// Waits for the outcome, and returns the value or throws the error. Does not suspend if the future has completed.
+    ///
+    /// To be read on the loop's thread, as by a body of the loop or an actor whose executor is the loop. While it waits, it
+    /// is a consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
+    /// `CancellationError`, and the future is asked to cancel if nobody else waits for it: at once if that is done on the
+    /// loop's thread, else in the loop's next turn.
+    public var value: Value {
+        // Inlined, so that a task goes from where it waits to the loop and back, and nowhere in between.
+        @inlinable @inline(__always)
+        get async throws {
+            switch cell.beginAwait() {
+            case .completed: break
+            case .parked:
+                await cell.parking.stay()
+                try cell.endAwait()
+            case .byTask:
+                try await cell.wait()
+                try cell.throwFailure()
+            }
+            return cell.readValue(as: Value.self)
+        }
+    }
+}
+
+/// What is to be done for a task that wants the outcome of a future.
+@usableFromInline
+enum Await {
+    /// There is a value.
+    case completed
+    /// The task is a body of the loop, and has begun to wait.
+    case parked
+    /// Another task waits with a cancellation handler of its own; and so does one that gets an error.
+    case byTask
+}
+
+extension CellObject {
+    @usableFromInline
+    var parking: Parking { cell.loop.parking }
+
+    @usableFromInline @inline(never)
+    func beginAwait() -> Await {
+        let root = checkedRoot
+        if root.hasSucceeded {
+            root.flags.insert(.isObserved)
+            return .completed
+        }
+        return cell.withLoop { loop in
+            guard !root.isCompleted, let body = loop.bodies.current, !body.isCancelled else { return .byTask }
+            body.wait(for: self)
+            return .parked
+        }
+    }
+
+    /// A body goes on.
+    @usableFromInline
+    func endAwait() throws {
+        if let failure = cell.withLoop({ unsafe $0.bodies.current?.failure.take() }) { throw failure }
+        try throwFailure()
+    }
+
+    /// Throws the error of a completed future, which has been heard of by that.
+    @usableFromInline
+    func throwFailure() throws {
+        let root = checkedRoot
+        root.flags.insert(.isObserved)
+        if !root.hasSucceeded { throw root.readFailure() }
+    }
+
+    @inlinable
+    func readValue<Value>(as _: Value.Type) -> Value {
+        withExtendedLifetime(self) { checkedRoot.readSlot(as: Value.self) }
+    }
+
+    /// Waits until the future has completed. Of no type but its own: what is generic here is not specialized.
+    @usableFromInline
+    func wait(isolation: isolated (any Actor)? = #isolation) async throws {
+        if isCompleted { return }
+        let loop = loop
+        let (observer, ticket) = beginWait()
+        await withTaskCancellationHandler {
+            // A closure that mentions the isolation runs in it.
+            _ = isolation
+            if Task.isCancelled { loop.endWait(ticket, with: CancellationError()) }
+            await loop.parking.park(observer)
+        } onCancel: {
+            loop.executeAtOnce { loop.endWait(ticket, with: CancellationError()) }
+        }
+        if observer.isCompleted { throw observer.cell.readFailure() }
+    }
+}

@@ -1,0 +1,100 @@
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+/// Cancelling the future of a body reaches what the body awaits before it returns.
+struct BodyCancellationTests {
+    /// Who awaits, between the body and the promise.
+    enum Way: String, CaseIterable {
+        case plain, captureList, derived, anotherBody, sequence, promise
+        case pinnedActor, isolatedToNothing, asyncLet, taskGroup
+    }
+
+    @Test(
+        "cancelling a body on its loop cancels what it awaits before it returns", arguments: Driver.allCases,
+        Way.allCases)
+    func atOnce(driver: Driver, way: Way) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            let future = body(way, awaiting: promise.future, on: loop)
+            let hasBegun = eventually {
+                try? settle(loop)
+                return promise.future.debugDescription.contains("1 waiting")
+            }
+            #expect(hasBegun)
+            let job = loop.submit {
+                #expect(future.cancel())
+                #expect(promise.future.isCancelled)
+                #expect(!promise.succeed(1))
+            }
+            try loop.run(until: job)
+            try loop.run()
+        }
+    }
+
+    @Test(
+        "a task elsewhere that is cancelled ends its wait in the loop's next turn", arguments: Driver.allCases
+    )
+    func fromElsewhere(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            // The task's closure is released on another thread.
+            nonisolated(unsafe) weak let held = promise
+            let task = Task { try await loop.run { unsafe held!.future } }
+            #expect(
+                eventually {
+                    try? settle(loop)
+                    return promise.future.debugDescription.contains("1 waiting")
+                })
+            task.cancel()
+            #expect(
+                eventually {
+                    try? settle(loop)
+                    return promise.future.isCancelled
+                })
+            #expect(!promise.succeed(1))
+        }
+    }
+
+    private func body(_ way: Way, awaiting awaited: Future<Int>, on loop: EventLoop) -> Future<Void> {
+        nonisolated(unsafe) let future = awaited
+        switch way {
+        case .plain: return Future(on: loop) { _ = try await awaited.value }
+        case .captureList: return Future(on: loop) { [awaited] in _ = try await awaited.value }
+        case .derived: return Future(on: loop) { _ = try await awaited.map { $0 + 1 }.value }
+        case .anotherBody:
+            return Future(on: loop) { _ = try await Future(on: loop) { try await awaited.value }.value }
+        case .sequence: return Future(on: loop) { for try await _ in awaited.values {} }
+        case .promise:
+            let promise = loop.makePromise(of: Void.self)
+            promise.complete(with: { _ = try await awaited.value })
+            return promise.future
+        case .pinnedActor:
+            let pinned = Pinned(loop)
+            return Future(on: loop) { try await unsafe pinned.wait(for: future) }
+        case .isolatedToNothing: return Future(on: loop) { @concurrent in _ = try await unsafe future.value }
+        case .asyncLet:
+            return Future(on: loop) {
+                async let value = unsafe future.value
+                _ = try await value
+            }
+        case .taskGroup:
+            return Future(on: loop) {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { _ = try await unsafe future.value }
+                    try await group.waitForAll()
+                }
+            }
+        }
+    }
+
+    private actor Pinned {
+        private let loop: EventLoop
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        func wait(for future: sending Future<Int>) async throws { _ = try await future.value }
+    }
+}
