@@ -64,6 +64,7 @@ check:
 	Tests/Benchmarks/Runner/check.py
 	swift build --build-tests --scratch-path .build-check $(CHECKED) -Xswiftc -warnings-as-errors
 	Tests/Checks/fixtures.sh .build-check/debug/Modules
+	Tests/Checks/messages.sh .build-check/debug/Modules
 	Tests/Checks/programs.sh .build-check/debug Tests/MainActorPrograms 13
 	Tests/Checks/programs.sh .build-check/debug Tests/BodyPrograms 1
 	Tests/Checks/programs.sh .build-check/debug Tests/BodyPrograms 1 -enable-upcoming-feature NonisolatedNonsendingByDefault
