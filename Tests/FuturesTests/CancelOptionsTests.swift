@@ -166,7 +166,7 @@ struct CancelOptionsTests {
     func handlerCompletesUsing(driver: Driver) throws {
         try withLoop(driver) { loop in
             let (promise, flush) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
-            promise.onCancelRequest { .complete(.completeUsing(flush.future)) }
+            promise.onCancelRequest { .complete(.using(flush.future)) }
             let derived = promise.future.map { $0 + 1 }
             #expect(derived.cancel())
             #expect(!promise.succeed(5))

@@ -83,7 +83,7 @@ struct PostponeTests {
             expect(failed, failsWith: Failure(2))
             let (third, cancelled) = late(.cancelled)
             expectCancelled(cancelled)
-            let (fourth, other) = late(.completeUsing(loop.sleep(for: .ticks(2)).map { 3 }))
+            let (fourth, other) = late(.using(loop.sleep(for: .ticks(2)).map { 3 }))
             try expect(other, succeedsWith: 3)
             withExtendedLifetime((promise, second, third, fourth)) {}
         }

@@ -278,7 +278,7 @@ struct PromisesAPlusTests {
     func rule2_3_3(driver: Driver) throws {
         struct Reply: Completing {
             let future: Future<Int>
-            var completion: Completion<Int> { .completeUsing(future) }
+            var completion: Completion<Int> { .using(future) }
         }
         try withLoop(driver) { loop in
             let one = loop.succeeded(1)

@@ -15,7 +15,7 @@ public enum Completion<Value> {
     case failure(any Error)
     case cancelled
     /// Whatever the outcome of this future is or will be. Requests to cancel go to it.
-    case completeUsing(Future<Value>)
+    case using(Future<Value>)
 
     /// What `transform` makes of the value, or the error that it throws. Anything else passes.
     ///
@@ -25,7 +25,7 @@ public enum Completion<Value> {
         case .success(let value): Result { try transform(value) }.completion
         case .failure(let error): .failure(error)
         case .cancelled: .cancelled
-        case .completeUsing(let future): .completeUsing(future.map(transform))
+        case .using(let future): .using(future.map(transform))
         }
     }
 
@@ -35,7 +35,7 @@ public enum Completion<Value> {
         case .success(let value): .success(value)
         case .failure(let error): .failure(error)
         case .cancelled: .failure(CancellationError())
-        case .completeUsing(let future): future.result
+        case .using(let future): future.result
         }
     }
 }
@@ -54,12 +54,12 @@ extension Result: Completing {
 }
 
 extension Future: Completing {
-    public var completion: Completion<Value> { .completeUsing(self) }
+    public var completion: Completion<Value> { .using(self) }
 }
 
 extension Promise: Completing {
     /// The outcome of the promise's future.
-    public var completion: Completion<Value> { .completeUsing(future) }
+    public var completion: Completion<Value> { .using(future) }
 }
 
 extension Cell {
@@ -68,7 +68,7 @@ extension Cell {
         case .success(let value): succeed(value)
         case .failure(let error): fail(error)
         case .cancelled: fail(CancellationError())
-        case .completeUsing(let future): complete(using: future.cell)
+        case .using(let future): complete(using: future.cell)
         }
     }
 }

@@ -48,7 +48,7 @@ extension Promise {
         case .success(let value): succeed(value)
         case .failure(let error): fail(error)
         case .cancelled: cancel()
-        case .completeUsing(let other): complete(using: other)
+        case .using(let other): complete(using: other)
         }
     }
 }

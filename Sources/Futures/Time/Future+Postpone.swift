@@ -12,7 +12,7 @@ extension Future {
         let deadline = loop.deadline(after: nanoseconds)
         let step = CompletingStep<Value, Value> { result in
             guard loop.now < deadline else { return result.completion }
-            return .completeUsing(
+            return .using(
                 loop.sleep(until: deadline, keepsLoopAlive: true).map { try result.get() })
         }
         return cell.derive(step, when: [.success, .failure], token: token)
@@ -37,7 +37,7 @@ extension Future {
         let loop = loop
         let step = CompletingStep<Value, Value> { result in
             guard let duration = try duration(result) else { return result.completion }
-            return .completeUsing(loop.sleep(for: duration).map { try result.get() })
+            return .using(loop.sleep(for: duration).map { try result.get() })
         }
         return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
