@@ -176,7 +176,8 @@ struct CompletingTests {
                 loop.completed(.success(3), after: .zero), loop.flatSubmit { .success(3) },
                 one.flatMap { .success($0 + 2) }, one.flatMapResult { .success($0.value! + 2) },
                 failed.flatMapError { _ in .success(3) }, cancelled.flatMapCancelled { .success(3) },
-                loop.succeeded(3).flatTap { _ in .success(()) }, loop.succeeded(3).flatAlways { .success(()) },
+                loop.succeeded(3).flatTap { _ in .success(()) },
+                loop.succeeded(3).flatAlways { .success(()) },
                 loop.succeeded(3).flatTapResult { _ in .using(loop.succeeded()) },
             ]
             for future in three { try expect(future, succeedsWith: 3) }

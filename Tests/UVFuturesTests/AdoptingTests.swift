@@ -97,10 +97,10 @@ struct AdoptingTests {
             }
             let other = ActivatedSocket(descriptor: tcp, name: "echo")
             #expect(throws: FutureError.invalidArgument("\(other) \(isTCP)")) {
-                try UnixServer(on: loop) { _ in }.listen(on: other)
+                try UnixServer(on: loop, owning: { _ in }).listen(on: other)
             }
             // Still the caller's: a server of both kinds takes both.
-            let server = SocketServer<SocketConnection>(on: loop) { _ in }
+            let server = SocketServer<SocketConnection>(on: loop, owning: { _ in })
             for socket in [socket, other] { try server.listen(on: socket) }
             #expect(server.localAddresses.map(\.description) == ["unix:\(name)", "\(address)"])
             try loop.run(until: server.close())

@@ -215,7 +215,7 @@ struct DetachTests {
             let host = HostLoop()
             func cycle() throws {
                 let loop = try host.attach()
-                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in }
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
                 let connected = TCPConnection.connect(
                     host: "127.0.0.1", port: server.localAddress.port, on: loop)
                 _ = try host.run(until: connected)

@@ -291,7 +291,7 @@ struct DrainTests {
     func secondSignal(second: CInt) async {
         await #expect(processExitsWith: .success) { [second] in
             try withLoop { loop in
-                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in }
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
                 let client = try loop.connect(to: server.localAddress)
                 let drained = server.drain(on: .terminate, .interrupt, deadline: .seconds(600))
                 try loop.runUntil { server.activeConnections == 1 }

@@ -15,7 +15,7 @@ struct ForkTests {
     func traps(way: String) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) { [way] in
             try withLoop { loop in
-                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in }
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
                 var child: pid_t = 0
                 let inCallback = loop.submit { if way == "return to it" { child = forked() } }
                 if way != "return to it" {

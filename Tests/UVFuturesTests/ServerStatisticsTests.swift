@@ -47,9 +47,9 @@ struct ServerStatisticsTests {
     func abortedInShares() throws {
         try withLoop { loop in
             var aborted = 0
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection -> Void in
-                connection.read().whenFailure { _ in aborted += 1 }
-            }
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, on: loop,
+                owning: { connection in connection.read().whenFailure { _ in aborted += 1 } })
             server.onConnectionError = { _ in }
             let clients = (0..<300).map { _ in PlainSocket.connected(to: server.localAddress.port) }
             try loop.runUntil { server.activeConnections == clients.count }

@@ -32,7 +32,7 @@ struct SocketObserverTests {
     func sockets() throws {
         try withLoop { loop in
             let told = Told(by: loop)
-            let server = SocketServer<SocketConnection>(on: loop) { _ in }
+            let server = SocketServer<SocketConnection>(on: loop, owning: { _ in })
             let tcp = try server.listen(host: "127.0.0.1", port: 0)
             let unix = try server.listen(path: "@observed-\(getpid())")
             #expect(told.lines == ["opened listener \(tcp)", "opened listener \(unix)"])

@@ -12,7 +12,7 @@ struct SocketTimeLimitTests {
             // The first bytes have to come in the time of the handshake, however slow the machine.
             let time = Duration.milliseconds(limit == .handshake ? 1_000 : 50)
             var connections: [SocketConnection] = []
-            let server = SocketServer<SocketConnection>(on: loop) { connections.append($0) }
+            let server = SocketServer<SocketConnection>(on: loop, owning: { connections.append($0) })
             let name = "@uv-time-\(getpid())-\(limit.name)"
             if isUnix {
                 try server.listen(path: name, limits: .only(limit, time))

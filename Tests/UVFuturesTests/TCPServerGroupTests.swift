@@ -68,9 +68,9 @@ struct TCPServerGroupTests {
         "connections finish within the grace, on all loops, and a handler that returns nothing owns its own")
     func finishes() async throws {
         let host = loopbackHosts.last!
-        let group = try TCPServerGroup.listen(host: host, port: 0, loops: 2, name: "test") { connection in
-            connection.write("hello\n").whenComplete { _ in connection.close() }
-        }
+        let group = try TCPServerGroup.listen(
+            host: host, port: 0, loops: 2, name: "test",
+            owning: { connection in connection.write("hello\n").whenComplete { _ in connection.close() } })
         let text = try await group.loops[0].run {
             TCPConnection.connect(host: host, port: group.localAddress.port, on: group.loops[0])
                 .flatMap { client in client.readToEnd(limit: 100).always { client.close() } }

@@ -73,7 +73,8 @@ struct TCPServerTests {
         try withLoop { loop in
             var unhandled: [any Error] = []
             loop.onUnhandledFailure = { unhandled.append($0) }
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in throw Mistake() }
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, on: loop, owning: { _ in throw Mistake() })
             let client = PlainSocket.connected(to: server.localAddress.port)
             while unhandled.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
             try loop.run(until: server.shutdown(grace: .seconds(60)).map { _ in })
@@ -159,12 +160,13 @@ struct TCPServerTests {
     func ownsConnection() throws {
         try withLoop { loop in
             var finish: (() -> Void)?
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+            let owning = { (connection: TCPConnection) in
                 finish = { [unowned connection] in
                     connection.write("bye")
                     connection.close()
                 }
             }
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: owning)
             let client = try loop.connect(to: server.localAddress)
             let everything = client.readToEnd(limit: 10)
             try loop.run(until: loop.sleep(for: .milliseconds(5)))

@@ -104,7 +104,7 @@ struct UVLoopTests {
     @Test("a loop that waits does not turn")
     func idles() throws {
         try withLoop { loop in
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in }
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
             let before = loop.statistics.turns
             try loop.run(until: loop.sleep(for: .milliseconds(50)))
             #expect(loop.statistics.turns - before <= 3)
@@ -126,7 +126,7 @@ struct UVLoopTests {
     @Test("stop from another thread ends a run that waits")
     func stopElsewhere() throws {
         try withLoop { loop in
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in }
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
             let hasStarted = DispatchSemaphore(value: 0)
             _ = loop.submit { hasStarted.signal() }
             startThread(of: DispatchGroup()) {

@@ -389,9 +389,8 @@ struct UnixTests {
             var held: [UnixConnection] = []
             let servers = [
                 try UnixServer.listen(path: directory + "/echo", accepting: limits, on: loop) { echo($0) },
-                try UnixServer.listen(path: directory + "/hold", accepting: limits, on: loop) {
-                    held.append($0)
-                },
+                try UnixServer.listen(
+                    path: directory + "/hold", accepting: limits, on: loop, owning: { held.append($0) }),
             ]
             for server in servers {
                 let path = server.localAddress.path!

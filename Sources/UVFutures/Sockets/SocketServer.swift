@@ -4,14 +4,21 @@ public import Futures
 /// Listens, and gives each connection to a handler. It lives until it is closed, whoever holds it.
 ///
 /// A handler that returns a future has the connection until that completes: then the connection is closed,
-/// what has been written first, or, if the future fails, aborted. A handler that returns nothing owns the
-/// connection, which lives until somebody closes it. One that throws has it aborted.
+/// what has been written first, or, if the future fails, aborted. A handler that awaits has it until it returns.
+/// A handler that returns nothing owns the connection, which lives until somebody closes it: pass it as `owning:`.
+/// One that throws has it aborted.
 ///
 /// ```swift
 /// let server = try TCPServer.listen(host: "127.0.0.1", port: 7007, on: loop) { connection in
 ///     connection.forEachChunk { chunk in connection.write(chunk) }
 /// }
+/// let lines = try TCPServer.listen(host: "127.0.0.1", port: 7008, on: loop) { connection in
+///     for try await line in connection.lines() { connection.write(line + Data("\n".utf8)) }
+/// }
+/// let chat = try TCPServer.listen(host: "127.0.0.1", port: 7009, on: loop, owning: { members.append($0) })
 /// ```
+///
+/// A trailing closure that neither returns a future nor awaits is ambiguous: mostly a `return` was forgotten.
 ///
 /// It may listen on several sockets: of one kind, or, as a `SocketServer<SocketConnection>`, of several.
 public final class SocketServer<Connection: SocketConnection> {
@@ -58,12 +65,30 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// A server that listens nowhere yet. Each connection lives until it is closed.
+    /// Makes a server that listens nowhere yet, and closes each connection when `handler` returns.
+    ///
+    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the loop. A trailing closure that awaits
+    /// needs no label.
     public convenience init(
-        on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Void
+        on loop: EventLoop, awaiting handler: @escaping (_ connection: Connection) async throws -> Void
+    ) {
+        self.init(on: loop) { connection in Future(on: loop) { try await handler(connection) } }
+    }
+
+    /// Makes a server that listens nowhere yet. Each connection lives until it is closed.
+    public convenience init(
+        on loop: EventLoop, owning handler: @escaping (_ connection: Connection) throws -> Void
     ) {
         self.init(loop)
         self.handler = handler
+    }
+
+    /// Makes a trailing closure ambiguous that returns nothing.
+    @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
+    public convenience init(
+        on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void
+    ) {
+        self.init(on: loop, owning: handler)
     }
 
     private init(_ loop: EventLoop) {

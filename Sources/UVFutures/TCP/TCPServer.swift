@@ -12,24 +12,50 @@ extension SocketServer where Connection == TCPConnection {
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         _ handler: @escaping (_ connection: TCPConnection) throws -> Future<Ignored>
     ) throws -> TCPServer {
-        let server = TCPServer(on: loop, handler)
-        try server.setAcceptLimits(accepting)
-        try server.listen(
-            host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
-        return server
+        try TCPServer(on: loop, handler).listening(host, port, backlog, sharingPort, limits, accepting)
+    }
+
+    /// Listens on `port` of `host`, as ``TCPListener`` does, and closes each connection when `handler` returns.
+    ///
+    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the loop. A trailing closure that awaits
+    /// needs no label.
+    public static func listen(
+        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
+        limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        awaiting handler: @escaping (_ connection: TCPConnection) async throws -> Void
+    ) throws -> TCPServer {
+        try TCPServer(on: loop, awaiting: handler).listening(
+            host, port, backlog, sharingPort, limits, accepting)
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does. Each connection lives until it is closed.
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
-        _ handler: @escaping (_ connection: TCPConnection) throws -> Void
+        owning handler: @escaping (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServer {
-        let server = TCPServer(on: loop, handler)
-        try server.setAcceptLimits(accepting)
-        try server.listen(
-            host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
-        return server
+        try TCPServer(on: loop, owning: handler).listening(
+            host, port, backlog, sharingPort, limits, accepting)
+    }
+
+    /// Makes a trailing closure ambiguous that returns nothing.
+    @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
+    public static func listen(
+        host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
+        limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        orReturnItsFuture handler: @escaping (_ connection: TCPConnection) throws -> Void
+    ) throws -> TCPServer {
+        try TCPServer(on: loop, owning: handler).listening(
+            host, port, backlog, sharingPort, limits, accepting)
+    }
+
+    private func listening(
+        _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ limits: StreamLimits,
+        _ accepting: AcceptLimits
+    ) throws -> TCPServer {
+        try setAcceptLimits(accepting)
+        try listen(host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
+        return self
     }
 
     /// Listens on `port` of `host` too, as ``TCPListener`` does. Returns where: with the port that the system

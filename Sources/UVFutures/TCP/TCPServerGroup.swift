@@ -41,13 +41,42 @@ public final class TCPServerGroup: Sendable {
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with so many `loops`, whose threads are called `name`
+    /// and a number. Closes each connection when `handler` returns.
+    ///
+    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the connection's loop. A trailing closure
+    /// that awaits needs no label.
+    public static func listen(
+        host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
+        awaiting handler: @escaping @Sendable (_ connection: TCPConnection) async throws -> Void
+    ) throws -> TCPServerGroup {
+        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) {
+            TCPServer(on: $0, awaiting: handler)
+        }
+    }
+
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with so many `loops`, whose threads are called `name`
     /// and a number. Each connection lives until it is closed.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
-        _ handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
+        owning handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
+        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) {
+            TCPServer(on: $0, owning: handler)
+        }
+    }
+
+    /// Makes a trailing closure ambiguous that returns nothing.
+    @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
+    public static func listen(
+        host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
+        orReturnItsFuture handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
+    ) throws -> TCPServerGroup {
+        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) {
+            TCPServer(on: $0, owning: handler)
+        }
     }
 
     private init(

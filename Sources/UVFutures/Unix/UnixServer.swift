@@ -12,22 +12,47 @@ extension SocketServer where Connection == UnixConnection {
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         _ handler: @escaping (_ connection: UnixConnection) throws -> Future<Ignored>
     ) throws -> UnixServer {
-        let server = UnixServer(on: loop, handler)
-        try server.setAcceptLimits(accepting)
-        try server.listen(path: path, permissions: permissions, backlog: backlog, limits: limits)
-        return server
+        try UnixServer(on: loop, handler).listening(path, permissions, backlog, limits, accepting)
+    }
+
+    /// Listens at `path`, as ``UnixListener`` does, and closes each connection when `handler` returns.
+    ///
+    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the loop. A trailing closure that awaits
+    /// needs no label.
+    public static func listen(
+        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        awaiting handler: @escaping (_ connection: UnixConnection) async throws -> Void
+    ) throws -> UnixServer {
+        try UnixServer(on: loop, awaiting: handler).listening(path, permissions, backlog, limits, accepting)
     }
 
     /// Listens at `path`, as ``UnixListener`` does. Each connection lives until it is closed.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
-        _ handler: @escaping (_ connection: UnixConnection) throws -> Void
+        owning handler: @escaping (_ connection: UnixConnection) throws -> Void
     ) throws -> UnixServer {
-        let server = UnixServer(on: loop, handler)
-        try server.setAcceptLimits(accepting)
-        try server.listen(path: path, permissions: permissions, backlog: backlog, limits: limits)
-        return server
+        try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
+    }
+
+    /// Makes a trailing closure ambiguous that returns nothing.
+    @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
+    public static func listen(
+        path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        orReturnItsFuture handler: @escaping (_ connection: UnixConnection) throws -> Void
+    ) throws -> UnixServer {
+        try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
+    }
+
+    private func listening(
+        _ path: String, _ permissions: UInt32?, _ backlog: Int, _ limits: StreamLimits,
+        _ accepting: AcceptLimits
+    ) throws -> UnixServer {
+        try setAcceptLimits(accepting)
+        try listen(path: path, permissions: permissions, backlog: backlog, limits: limits)
+        return self
     }
 
     /// Listens at `path` too, as ``UnixListener`` does. Returns where.
