@@ -114,7 +114,7 @@ private class ChunkLoop: Reader {
     final var future: Future<Void> { promise.future }
 
     final func startLater() {
-        stream.loop.submit { self.run() }.ignoreFailure()
+        stream.loop.later { self.run() }
     }
 
     final override var wantsBytes: Bool { waiting == nil }

@@ -63,7 +63,7 @@ private final class Pipe: Reader {
             end(.failure(StreamError.connectionClosed))
         }
         if source.hasUnread || source.isAtEnd {
-            source.loop.submit { self.run() }.ignoreFailure()
+            source.loop.later { self.run() }
         }
     }
 

@@ -56,6 +56,17 @@ struct MisuseTests {
         expect(Self.wrongThread, in: result)
     }
 
+    @Test("a closure given for later on another thread", arguments: Driver.allCases)
+    func laterElsewhere(driver: Driver) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [driver] in
+            let loop = try driver.makeLoop()
+            _ = loop.makePromise(of: Int.self)
+            try onThread { loop.later {} }
+        }
+        expect(Self.wrongThread, in: result)
+    }
+
     @Test("a promise completed on another thread", arguments: Driver.allCases)
     func completeElsewhere(driver: Driver) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -16,6 +16,18 @@ extension EventLoop {
         if isCurrent { job() } else { execute(job) }
     }
 
+    /// Calls `body` later, on this thread: from the ready queue, or on another `context`.
+    ///
+    /// For code on the loop's thread, so `body` captures whatever it likes. Other threads take ``execute(_:)``, and who
+    /// waits for a result ``submit(on:token:_:)``. Keeps ``run()`` from returning until `body` has run. A loop that has
+    /// been shut down releases it unrun.
+    public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
+        checkThread()
+        let cell = CellObject.waiting(self, step: JobStep(body: body))
+        cell.markObserved()
+        submit(cell, on: context)
+    }
+
     /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
     ///
     /// Cancelled as soon as `token` is; `body` is released unrun if that is before it runs.

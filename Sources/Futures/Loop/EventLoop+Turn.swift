@@ -140,7 +140,7 @@ extension EventLoop {
     }
 }
 
-private struct JobStep: Step {
+struct JobStep: Step {
     let body: () -> Void
 
     func run(source: Cell, target: Cell) { body() }

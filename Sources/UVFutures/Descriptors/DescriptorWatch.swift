@@ -140,7 +140,7 @@ public final class DescriptorWatch {
         guard !poll.isClosing else { return }
         let events = events.intersection(.all)
         if poll.loss != nil, !events.isEmpty {
-            loop.submit { body(.failed) }.ignoreFailure()
+            loop.later { body(.failed) }
         } else {
             closure = events.isEmpty ? nil : (events, body)
             update()

@@ -55,7 +55,7 @@ final class Acceptor {
     }
 
     private func takeLater() {
-        loop.submit(on: .nextTurn) { [self] in takeShare() }.ignoreFailure()
+        loop.later(on: .nextTurn) { [self] in takeShare() }
     }
 
     /// A descriptor has become free: tries it again, if it was for want of one that it paused.

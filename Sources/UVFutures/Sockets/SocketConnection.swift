@@ -73,7 +73,7 @@ extension SocketConnection {
         guard !isDraining else { return }
         isDraining = true
         drainingPromise?.succeed()
-        onIdle = { [unowned self] in loop.submit { [self] in endIfServed() }.ignoreFailure() }
+        onIdle = { [unowned self] in loop.later { [self] in endIfServed() } }
         endIfServed()
     }
 

@@ -322,7 +322,7 @@ public final class SocketServer<Connection: SocketConnection> {
     private func abort(_ connections: ArraySlice<SocketConnection>) {
         for connection in connections.prefix(256) { connection.abort() }
         let rest = connections.dropFirst(256)
-        if !rest.isEmpty { loop.submit(on: .nextTurn) { self.abort(rest) }.ignoreFailure() }
+        if !rest.isEmpty { loop.later(on: .nextTurn) { self.abort(rest) } }
     }
 
     private func completeShutdown() {

@@ -34,7 +34,7 @@ final class UVFile: UVHandle, ByteTransport {
     func startReading() throws {
         isReading = true
         if arrived != nil {
-            loop.submit { [self] in deliver() }.ignoreFailure()
+            loop.later { [self] in deliver() }
         } else if reading == nil {
             read()
         }
@@ -51,7 +51,7 @@ final class UVFile: UVHandle, ByteTransport {
         if status == 0 {
             reading = request
         } else {
-            loop.submit { [self] in arrive { [self] in fail(status, "read") } }.ignoreFailure()
+            loop.later { [self] in arrive { [self] in fail(status, "read") } }
         }
     }
 
@@ -114,7 +114,7 @@ final class UVFile: UVHandle, ByteTransport {
             }
         }
         writing = request
-        if status != 0 { loop.submit { [self] in didWrite(Int(status), bytes) }.ignoreFailure() }
+        if status != 0 { loop.later { [self] in didWrite(Int(status), bytes) } }
     }
 
     private func didWrite(_ count: Int, _ bytes: UVWrite) {
@@ -134,7 +134,7 @@ final class UVFile: UVHandle, ByteTransport {
     var unwrittenBytes: Int { batch.reduce(0) { $0 + $1.count } }
 
     func shutdownWrite() {
-        loop.submit { [self] in unsafe stream?.transportDidShutdown(failure: nil) }.ignoreFailure()
+        loop.later { [self] in unsafe stream?.transportDidShutdown(failure: nil) }
     }
 
     // MARK: Closing

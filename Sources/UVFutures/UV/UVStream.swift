@@ -181,7 +181,7 @@ class UVStream: UVHandle, ByteTransport {
 
     /// The answer to a request that libuv refused at once.
     final func answerLater(_ answer: @escaping (UVStream) -> Void) {
-        loop.submit { [self] in answer(self) }.ignoreFailure()
+        loop.later { [self] in answer(self) }
     }
 
     // MARK: Closing

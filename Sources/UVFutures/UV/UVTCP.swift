@@ -58,7 +58,7 @@ final class UVTCP: UVStream, ConnectingSocket {
             }
         }
         if status != 0 {
-            loop.submit { [self] in completion(error(status, "connect")) }.ignoreFailure()
+            loop.later { [self] in completion(error(status, "connect")) }
         }
     }
 
