@@ -2,24 +2,24 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next `count` bytes; with none, at once, if `count` is zero.
+    /// Completes with the next `count` bytes, or with `nil` at the end; with none, at once, if `count` is zero.
     ///
     /// They are gathered in memory, however many that is. Fails with ``StreamError/unexpectedEnd(received:)`` if
-    /// the peer finishes before, and with ``FutureError/invalidArgument(_:)`` if `count` is negative.
-    public func read(exactly count: Int) -> Future<Data> {
+    /// the peer finishes after some of them, and with ``FutureError/invalidArgument(_:)`` if `count` is negative.
+    public func read(exactly count: Int) -> Future<Data?> {
         guard count >= 0 else {
             return invalid("read(exactly:) was given a count of \(count); give zero or more")
         }
         return read(ExactBytes(count: count))
     }
 
-    /// Completes with the bytes before the next `delimiter`, which is consumed, but is not part of the result.
+    /// Completes with the bytes before the next `delimiter`, or with `nil` at the end. The delimiter is consumed, but is
+    /// not part of the result.
     ///
     /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before it; they stay
-    /// readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes before, also between
-    /// two messages: then `received` is empty. Fails with ``FutureError/invalidArgument(_:)`` if `delimiter` is
-    /// empty or `limit` is negative.
-    public func read(until delimiter: Data, limit: Int = 65_536) -> Future<Data> {
+    /// readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes after some bytes without
+    /// it, and with ``FutureError/invalidArgument(_:)`` if `delimiter` is empty or `limit` is negative.
+    public func read(until delimiter: Data, limit: Int = 65_536) -> Future<Data?> {
         guard !delimiter.isEmpty else {
             return invalid("read(until:) was given an empty delimiter; give at least one byte")
         }

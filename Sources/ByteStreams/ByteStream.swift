@@ -4,7 +4,8 @@ public import Futures
 ///
 /// A stream belongs to its loop, and may only be used on that loop's thread; elsewhere its methods trap. While
 /// a read, a write or a close is pending the stream keeps itself alive. Otherwise releasing the last reference
-/// aborts the connection, and in debug builds reports ``StreamError/droppedUnclosed``.
+/// closes a connection that has been read to its end, and aborts any other one, which in debug builds is reported as
+/// ``StreamError/droppedUnclosed``.
 ///
 /// The failure that ends a connection reaches ``closed``, whatever is pending, and every later call. Nowhere does
 /// it count as unhandled.
@@ -90,8 +91,11 @@ open class ByteStream {
         guard phase == .open else { return }
         loop.checkThread()
         watch?.leave()
+        if isReadToEnd {
+            closedPromise?.succeed()
+            return transport.close(resetting: false)
+        }
         closedPromise?.fail(StreamError.droppedUnclosed)
-        if case .shutDown = writeSide, isAtEnd { return transport.close(resetting: false) }
         transport.close(resetting: true)
         #if DEBUG
             _ = loop.failed(StreamError.droppedUnclosed, of: Void.self)
@@ -107,6 +111,8 @@ open class ByteStream {
     /// What broke the connection, if something did.
     package final var breakage: (any Error)? { failure }
     package final var isOpen: Bool { phase == .open }
+    /// Whether all that the peer sent has been read, or nobody waits for it any more: to drop the stream loses nothing.
+    package final var isReadToEnd: Bool { isAtEnd && (!hasUnread || writeSide.isShutDown) }
     /// Whether this side has cut it off.
     package final var isAborted: Bool { endedBy == .abort }
     /// Whether nothing can break it any more, nor has.
@@ -191,6 +197,10 @@ package struct StreamSides: OptionSet, Sendable {
 extension ByteStream.WriteSide {
     var isShuttingDown: Bool {
         if case .shuttingDown = self { true } else { false }
+    }
+
+    var isShutDown: Bool {
+        if case .shutDown = self { true } else { false }
     }
 }
 

@@ -11,10 +11,9 @@ protocol Framing {
 struct ExactBytes: Framing {
     let count: Int
 
-    func take(from buffer: InboundBuffer) throws -> Data? {
+    func take(from buffer: InboundBuffer) throws -> Data?? {
         guard buffer.count < count else { return buffer.take(count) }
-        guard !buffer.isAtEnd else { throw StreamError.unexpectedEnd(received: buffer.takeAll()) }
-        return nil
+        return try buffer.endOfMessages()
     }
 }
 
@@ -22,7 +21,7 @@ struct DelimitedBytes: Framing {
     var search: DelimiterSearch
     let limit: Int
 
-    mutating func take(from buffer: InboundBuffer) throws -> Data? {
+    mutating func take(from buffer: InboundBuffer) throws -> Data?? {
         let end = search.position(in: buffer)
         guard end ?? search.passed <= limit else { throw StreamError.limitExceeded(limit: limit) }
         if let end {
@@ -30,8 +29,7 @@ struct DelimitedBytes: Framing {
             buffer.discard(search.delimiterCount)
             return taken
         }
-        guard !buffer.isAtEnd else { throw StreamError.unexpectedEnd(received: buffer.takeAll()) }
-        return nil
+        return try buffer.endOfMessages()
     }
 }
 
@@ -53,6 +51,15 @@ struct Line: Framing {
         }
         guard buffer.isAtEnd else { return nil }
         return .some(buffer.isEmpty ? nil : buffer.takeAll())
+    }
+}
+
+extension InboundBuffer {
+    /// `.some(nil)` at an end between two messages, and `nil` as long as the next one may still be completed.
+    fileprivate func endOfMessages() throws -> Data?? {
+        guard isAtEnd else { return nil }
+        guard isEmpty else { throw StreamError.unexpectedEnd(received: takeAll()) }
+        return .some(nil)
     }
 }
 

@@ -6,7 +6,8 @@ public enum StreamError: Error, Hashable {
     case connectionClosed
     /// Another read, or a `forEachChunk`, is still waiting for bytes.
     case readPending
-    /// The peer finished sending in the middle; `received` are the bytes that came, which no other read returns.
+    /// The peer finished sending in the middle of a message; `received` are the bytes of it that came, at least one, which
+    /// no other read returns.
     case unexpectedEnd(received: Data)
     /// More bytes came than the read allows. All of them stay readable.
     case limitExceeded(limit: Int)
@@ -23,7 +24,8 @@ public enum StreamError: Error, Hashable {
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
     /// Closing took too long to send what was queued. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
-    /// The last reference to the stream was released before it was closed. The connection has been aborted.
+    /// The last reference to the stream was released before it was closed or read to its end. The connection has been
+    /// aborted.
     case droppedUnclosed
 }
 

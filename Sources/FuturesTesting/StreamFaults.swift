@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Futures
 
 /// What a ``MemoryStream`` does to the bytes on their way. A seed decides, so that a run can be had again.
@@ -65,6 +66,10 @@ public enum MemoryStreamError: Error, Hashable {
     case connectionReset
     /// What was sent into a connection that had been cut was never acknowledged.
     case timedOut
+}
+
+extension MemoryStreamError: Disconnecting {
+    package var meansDisconnection: Bool { true }
 }
 
 extension MemoryStreamError: CustomStringConvertible {

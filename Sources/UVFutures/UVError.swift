@@ -1,3 +1,4 @@
+internal import ByteStreams
 public import Futures
 
 /// What the system answered to an operation that it could not do.
@@ -43,4 +44,14 @@ extension UVError.Code: CustomStringConvertible {
 
 extension UVError: CancellationIndicating {
     public var isCancellation: Bool { code == .cancelled }
+}
+
+extension UVError: Disconnecting {
+    package var meansDisconnection: Bool {
+        guard operation != "connect" else { return false }
+        return switch code {
+        case .brokenPipe, .connectionAborted, .connectionReset, .notConnected, .timedOut: true
+        default: false
+        }
+    }
 }

@@ -470,6 +470,70 @@ struct ClosingTests {
         expectNothingAlive(on: loop)
     }
 
+    @Test(
+        "a stream that was read to its end may be dropped, and is closed without a reset",
+        arguments: Ending.allCases)
+    func droppedAtEnd(_ ending: Ending) {
+        let loop = EventLoop.virtual()
+        loop.onUnhandledFailure = { Issue.record("\($0)") }
+        let transport: ScriptedTransport
+        var closed: Future<Void>?
+        do {
+            let stream: ByteStream
+            (stream, transport) = makeStream(on: loop)
+            closed = stream.closed
+            stream.write("answer")
+            let end = ending.read(stream)
+            transport.deliver("ab\r\n")
+            transport.deliverEnd()
+            loop.advance(by: .zero)
+            #expect(end.isCompleted)
+        }
+        loop.advance(by: .zero)
+        #expect(transport.stream == nil)
+        #expect(transport.wasReset == false)
+        #expect(closed?.succeeded == true)
+        closed = nil
+        expectNothingAlive(on: loop)
+    }
+
+    enum Ending: CaseIterable {
+        case read, exactly, until, line, toEnd, forEachChunk
+
+        func read(_ stream: ByteStream) -> Future<Void> {
+            switch self {
+            case .read: stream.read().flatMap { _ in stream.read().asVoid() }
+            case .exactly: stream.read(exactly: 4).flatMap { _ in stream.read(exactly: 4).asVoid() }
+            case .until:
+                stream.read(until: Data("\r\n")).flatMap { _ in stream.read(until: Data("\r\n")).asVoid() }
+            case .line: stream.readLine().flatMap { _ in stream.readLine().asVoid() }
+            case .toEnd: stream.readToEnd().asVoid()
+            case .forEachChunk: stream.forEachChunk { _ in }
+            }
+        }
+    }
+
+    @Test("a stream that is dropped with bytes unread is aborted, even at its end")
+    func droppedUnread() {
+        let loop = EventLoop.virtual()
+        var reported: [StreamError?] = []
+        loop.onUnhandledFailure = { reported.append($0 as? StreamError) }
+        let transport: ScriptedTransport
+        do {
+            let stream: ByteStream
+            (stream, transport) = makeStream(on: loop)
+            let first = stream.read(exactly: 1)
+            transport.deliver("ab")
+            transport.deliverEnd()
+            #expect(first.now == Data("a"))
+        }
+        loop.advance(by: .zero)
+        #expect(transport.wasReset == true)
+        #if DEBUG
+            #expect(reported == [.droppedUnclosed])
+        #endif
+    }
+
     @Test("a pending operation keeps the stream alive until it is done", arguments: Pending.allCases)
     func pendingKeepsAlive(_ pending: Pending) {
         let loop = EventLoop.virtual()

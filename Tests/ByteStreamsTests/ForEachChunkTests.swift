@@ -313,6 +313,6 @@ struct ForEachChunkTests {
     private func firstByte(of text: String, _ stream: ByteStream, _ transport: ScriptedTransport) -> Data? {
         let read = stream.read(exactly: 1)
         transport.deliver(text)
-        return read.now
+        return read.now ?? nil
     }
 }

@@ -31,9 +31,9 @@ struct ForeignBytesTests {
         /// Begins it. What is returned tells the outcome once it is there.
         func start(_ stream: ByteStream) -> () -> Outcome? {
             switch self {
-            case .exactly(let count): outcome(stream.read(exactly: count)) { .bytes($0) }
+            case .exactly(let count): outcome(stream.read(exactly: count)) { $0.map { .bytes($0) } ?? .end }
             case .until(let delimiter, let limit):
-                outcome(stream.read(until: delimiter, limit: limit)) { .bytes($0) }
+                outcome(stream.read(until: delimiter, limit: limit)) { $0.map { .bytes($0) } ?? .end }
             case .line(let limit): outcome(stream.readLine(limit: limit)) { $0.map { .bytes($0) } ?? .end }
             case .toEnd(let limit): outcome(stream.readToEnd(limit: limit)) { .bytes($0) }
             }
@@ -55,9 +55,8 @@ struct ForeignBytesTests {
         func expected(_ rest: Data) -> (Outcome, taken: Int) {
             switch self {
             case .exactly(let count):
-                return count <= rest.count
-                    ? (.bytes(rest.prefix(count)), count)
-                    : (.failure(.unexpectedEnd(received: rest)), rest.count)
+                if count <= rest.count { return (.bytes(rest.prefix(count)), count) }
+                return (rest.isEmpty ? .end : .failure(.unexpectedEnd(received: rest)), rest.count)
             case .until(let delimiter, let limit):
                 let end = rest.indices.first { rest[$0...].starts(with: delimiter) }
                 if let end, end <= limit { return (.bytes(rest.prefix(end)), end + delimiter.count) }
@@ -66,7 +65,7 @@ struct ForeignBytesTests {
                 if end != nil || rest.count - begun > limit {
                     return (.failure(.limitExceeded(limit: limit)), 0)
                 }
-                return (.failure(.unexpectedEnd(received: rest)), rest.count)
+                return (rest.isEmpty ? .end : .failure(.unexpectedEnd(received: rest)), rest.count)
             case .line(let limit):
                 guard let end = rest.firstIndex(of: 10) else {
                     if rest.count > limit { return (.failure(.limitExceeded(limit: limit)), 0) }

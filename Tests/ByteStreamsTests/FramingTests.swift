@@ -99,19 +99,48 @@ struct FramingTests {
         }
     }
 
-    @Test("an early end hands over what came", arguments: ["", "abc"])
-    func earlyEnd(_ received: String) {
-        let reads: [(ByteStream) -> Future<Data>] = [
-            { $0.read(exactly: 4) }, { $0.read(until: Data("\r\n")) },
-        ]
-        for read in reads {
+    enum MessageRead: CaseIterable {
+        case exactly, until, line
+
+        func start(_ stream: ByteStream) -> Future<Data?> {
+            switch self {
+            case .exactly: stream.read(exactly: 4)
+            case .until: stream.read(until: Data("\r\n"))
+            case .line: stream.readLine()
+            }
+        }
+    }
+
+    @Test(
+        "an end between two messages is nil, pending or not, again and again", arguments: MessageRead.allCases
+    )
+    func endBetweenMessages(_ read: MessageRead) {
+        for isEarly in [true, false] {
             withStream { stream, transport, loop in
-                let future = read(stream)
-                transport.deliver(received)
-                transport.deliverEnd()
-                #expect(future.streamError == .unexpectedEnd(received: Data(received)))
+                let first = read.start(stream)
+                transport.deliver("ab\r\n")
+                #expect(first.now == Data(read == .exactly ? "ab\r\n" : "ab"))
+                if isEarly { transport.deliverEnd() }
+                let second = read.start(stream)
+                if !isEarly { transport.deliverEnd() }
+                #expect(second.now == .some(nil))
+                #expect(read.start(stream).now == .some(nil))
                 #expect(stream.read().now == Data())
-                #expect(read(stream).streamError == .unexpectedEnd(received: Data()))
+            }
+        }
+    }
+
+    @Test("an end inside a message hands over what came of it", arguments: [MessageRead.exactly, .until])
+    func endInsideMessage(_ read: MessageRead) {
+        for isEarly in [true, false] {
+            withStream { stream, transport, loop in
+                if isEarly { transport.deliver("abc") }
+                let future = read.start(stream)
+                if !isEarly { transport.deliver("abc") }
+                transport.deliverEnd()
+                #expect(future.streamError == .unexpectedEnd(received: Data("abc")))
+                #expect(stream.read().now == Data())
+                #expect(read.start(stream).now == .some(nil))
             }
         }
     }

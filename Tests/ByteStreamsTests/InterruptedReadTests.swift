@@ -12,8 +12,8 @@ struct InterruptedReadTests {
         func start(_ stream: ByteStream) -> Future<Data> {
             switch self {
             case .next: stream.read()
-            case .exactly: stream.read(exactly: 64)
-            case .until: stream.read(until: Data("\r\n"))
+            case .exactly: stream.read(exactly: 64).map { $0 ?? Data() }
+            case .until: stream.read(until: Data("\r\n")).map { $0 ?? Data() }
             case .line: stream.readLine().map { $0 ?? Data() }
             case .toEnd: stream.readToEnd()
             }

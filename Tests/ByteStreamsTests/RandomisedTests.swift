@@ -27,17 +27,18 @@ struct RandomisedTests {
 
         func read(_ stream: ByteStream) -> Future<Data> {
             switch self {
-            case .exactly(let payload): stream.read(exactly: payload.count)
-            case .until(let payload, let delimiter): stream.read(until: delimiter, limit: payload.count)
-            case .line(let payload, _): line(stream.readLine(limit: payload.count))
+            case .exactly(let payload): orEnd(stream.read(exactly: payload.count))
+            case .until(let payload, let delimiter):
+                orEnd(stream.read(until: delimiter, limit: payload.count))
+            case .line(let payload, _): orEnd(stream.readLine(limit: payload.count))
             }
         }
 
         /// What is derived from a read that has completed must not be cancelled: the bytes are in there.
-        private func line(_ read: Future<Data?>) -> Future<Data> {
-            let line = read.map { $0 ?? Data("end") }
+        private func orEnd(_ read: Future<Data?>) -> Future<Data> {
+            let bytes = read.map { $0 ?? Data("end") }
             if read.isCompleted { read.loop.advance(by: .zero) }
-            return line
+            return bytes
         }
 
         static func random(_ random: inout SeededGenerator) -> Frame {

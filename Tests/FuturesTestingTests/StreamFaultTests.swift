@@ -15,6 +15,11 @@ struct StreamFaultTests {
         return SeededGenerator.seeds(isSoaking ? 10_000 : 500)
     }()
 
+    @Test("what a fault ends a connection with reads as a peer that left")
+    func disconnection() {
+        for error in [MemoryStreamError.connectionReset, .timedOut] { #expect(error.isDisconnection) }
+    }
+
     @Test("whatever happens, each byte is delivered or its failure reported, and nothing is left alive")
     func faults() {
         var injected = StreamFaults.Counts()

@@ -49,7 +49,7 @@ struct DrainTests {
                     return connection.read(exactly: 5)
                 }
                 .flatMap { body in
-                    sizes.append(body.count)
+                    sizes.append(body!.count)
                     return connection.write("got it\n").flatMap { connection.read() }
                 }
                 .map { #expect($0.isEmpty) }

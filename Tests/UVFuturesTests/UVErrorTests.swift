@@ -22,6 +22,21 @@ struct UVErrorTests {
         #expect("\(UVError.Code(rawValue: -9_999))".contains("9999"))
     }
 
+    @Test("what a peer that left causes is told from failures")
+    func disconnection() {
+        let codes: [UVError.Code] = [
+            .brokenPipe, .connectionAborted, .connectionReset, .notConnected, .timedOut,
+        ]
+        for code in codes {
+            let error: any Error = UVError(code, "read", local: nil, peer: nil)
+            #expect(error.isDisconnection, "\(error)")
+            #expect(!UVError(code, "connect", local: nil, peer: nil).isDisconnection)
+        }
+        for code in [UVError.Code.tooManyOpenFiles, .connectionRefused, .hostUnreachable, .addressInUse] {
+            #expect(!UVError(code, "read", local: nil, peer: nil).isDisconnection)
+        }
+    }
+
     @Test("only ECANCELED reads as cancellation")
     func cancellation() throws {
         #expect(UVError(.cancelled, "write", local: nil, peer: nil).isCancellation)

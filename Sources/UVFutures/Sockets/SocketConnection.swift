@@ -49,7 +49,7 @@ public class SocketConnection: ByteStream, Identifiable {
         if isOpen { loop.checkThread() }
         socket.serve(nil)
         if isOpen, loop.isObserved {
-            loop.tell(.closed(description, failure: StreamError.droppedUnclosed))
+            loop.tell(.closed(description, failure: isReadToEnd ? nil : StreamError.droppedUnclosed))
         }
     }
 }

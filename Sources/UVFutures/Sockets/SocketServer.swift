@@ -25,6 +25,7 @@ public final class SocketServer<Connection: SocketConnection> {
     public let loop: EventLoop
     /// Called with what the handler threw or its future failed with, once for a connection, and with what
     /// went wrong when one was taken or closed. Unless set, ``Futures/EventLoop/onUnhandledFailure`` gets it.
+    /// `error.isDisconnection` is `true` for a peer that simply left.
     public var onConnectionError: ((any Error) -> Void)?
     /// Called, at most once a minute, when there is no descriptor or no memory for a connection. It waits in the
     /// system, and is tried again. Prints to standard error unless set.
