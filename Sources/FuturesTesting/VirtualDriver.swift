@@ -82,14 +82,15 @@ final class VirtualDriver: LoopDriver {
         done()
     }
 
-    /// One of each that is due without the clock moving, so that none of them starves the others.
+    /// One of each that is due without the clock moving, so that none of them starves the others. `false` if that was
+    /// nothing, or nothing that keeps alive.
     private func takeWhatIsDue() -> Bool {
         let tookWakeUp = takeWakeUp()
         let tookTurn = takeTurn()
         if tookWakeUp { wakeUpsInARow += 1 } else if !tookTurn { wakeUpsInARow = 0 }
         guard let alarm, alarm.deadline <= now else { return tookWakeUp || tookTurn }
         fireAlarm()
-        return true
+        return tookWakeUp || tookTurn || alarm.keepsAlive || isNeeded || isTurnRequested
     }
 
     private func takeTurn() -> Bool {

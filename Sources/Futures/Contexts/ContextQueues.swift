@@ -35,10 +35,13 @@ struct ContextQueues {
         quietTurn = nil
     }
 
-    /// What to run since the driver has polled and nothing came of it: there has been no turn after `turn`.
-    mutating func takeIdle(after turn: UInt64) -> Cell? {
-        due.isEmpty && coming.isEmpty && quietTurn == turn ? whenIdle.takeFirst() : nil
+    /// Whether something waits for idleness, and the driver has polled and nothing came of it: there has been no turn
+    /// after `turn`.
+    func isQuiet(after turn: UInt64) -> Bool {
+        !whenIdle.isEmpty && due.isEmpty && coming.isEmpty && quietTurn == turn
     }
+
+    mutating func takeIdle() -> Cell? { whenIdle.takeFirst() }
 
     /// The driver polls before it asks for the turn after `turn`.
     mutating func willPoll(after turn: UInt64) {

@@ -81,11 +81,17 @@ extension EventLoop {
             if !contexts.due.isEmpty {
                 // Behind what has been ready before.
                 enqueue { [unowned self] in runDue() }
-            } else if ready.isEmpty, let cell = contexts.takeIdle(after: turns) {
-                run(cell, on: .whenIdle)
+            } else if ready.isEmpty, contexts.isQuiet(after: turns) {
+                runIdle()
             }
         }
         contexts.willPoll(after: turns)
+    }
+
+    private func runIdle() {
+        // The driver may round up.
+        if let earliest = timers.earliest, earliest <= driver.now { return fireTimers() }
+        if let cell = contexts.takeIdle() { run(cell, on: .whenIdle) }
     }
 
     private func runDue() {

@@ -5,7 +5,8 @@
 package protocol LoopDriver: AnyObject {
     /// Monotonic nanoseconds, read afresh.
     var now: UInt64 { get }
-    /// Calls `timerFired` at `deadline` or soon after, instead of at the one given before; never if `nil`.
+    /// Calls `timerFired` at `deadline` or soon after, instead of at the one given before; never if `nil`. If that has
+    /// passed, calls it once before it waits again, after `requestedTurn` if that is to be called as well.
     /// Only a deadline that keeps alive prevents `run` from returning.
     func arm(deadline: UInt64?, keepsAlive: Bool)
     /// Calls `requestedTurn` before it waits again, without a system call. Polls between two of these.

@@ -25,7 +25,10 @@ extension EventLoop {
     /// The time now, as the timers see it. Virtual on a virtual loop.
     public var instant: LoopInstant { LoopInstant(nanoseconds: driver.now) }
 
-    /// A future that completes when `duration` has passed, never earlier; resolution on a real loop is 1 ms.
+    /// Completes when `duration` has passed, never earlier.
+    ///
+    /// A duration of zero is over in the loop's next turn, after it has looked for I/O once, on every kind of loop. A
+    /// real loop rounds up what lies ahead to whole milliseconds.
     ///
     /// Cancelling it, or `token`, stops the timer. Durations beyond 584 years last for ever. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does
@@ -54,7 +57,7 @@ extension EventLoop {
         return ScheduledTask(Future<Value>(cell).ending(with: token))
     }
 
-    /// Runs `body` on `context` at `instant`, or in the next turn if that has passed.
+    /// Runs `body` on `context` at `instant`, or in the loop's next turn if that has passed.
     ///
     /// Cancelling it, or `token`, stops the timer.
     @inlinable @discardableResult

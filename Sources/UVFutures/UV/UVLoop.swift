@@ -36,7 +36,9 @@ final class UVLoop: LoopDriver {
     private var closingHandles = 0
     private var onClose: () -> Void = {}
     private var isTimerArmed = false
-    private var isTimerFiring = false
+    /// What the idle handle is active for: a turn that was requested, and timers that were due when they were armed.
+    private var isTurnRequested = false
+    private var areTimersDue = false
 
     @exclusivity(unchecked) var handles = UVHandleList()
     var polls = UVPollList()
@@ -102,26 +104,36 @@ final class UVLoop: LoopDriver {
 
     func arm(deadline: UInt64?, keepsAlive: Bool) {
         if isClosing { return }
-        isTimerArmed = deadline != nil
+        isTimerArmed = false
+        areTimersDue = false
         guard let deadline else {
             unsafe uv_timer_stop(timer)
-            return
+            return stopUnusedIdle()
         }
-        unsafe (keepsAlive ? uv_ref : uv_unref)(timer.asHandle)
         unsafe uv_update_time(loop)
         // Both ends in whole milliseconds since the same start, the deadline rounded up: never early.
         let due = deadline / 1_000_000 + (deadline.isMultiple(of: 1_000_000) ? 0 : 1)
         let now = unsafe uv_now(loop)
-        // Up to 1.47 libuv fires a timer again in the same round that its own callback arms with 0, for ever.
-        let delay = max(due > now ? due - now : 0, isTimerFiring ? 1 : 0)
-        unsafe uv_timer_start(timer, { unsafe UVLoop.from($0!.pointee.data).timerFired() }, delay, 0)
+        // libuv's clock may be a millisecond behind.
+        if due <= now + 2, deadline <= uv_hrtime() { return fireSoon(keepsAlive: keepsAlive) }
+        stopUnusedIdle()
+        isTimerArmed = true
+        unsafe (keepsAlive ? uv_ref : uv_unref)(timer.asHandle)
+        unsafe uv_timer_start(timer, { unsafe UVLoop.from($0!.pointee.data).timerFired() }, due - now, 0)
+    }
+
+    /// What is due already is no business of libuv's timers: those wait for a millisecond, or, up to 1.47, starve
+    /// descriptors if a callback arms them with nothing.
+    private func fireSoon(keepsAlive: Bool) {
+        if isAttached, unsafe uv_is_closing(idle.asHandle) != 0 { return }
+        unsafe uv_timer_stop(timer)
+        areTimersDue = true
+        startIdle(keepsAlive: keepsAlive || isTurnRequested)
     }
 
     private func timerFired() {
-        isTimerFiring = true
         isTimerArmed = false
         eventLoop.timerFired()
-        isTimerFiring = false
     }
 
     /// libuv waits by the time at which the round began. After long callbacks that would be too long.
@@ -134,17 +146,35 @@ final class UVLoop: LoopDriver {
 
     // MARK: Turns
 
-    /// An active idle handle keeps `uv_run` from waiting and costs no system call.
     func requestTurn() {
         // What is ready while the driver closes is run when it has closed.
         if isClosing { return }
         if isAttached, unsafe uv_is_closing(idle.asHandle) != 0 { return hostHasClosed() }
+        isTurnRequested = true
+        startIdle(keepsAlive: true)
+    }
+
+    /// An active idle handle keeps `uv_run` from waiting and costs no system call.
+    private func startIdle(keepsAlive: Bool) {
+        unsafe (keepsAlive ? uv_ref : uv_unref)(idle.asHandle)
         unsafe uv_idle_start(idle) { unsafe UVLoop.from($0!.pointee.data).turnIsDue() }
     }
 
+    private func stopUnusedIdle() {
+        if !isTurnRequested { unsafe uv_idle_stop(idle) }
+    }
+
+    /// First the turn, then the timers: before the next of either, libuv looks at its descriptors.
     private func turnIsDue() {
-        unsafe uv_idle_stop(idle)
-        eventLoop.requestedTurn()
+        if isTurnRequested {
+            isTurnRequested = false
+            eventLoop.requestedTurn()
+        }
+        if areTimersDue, !isClosing {
+            areTimersDue = false
+            eventLoop.timerFired()
+        }
+        if !areTimersDue { stopUnusedIdle() }
     }
 
     private func hostHasClosed() {
