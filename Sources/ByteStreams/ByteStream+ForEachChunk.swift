@@ -168,7 +168,12 @@ private class ChunkLoop: Reader {
         case .failure(let error):
             future.ignoreFailure()
             end(.failure(error))
-        case nil: if stream.reader === self { wait(for: future) }
+        case nil:
+            if stream.reader === self {
+                wait(for: future)
+            } else if promise.future.isCancelled {
+                future.cancel()
+            }
         }
     }
 

@@ -14,7 +14,7 @@ extension CancelResponse {
         switch self {
         case .cancel: return .cancel
         case .continue: return .willComplete
-        case .complete(.using(let future)): _ = object.lockIn(to: future.cell)
+        case .complete(.using(let future)): if !object.lockIn(to: future.cell) { future.cancel() }
         case .complete(let completion): object.cell.complete(with: completion)
         }
         return .willComplete

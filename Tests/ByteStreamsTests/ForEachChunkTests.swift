@@ -242,6 +242,21 @@ struct ForEachChunkTests {
         }
     }
 
+    @Test("what its body returns after cancelling it is asked to cancel", arguments: ChunkWay.allCases)
+    func cancelFromBodyThatReturns(way: ChunkWay) {
+        withStream { stream, transport, loop in
+            let work = loop.sleep(for: .seconds(1000))
+            var done: Future<Void>?
+            done = way.read(stream) { _ in
+                done?.cancel()
+                return work
+            }
+            transport.deliver("a")
+            #expect(done?.wasCancelled == true)
+            #expect(work.wasCancelled)
+        }
+    }
+
     @Test("the failure of the connection ends it, also while its body waits", arguments: ChunkWay.allCases)
     func connectionFails(way: ChunkWay) {
         for waits in [true, false] {

@@ -4,6 +4,8 @@ extension Cell {
     /// A pending `other` that nobody else waits for becomes a link to this cell, so that a loop of `flatMap`s
     /// runs in constant memory: whatever completes it completes this one. Not if this cell has a producer, which
     /// is to hear of its end: links exchange theirs when they are cancelled. Nor if `other` is a timer.
+    ///
+    /// If this cell has been cancelled meanwhile, nobody wants `other` on its account: it is asked to cancel.
     @usableFromInline
     func complete(using object: CellObject) {
         let other = object.cell
@@ -11,7 +13,10 @@ extension Cell {
         let source = other.root
         guard source.isOf(target.loop) else { Misuse.foreignFuture() }
         source.flags.insert(.isObserved)
-        guard target.state == .pending else { return }
+        guard target.state == .pending else {
+            _ = object.requestCancellation()
+            return
+        }
         guard source != target, !source.waits(for: target) else {
             target.fail(FutureError.cycle)
             return

@@ -57,10 +57,13 @@ private struct CleanUpStep<Output>: Step {
     init(_ body: @escaping () throws -> Completion<Void>) { self.body = body }
 
     func run(source: Cell, target: Cell) {
+        let wasOpen = target.isOpen
         let cleanUp = start()
         guard target.isOpen else {
             // Released at once, and so reported if it fails: nobody waits for it any more.
-            _ = target.withLoop { $0.completed(cleanUp).asVoid() }
+            let ending = target.withLoop { $0.completed(cleanUp).asVoid() }
+            // Started for a future that is cancelled, it runs to its end.
+            if wasOpen { ending.cancel() }
             return
         }
         let result = source.readResult(as: Output.self)

@@ -37,8 +37,10 @@ extension Permit: Sendable {}
 extension Future where Value == Permit {
     /// Runs `body` once the permit is there, and releases it when the future that `body` returns has completed, or
     /// when that is no longer waited for.
-    func whileHeld<NewValue>(_ body: @escaping () throws -> Future<NewValue>) -> Future<NewValue> {
-        flatMap { permit in
+    func whileHeld<NewValue>(
+        _ token: CancellationToken, _ body: @escaping () throws -> Future<NewValue>
+    ) -> Future<NewValue> {
+        flatMap(token: token) { permit in
             let future: Future<NewValue>
             do {
                 future = try body()

@@ -18,10 +18,7 @@ final class QueuedOperation: Producer, LineMember {
         self.ended = ended
         start = { target in
             do {
-                let future = try operation()
-                target.follow(future.cell)
-                // The operation itself may have ended its future, by an abort for example.
-                if target.isCompleted { future.cancel() }
+                target.follow(try operation().cell)
             } catch {
                 target.fail(error)
             }

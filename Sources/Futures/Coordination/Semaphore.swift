@@ -59,12 +59,13 @@ public final class Semaphore: PermitIssuer {
 
     /// Runs `body` with `count` permits, which are released when the future that it returns has completed.
     ///
-    /// Cancelling the result before its turn, or `token`, takes it out of the line; `body` is then never run.
+    /// Cancelling the result before its turn, or `token`, takes it out of the line; `body` is then never run. Later
+    /// it asks the future that `body` returned to cancel.
     public func with<Value>(
         _ count: Int = 1, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
-        acquire(count, token: token).whileHeld(body)
+        acquire(count, token: token).whileHeld(token, body)
     }
 
     /// Fails all requests that wait, and all later ones. Permits that are out may still be used.

@@ -103,7 +103,7 @@ extension EventLoop {
         _ body: @escaping (Element) throws -> Future<Value>, on context: LocalContext?
     ) -> (Element) throws -> Future<Value> {
         guard let context else { return body }
-        return { [unowned self] element in submit(on: context) { try body(element) }.flatten() }
+        return { [unowned self] element in flatSubmit(on: context) { try body(element) } }
     }
 }
 

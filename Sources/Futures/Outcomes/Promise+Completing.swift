@@ -31,7 +31,7 @@ extension Promise {
             return false
         }
         do {
-            return complete(with: try body().completion)
+            return accept(try body().completion)
         } catch {
             return fail(error)
         }
@@ -42,6 +42,13 @@ extension Promise {
     public func fail(_ message: String) -> Bool { fail(FutureError.message(message)) }
 
     private var isOpen: Bool { cell.cell.isOpen && !cell.isLockedIn }
+
+    /// As `complete(with:)`; a future that comes too late is asked to cancel.
+    private func accept(_ completion: Completion<Value>) -> Bool {
+        let isAccepted = complete(with: completion)
+        if !isAccepted, case .completeUsing(let future) = completion { future.cancel() }
+        return isAccepted
+    }
 
     private func complete(with completion: Completion<Value>) -> Bool {
         switch completion {
@@ -69,6 +76,28 @@ extension EventLoop {
 
     /// Runs `body` later in this turn, from the ready queue, and completes in the way that it returns.
     public func flatSubmit<C: Completing>(_ body: @escaping () throws -> C) -> Future<C.Value> {
-        submit(body).flatten()
+        flatSubmit(on: .default, body)
+    }
+
+    /// As ``flatSubmit(_:)``, on `context`.
+    func flatSubmit<C: Completing>(
+        on context: LocalContext, _ body: @escaping () throws -> C
+    ) -> Future<C.Value> {
+        checkThread()
+        let cell = CellObject.waiting(self, step: FlatSubmitStep<C.Value> { try body().completion })
+        submit(cell, on: context)
+        return Future(cell)
+    }
+}
+
+private struct FlatSubmitStep<Output>: Step {
+    let body: () throws -> Completion<Output>
+
+    func run(source: Cell, target: Cell) {
+        do {
+            target.complete(with: try body())
+        } catch {
+            target.fail(error)
+        }
     }
 }

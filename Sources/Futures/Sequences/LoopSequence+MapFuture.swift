@@ -55,6 +55,7 @@ private final class Steps<Element, NewElement> {
     /// Waits for the next element of the source.
     private var pulling: CellObject?
     private var sourceHasEnded = false
+    private var isStopped = false
     private var waiting: Promise<NewElement?>?
 
     init(
@@ -84,6 +85,7 @@ private final class Steps<Element, NewElement> {
     func stop() {
         let (pulling, inProgress, waiting) = (pulling, inProgress, waiting)
         sourceHasEnded = true
+        isStopped = true
         self.pulling = nil
         self.inProgress = Fifo()
         self.waiting = nil
@@ -135,6 +137,11 @@ private final class Steps<Element, NewElement> {
     }
 
     private func add(_ future: Future<NewElement>) {
+        // The step itself may have released the iterator.
+        guard !isStopped else {
+            future.ignoreFailure().cancel()
+            return
+        }
         let observer = CompleteObserver<NewElement> { [self] _ in advance() }
         inProgress.append(InProgress(future: future, observer: future.cell.observe(observer, when: .all)))
     }
