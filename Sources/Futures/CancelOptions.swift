@@ -12,6 +12,9 @@ public struct CancelOptions: OptionSet, Hashable, Sendable {
     public static let immediately = CancelOptions(rawValue: 4)
     /// Ask only a producer that handles requests; do nothing if there is none.
     public static let ifSupported = CancelOptions(rawValue: 8)
+
+    /// How deep handlers of requests may be nested that cancel each other's futures.
+    public static let depthLimit = 20
 }
 
 extension Future {

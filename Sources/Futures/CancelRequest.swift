@@ -24,14 +24,17 @@ extension CancelResponse {
 extension Promise {
     /// Answers requests to cancel the future: called within ``Future/cancel()``, and when the last consumer goes.
     ///
-    /// Several handlers are all called, in the order in which they were added; the first answer that is not
-    /// ``CancelResponse/continue`` counts. They are released when the future completes.
+    /// Each handler is called once: after ``CancelResponse/continue`` later requests wait for the end of the work,
+    /// too, and so does one that a handler makes itself. Several handlers are called in the order in which they were
+    /// added; the first answer that is not `continue` counts. They are released when the future completes. A handler
+    /// may cancel other futures. Handlers that ask each other in this way are nested at most
+    /// ``CancelOptions/depthLimit`` deep; what is deeper is asked when the first of them has returned.
     /// Without one, a request cancels the future at once and a later ``succeed(_:)`` returns `false`.
     public func onCancelRequest(_ handler: @escaping () -> CancelResponse<Value>) {
         onCancelRequest { _ in handler() }
     }
 
-    /// Answers requests to cancel the future, knowing the options of ``Future/cancel(_:)``.
+    /// Answers requests to cancel the future, knowing the options of the first ``Future/cancel(_:)``.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }
@@ -49,6 +52,9 @@ extension Promise {
 /// The producer of a promise's future: who answers requests to cancel it, and what ends together with it.
 final class PromiseAttachments<Value>: AbandonmentWatch {
     fileprivate(set) var handlers: [(CancelOptions) -> CancelResponse<Value>] = []
+    /// How many of the handlers have been called. They may hold the promise, and so stay to the end.
+    private var called = 0
+    private var isAsking = false
     private var endings: [CellObject] = []
 
     /// Cancels `future`, whoever waits for it, when the promise's future has completed.
@@ -58,15 +64,20 @@ final class PromiseAttachments<Value>: AbandonmentWatch {
 
     override func cancellationRequested(by cell: Cell, options: CancelOptions) -> Answer {
         guard answersRequests else { return .undecided }
-        return askAll(options).applied(to: cell.object)
+        // Whoever asks from within waits for the answer, as all do.
+        guard !isAsking, called < handlers.count else { return .willComplete }
+        return cell.withLoop { $0.whileAsking { askAll(options).applied(to: cell.object) } }
     }
 
     private func askAll(_ options: CancelOptions) -> CancelResponse<Value> {
+        isAsking = true
         var decision = CancelResponse<Value>.continue
-        for handler in handlers {
-            let answer = handler(options)
+        while called < handlers.count {
+            called += 1
+            let answer = handlers[called - 1](options)
             if case .continue = decision { decision = answer }
         }
+        isAsking = false
         return decision
     }
 

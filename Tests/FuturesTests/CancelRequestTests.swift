@@ -1,4 +1,5 @@
 import Futures
+import TestSupport
 import Testing
 
 struct CancelRequestTests {
@@ -36,7 +37,9 @@ struct CancelRequestTests {
         }
     }
 
-    @Test("a handler that answers continue makes all wait for it", arguments: Driver.allCases)
+    @Test(
+        "a handler that answers continue makes all wait for it, and is not asked again",
+        arguments: Driver.allCases)
     func `continue`(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
@@ -49,7 +52,14 @@ struct CancelRequestTests {
             #expect(derived.cancel())
             #expect(derived.cancel())
             #expect(!derived.isCompleted)
-            #expect(seen.entries == ["asked", "asked"])
+            #expect(seen.entries == ["asked"])
+            promise.onCancelRequest {
+                seen.add("asked later")
+                return .continue
+            }
+            #expect(promise.future.cancel(.evenIfOthersWaiting))
+            #expect(derived.cancel())
+            #expect(seen.entries == ["asked", "asked later"])
             #expect(promise.succeed(1))
             try expect(derived, succeedsWith: 2)
         }
@@ -178,6 +188,94 @@ struct CancelRequestTests {
             let completed = future(.complete(.success(1)))
             #expect(completed.cancel())
             try expect(completed, succeedsWith: 2)
+        }
+    }
+
+    /// What a handler may do to be asked again, were it not for being asked already.
+    enum Reentry: CaseIterable {
+        case itself, derived, promise, options, other, many, reader
+    }
+
+    @Test(
+        "a handler that cancels again is called once, whichever way it cancels, and whatever it answers",
+        arguments: Driver.allCases, Reentry.allCases)
+    func cancelsAgain(driver: Driver, reentry: Reentry) throws {
+        try withLoop(driver) { loop in
+            for answer: CancelResponse<Int> in [.cancel, .continue, .complete(.success(1))] {
+                let (first, second) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+                let derived = first.future.map { $0 + 1 }
+                let reader = reentry == .reader ? first.future.map { $0 } : derived
+                var calls: [String] = []
+                first.onCancelRequest {
+                    calls.append("first")
+                    #expect(calls.count < 3)
+                    switch reentry {
+                    case .itself: #expect(first.future.cancel(.evenIfOthersWaiting))
+                    case .derived: #expect(derived.cancel())
+                    case .promise: #expect(first.cancel())
+                    case .options: #expect(first.future.cancel([.evenIfOthersWaiting, .immediately]))
+                    case .other: #expect(second.future.cancel())
+                    case .many: for _ in 0..<1000 { #expect(derived.cancel()) }
+                    case .reader: #expect(reader.cancel())
+                    }
+                    return answer
+                }
+                second.onCancelRequest {
+                    calls.append("second")
+                    #expect(first.future.cancel(.evenIfOthersWaiting))
+                    return answer
+                }
+                #expect(derived.cancel(.evenIfOthersWaiting))
+                #expect(calls == (reentry == .other ? ["first", "second"] : ["first"]))
+                first.succeed(3)
+                second.succeed(3)
+                try settle(loop)
+                #expect(derived.isCompleted)
+            }
+        }
+    }
+
+    @Test(
+        "a handler that cancels again comes to its end before the next one is called",
+        arguments: Driver.allCases)
+    func oneByOne(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            promise.onCancelRequest {
+                seen.add("first")
+                #expect(promise.future.cancel())
+                seen.add("end of the first")
+                return .continue
+            }
+            promise.onCancelRequest {
+                seen.add("second")
+                return .cancel
+            }
+            #expect(promise.future.cancel())
+            #expect(seen.entries == ["first", "end of the first", "second"])
+        }
+    }
+
+    @Test("handlers that cancel each other in a long row need little stack", arguments: Driver.allCases)
+    func longRow(driver: Driver) throws {
+        try onThread(stackSize: 512 << 10) {
+            try withLoop(driver) { loop in
+                for answer: CancelResponse<Int> in [.cancel, .continue, .complete(.success(1))] {
+                    let promises = (0..<largeCount).map { _ in loop.makePromise(of: Int.self) }
+                    var calls = 0
+                    for (promise, next) in zip(promises, promises.dropFirst() + promises.prefix(1)) {
+                        promise.onCancelRequest {
+                            calls += 1
+                            #expect(next.future.cancel() || calls == promises.count)
+                            return answer
+                        }
+                    }
+                    #expect(promises[0].future.cancel())
+                    #expect(calls == promises.count)
+                    for promise in promises { promise.succeed(2) }
+                }
+            }
         }
     }
 }

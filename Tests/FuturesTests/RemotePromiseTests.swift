@@ -129,6 +129,30 @@ struct RemotePromiseTests {
         }
     }
 
+    @Test(
+        "a handler is called once, also one that cancels again, and another one after it",
+        arguments: Driver.allCases)
+    func handlerOnce(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makeRemotePromise(of: Int.self)
+            let asked = Tally()
+            promise.onCancelRequest {
+                asked.add(1)
+                #expect(promise.future.cancel())
+                return .continue
+            }
+            for _ in 0..<2 { #expect(promise.future.cancel()) }
+            #expect(asked.sum == 1)
+            promise.onCancelRequest {
+                asked.add(10)
+                #expect(promise.future.cancel())
+                return .cancel
+            }
+            #expect(promise.future.cancel())
+            #expect(asked.sum == 11 && promise.isCancelled)
+        }
+    }
+
     @Test("any thread makes one, and the loop finds its future", arguments: Driver.allCases)
     func madeElsewhere(driver: Driver) async throws {
         try await withRunningLoop(driver) { loop in

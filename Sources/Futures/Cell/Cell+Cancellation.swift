@@ -11,6 +11,11 @@ extension Cell {
             cancelAlone()
             return true
         }
+        if withLoop({ $0.isAskingTooDeep }) {
+            retain()
+            withLoop { $0.cancelRequests.append((self, options, ignoringConsumers)) }
+            return true
+        }
         return askUpwards(options)
     }
 
@@ -158,15 +163,31 @@ extension EventLoop {
     /// Asks `cell` to cancel, and releases the reference to it. Requests of producers that wait for others, which
     /// wait for others, are a list of work, so that none of them recurses into the next.
     fileprivate func requestCancellation(of cell: Cell) {
-        cancelRequests.append(cell)
+        cancelRequests.append((cell, [], false))
+        workOffCancelRequests()
+    }
+
+    fileprivate var isAskingTooDeep: Bool { askingDepth >= CancelOptions.depthLimit }
+
+    /// Calls handlers of cancel requests. What they ask for too deep down the stack is done when the first of them has
+    /// returned.
+    func whileAsking<Answer>(_ ask: () -> Answer) -> Answer {
+        askingDepth += 1
+        let answer = ask()
+        askingDepth -= 1
+        if askingDepth == 0, !cancelRequests.isEmpty { workOffCancelRequests() }
+        return answer
+    }
+
+    private func workOffCancelRequests() {
         guard !isCancelling else { return }
         isCancelling = true
         withoutCallbacks {
             var index = 0
             while index < cancelRequests.count {
-                let cell = cancelRequests[index]
+                let (cell, options, ignoringConsumers) = cancelRequests[index]
                 index += 1
-                _ = cell.requestCancellation()
+                _ = cell.requestCancellation(options, ignoringConsumers: ignoringConsumers)
                 cell.release()
             }
             cancelRequests.removeAll(keepingCapacity: true)

@@ -56,8 +56,11 @@ public final class EventLoop: @unchecked Sendable {
     /// Owns a reference to each that is still to be dealt with.
     var passingOn: [Cell] = []
     var isDistributing = false
-    var cancelRequests: [Cell] = []
+    /// Owns a reference to each cell.
+    var cancelRequests: [(cell: Cell, options: CancelOptions, ignoringConsumers: Bool)] = []
     var isCancelling = false
+    /// How many handlers of such requests are nested on the stack.
+    var askingDepth = 0
     var tokenActions: [() -> Void] = []
     var isTurning = false
     var isTurnRequested = false

@@ -68,8 +68,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
 
     /// Answers requests to cancel the future, on the loop's thread, as that of ``Promise`` does.
     ///
-    /// Replaces the handler that was set before. Is called soon, and its answer ignored, if the future has
-    /// already been cancelled.
+    /// It is called once. Replaces the handler that was set before. Is called soon, and its answer ignored, if the
+    /// future has already been cancelled.
     public func onCancelRequest(_ handler: @escaping @Sendable () -> CancelResponse<Value>) {
         if !shared.setHandler(handler) { loop.execute { _ = handler() } }
     }

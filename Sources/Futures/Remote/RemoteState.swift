@@ -8,6 +8,8 @@ final class RemoteState<Value: Sendable>: Sendable {
         var isSettled = false
         var isCancelled = false
         var handler: (@Sendable () -> CancelResponse<Value>)?
+        /// Whether the handler has been called. It may hold the promise, and so stays to the end.
+        var isAsked = false
     }
 
     let id: UInt64
@@ -39,7 +41,7 @@ final class RemoteState<Value: Sendable>: Sendable {
     /// `false` if the future has been cancelled before.
     func setHandler(_ handler: @escaping @Sendable () -> CancelResponse<Value>) -> Bool {
         let (former, wasCancelled) = state.withLock { state in
-            defer { if !state.isCompleted { state.handler = handler } }
+            defer { if !state.isCompleted { (state.handler, state.isAsked) = (handler, false) } }
             return (state.handler, state.isCancelled)
         }
         // Released here, outside of the lock: what it holds may use the promise.
@@ -60,7 +62,15 @@ final class RemoteState<Value: Sendable>: Sendable {
         return entry
     }
 
-    fileprivate var handler: (@Sendable () -> CancelResponse<Value>)? { state.withLock { $0.handler } }
+    fileprivate var hasHandler: Bool { state.withLock { $0.handler != nil } }
+
+    /// The handler, unless it has been called.
+    fileprivate func handlerToCall() -> (@Sendable () -> CancelResponse<Value>)? {
+        state.withLock { state in
+            defer { state.isAsked = true }
+            return state.isAsked ? nil : state.handler
+        }
+    }
 
     fileprivate func settled(isCancelled: Bool) {
         let handler = state.withLock { state in
@@ -94,10 +104,12 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
         cell.fail(error)
     }
 
-    override var answersRequests: Bool { shared.handler != nil }
+    override var answersRequests: Bool { shared.hasHandler }
 
     override func cancellationRequested(by cell: Cell, options: CancelOptions) -> Answer {
-        shared.handler.map { $0().applied(to: cell.object) } ?? .cancel
+        guard shared.hasHandler else { return .cancel }
+        guard let handler = shared.handlerToCall() else { return .willComplete }
+        return cell.withLoop { $0.whileAsking { handler().applied(to: cell.object) } }
     }
 
     override func settled() {
