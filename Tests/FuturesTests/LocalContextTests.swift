@@ -169,6 +169,101 @@ struct LocalContextTests {
         }
     }
 
+    /// What a callback does to bring about others, some of them of its own future.
+    enum Trigger: CaseIterable {
+        case nothing, completes, cancels, drops, registers, registersByAnother, cancelsToken
+    }
+
+    @Test(
+        "callbacks of one future never overlap, and run in the order in which they were registered",
+        arguments: Driver.allCases, Trigger.allCases)
+    func noOverlap(driver: Driver, trigger: Trigger) throws {
+        try withLoop(driver) { loop in
+            for context in Self.contexts {
+                for isMixed in [false, true] {
+                    let seen = Record()
+                    var isCalling = false
+                    let promise = loop.makePromise(of: Int.self)
+                    var third: Promise<Int>? = loop.makePromise(of: Int.self)
+                    let source = CancellationSource(on: loop)
+                    func callback(_ name: String, _ body: @escaping () -> Void = {}) -> (Any) -> Void {
+                        { _ in
+                            #expect(!isCalling, "\(name) on \(context)")
+                            isCalling = true
+                            seen.add(name)
+                            body()
+                            isCalling = false
+                        }
+                    }
+                    func register(_ name: String) {
+                        promise.future.whenSuccess(on: .immediate, callback(name))
+                    }
+                    third!.future.whenComplete(on: .immediate) { _ in
+                        seen.add("third")
+                        if trigger == .registersByAnother { register("late") }
+                    }
+                    source.token.onCancel(on: .immediate) { register("late") }
+                    promise.future.whenSuccess(
+                        on: context,
+                        callback("first") {
+                            switch trigger {
+                            case .nothing: break
+                            case .completes, .registersByAnother: third!.succeed(1)
+                            case .cancels: third!.cancel()
+                            case .drops: third = nil
+                            case .registers: register("late")
+                            case .cancelsToken: source.cancel()
+                            }
+                        })
+                    promise.future.whenSuccess(on: isMixed ? .immediate : context, callback("second"))
+                    promise.succeed(1)
+                    try pass(.ticks(1), on: loop)
+                    let expected =
+                        switch trigger {
+                        case .nothing: ["first", "second"]
+                        case .completes, .cancels, .drops: ["first", "third", "second"]
+                        case .registersByAnother: ["first", "third", "second", "late"]
+                        case .registers, .cancelsToken: ["first", "second", "late"]
+                        }
+                    // What runs at once runs before what does not.
+                    if context == .immediate { #expect(seen.entries == expected) }
+                    #expect(seen.entries.sorted() == expected.sorted())
+                    third = nil
+                    try settle(loop)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a callback that completes another future is interrupted by the callbacks of that one alone",
+        arguments: Driver.allCases)
+    func nestedCompletion(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promises = (0..<4).map { _ in loop.makePromise(of: Int.self) }
+            for (index, promise) in promises.enumerated() {
+                for name in ["a", "b"] {
+                    promise.future.whenSuccess(on: .immediate) { _ in
+                        seen.add("\(index)\(name)")
+                        if name == "a", index < 3 { promises[index + 1].succeed(1) }
+                        // Too late: of a future whose callbacks run.
+                        promises[0].future.whenSuccess(on: .immediate) { _ in seen.add("late \(index)\(name)")
+                        }
+                        seen.add("end of \(index)\(name)")
+                    }
+                }
+            }
+            promises[0].succeed(1)
+            #expect(
+                seen.entries == [
+                    "0a", "1a", "2a", "3a", "end of 3a", "3b", "end of 3b", "end of 2a", "2b", "end of 2b",
+                    "end of 1a", "1b", "end of 1b", "end of 0a", "0b", "end of 0b",
+                    "late 3a", "late 3b", "late 2a", "late 2b", "late 1a", "late 1b", "late 0a", "late 0b",
+                ])
+        }
+    }
+
     @Test("a callback at once hears of a promise that is dropped", arguments: Driver.allCases)
     func immediateOnDrop(driver: Driver) throws {
         try withLoop(driver) { loop in

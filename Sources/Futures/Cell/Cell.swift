@@ -93,6 +93,8 @@ struct Cell: Equatable {
         /// The step is to run although its own future has been cancelled (`always`).
         @inlinable static var afterCancel: Interest { Interest(rawValue: 8) }
         @inlinable static var all: Interest { Interest(rawValue: 7) }
+        /// In a completed cell: one of its callbacks runs, on another context than the ready queue.
+        static let isCalling = Interest(rawValue: 1 << 12)
     }
 
     @usableFromInline

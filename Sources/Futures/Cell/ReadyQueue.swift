@@ -5,6 +5,8 @@ struct ReadyQueue {
 
     /// The cell whose step runs. The queue's reference to it passes to the first consumer that it completes.
     fileprivate var running: Cell?
+    /// The cell whose outcome that step gets.
+    fileprivate(set) var calling: Cell?
 
     var isEmpty: Bool { first == nil }
 
@@ -26,6 +28,23 @@ struct ReadyQueue {
         cell.next = nil
         cell.flags.insert(.isQueued)
         if let last = last { last.next = cell } else { first = cell }
+        last = cell
+    }
+
+    /// Puts a cell that has no source in front of all others. Takes over the caller's reference to it.
+    mutating func prepend(_ cell: Cell) {
+        cell.retain()
+        cell.source = cell
+        cell.next = first
+        cell.flags.insert(.isQueued)
+        first = cell
+        if last == nil { last = cell }
+    }
+
+    /// Takes over a cell that has been taken from another queue.
+    mutating func append(_ cell: Cell) {
+        if last == nil { first = cell }
+        last?.next = cell
         last = cell
     }
 
@@ -58,7 +77,9 @@ extension EventLoop {
         let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
         if flags.contains(.hasStep) {
             ready.running = cell
+            ready.calling = source
             cell.behavior(.run, cell, source)
+            ready.calling = nil
             if ready.running == nil {
                 source.release()
                 return true

@@ -8,6 +8,10 @@ struct ContextQueues {
     private(set) var inherited: Cell.Interest = []
 
     var immediate = ReadyQueue()
+    /// What was to run at once while another callback of its future did. Whoever runs that one runs these.
+    var postponed = ReadyQueue()
+    /// Whether what was postponed has its place in the ready queue.
+    var isCatchingUp = false
     /// How many callbacks are running that were run at once.
     var depth = 0
     /// Above zero while something is being changed that callbacks are not to see half-way.
@@ -27,6 +31,8 @@ struct ContextQueues {
         let standard = standard == .current ? running : standard
         return Cell.Interest(rawValue: standard.placement | running.placement << 2)
     }
+
+    mutating func takeUpPostponed() { immediate.append(contentsOf: &postponed) }
 
     mutating func appendForNextTurn(_ cell: Cell, source: Cell) { coming.append(cell, source: source) }
 

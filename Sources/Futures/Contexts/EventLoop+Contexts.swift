@@ -51,7 +51,8 @@ extension EventLoop {
         return result
     }
 
-    /// Runs what is to run at once, in the order in which it came, and what comes meanwhile.
+    /// Runs what is to run at once, in the order in which it came. What comes meanwhile runs within the callback
+    /// that brings it, unless it is one of the same future.
     func runImmediate() {
         guard contexts.holds == 0, contexts.depth < LocalContext.depthLimit, !contexts.immediate.isEmpty
         else {
@@ -63,14 +64,60 @@ extension EventLoop {
     }
 
     private func emptyImmediate() {
-        while let cell = contexts.immediate.takeFirst() { run(cell, on: .immediate) }
+        // What callbacks bring about is not put at the end of these: it would run within the first of them.
+        var batch = ReadyQueue()
+        batch.append(contentsOf: &contexts.immediate)
+        while let cell = batch.takeFirst() {
+            if isCalling(cell.source!) { postpone(cell) } else { run(cell, on: .immediate) }
+            if batch.isEmpty { takePostponed(to: &batch) }
+        }
     }
 
     private func run(_ cell: Cell, on context: LocalContext) {
+        let source = cell.source!
+        source.retain()
+        source.interest.insert(.isCalling)
         let outer = contexts.running
         contexts.running = context
         run(cell)
         contexts.running = outer
+        source.interest.remove(.isCalling)
+        source.release()
+    }
+
+    /// Whether a callback of `source` runs.
+    private func isCalling(_ source: Cell) -> Bool {
+        source.interest.contains(.isCalling) || source == ready.calling
+    }
+
+    /// Has a callback, whose reference is taken over, run after the one of its future that runs.
+    private func postpone(_ cell: Cell) {
+        if cell.source == ready.calling, !contexts.isCatchingUp {
+            contexts.isCatchingUp = true
+            let catchUp = SubmitStep<Void> { [unowned self] in
+                contexts.isCatchingUp = false
+                runPostponed()
+            }
+            let object = CellObject.waiting(self, step: catchUp)
+            object.cell.retain()
+            ready.prepend(object.cell)
+        }
+        contexts.postponed.append(cell)
+    }
+
+    /// Moves what need not wait any more to `batch`.
+    private func takePostponed(to batch: inout ReadyQueue) {
+        var left = ReadyQueue()
+        while let cell = contexts.postponed.takeFirst() {
+            if isCalling(cell.source!) { left.append(cell) } else { batch.append(cell) }
+        }
+        contexts.postponed = left
+    }
+
+    /// A callback that may have been waited for has ended.
+    private func runPostponed() {
+        contexts.takeUpPostponed()
+        runImmediate()
     }
 
     // MARK: Later
@@ -91,13 +138,16 @@ extension EventLoop {
     private func runIdle() {
         // The driver may round up.
         if let earliest = timers.earliest, earliest <= driver.now { return fireTimers() }
-        if let cell = contexts.takeIdle() { run(cell, on: .whenIdle) }
+        guard let cell = contexts.takeIdle() else { return }
+        run(cell, on: .whenIdle)
+        runPostponed()
     }
 
     private func runDue() {
         var budget = EventLoop.turnBudget
         while budget > 0, let cell = contexts.due.takeFirst() {
             run(cell, on: .nextTurn)
+            runPostponed()
             budget -= 1
         }
     }

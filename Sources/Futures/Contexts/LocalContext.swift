@@ -2,7 +2,8 @@
 ///
 /// A context that is looked up, ``default`` or ``current``, is looked up when the callback is registered. Outcomes
 /// that no callback wants pass at once, whatever the context. Callbacks of one context run in the order in which
-/// their futures completed, and those of one future in the order in which they were registered.
+/// their futures completed, and those of one future in the order in which they were registered. Callbacks of one
+/// future never overlap.
 public struct LocalContext: Hashable, Sendable {
     /// What registering adds to a cell's interest.
     @usableFromInline let placement: UInt16
@@ -15,8 +16,9 @@ public struct LocalContext: Hashable, Sendable {
 
     /// Within the call that completes the future, or that registers on a completed one.
     ///
-    /// All that the call changes has changed by then. Callbacks that complete each other's futures in this way
-    /// are nested at most ``depthLimit`` deep; what is deeper runs from the ready queue.
+    /// All that the call changes has changed by then. A callback that completes another future is interrupted by the
+    /// callbacks of that one, but not by one of its own future: that runs next. Callbacks that complete each other's
+    /// futures in this way are nested at most ``depthLimit`` deep; what is deeper runs from the ready queue.
     @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
 
     /// After the loop has looked for I/O and timers once.
