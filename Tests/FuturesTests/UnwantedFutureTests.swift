@@ -28,7 +28,7 @@ struct UnwantedFutureTests {
             loop.sleep(for: .zero).flatMap(on: .immediate, token: token, body).asVoid()
         },
         Verb("flatMap to a completion", takesToken: true) { loop, token, body in
-            loop.succeeded(1).flatMap(token: token) { _ in Completion.completeUsing(body()) }.asVoid()
+            loop.succeeded(1).flatMap(token: token) { _ in Completion.using(body()) }.asVoid()
         },
         Verb("flatMap of one that is wanted by another") { loop, _, body in
             loop.succeeded(1).flatMap { _ in body() }.map { $0 }.flatMap { loop.succeeded($0) }.asVoid()
@@ -40,13 +40,13 @@ struct UnwantedFutureTests {
             loop.succeeded(1).flatMapResult(token: token) { _ in body() }.asVoid()
         },
         Verb("flatMapResult to a completion", takesToken: true) { loop, token, body in
-            loop.succeeded(1).flatMapResult(token: token) { _ in Completion.completeUsing(body()) }.asVoid()
+            loop.succeeded(1).flatMapResult(token: token) { _ in Completion.using(body()) }.asVoid()
         },
         Verb("flatMapError", takesToken: true) { loop, token, body in
             loop.failed(Failure(), of: Int.self).flatMapError(token: token) { _ in body() }.asVoid()
         },
         Verb("flatMapError to a completion", takesToken: true) { loop, token, body in
-            loop.failed(Failure()).flatMapError(token: token) { _ in Completion.completeUsing(body()) }
+            loop.failed(Failure()).flatMapError(token: token) { _ in Completion.using(body()) }
                 .asVoid()
         },
         Verb("flatMapCancelled", takesToken: true) { loop, token, body in
@@ -277,7 +277,7 @@ struct UnwantedFutureTests {
             let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
             promise.onCancelRequest {
                 promise.cancel()
-                return .complete(.completeUsing(other.future))
+                return .complete(.using(other.future))
             }
             #expect(promise.future.cancel())
             #expect("\(promise.future), \(other.future)" == "Future(cancelled), Future(cancelled)")

@@ -46,7 +46,7 @@ extension Promise {
     /// As `complete(with:)`; a future that comes too late is asked to cancel.
     private func accept(_ completion: Completion<Value>) -> Bool {
         let isAccepted = complete(with: completion)
-        if !isAccepted, case .completeUsing(let future) = completion { future.cancel() }
+        if !isAccepted, case .using(let future) = completion { future.cancel() }
         return isAccepted
     }
 
