@@ -12,7 +12,7 @@ struct StreamFaultTests {
         if let seed = ProcessInfo.processInfo.environment["FAULT_SEED"].flatMap({ UInt64($0) }) {
             return [seed]
         }
-        return SeededGenerator.seeds(isSoaking ? 10_000 : 500)
+        return SeededGenerator.seeds(isSoaking ? 10_000 : largeCount / 200)
     }()
 
     @Test("what a fault ends a connection with reads as a peer that left")

@@ -5,12 +5,12 @@ import Testing
 /// How long a chain of futures is to be.
 let longChain = largeCount
 
-/// Runs `body` with a loop of its own on a thread that has a stack of 512 KiB.
+/// Runs `body` with a loop of its own on a thread that has a small stack.
 func onSmallStack(_ driver: Driver, _ body: @escaping @Sendable (EventLoop) throws -> Void) throws {
-    try onThread(stackSize: 512 << 10) { try withLoop(driver, body) }
+    try onThread(stackSize: smallStack) { try withLoop(driver, body) }
 }
 
-/// Nothing recurses along a chain of futures: all of these run on a stack of 512 KiB.
+/// Nothing recurses along a chain of futures: all of these run on a small stack.
 struct DepthTests {
     enum End: CaseIterable {
         case completed, failed, cancelled, dropped

@@ -125,7 +125,7 @@ struct ShutdownTests {
 
     @Test("shutdown runs as many callbacks as there were", arguments: Driver.allCases)
     func many(driver: Driver) throws {
-        try withLoop(driver) { loop in
+        try onSmallStack(driver) { loop in
             let promise = loop.makePromise(of: Int.self)
             var (calls, last) = (0, promise.future)
             for _ in 0..<2 * longChain {

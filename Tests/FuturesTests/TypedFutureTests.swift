@@ -114,7 +114,7 @@ struct TypedFutureTests {
         "the failure of a long typed chain that nobody hears of is reported, and all of it freed",
         arguments: Driver.allCases)
     func deep(driver: Driver) throws {
-        try withLoop(driver) { loop in
+        try onSmallStack(driver) { loop in
             var reported = 0
             loop.onUnhandledFailure = { _ in reported += 1 }
             let promise = loop.makePromise(of: Int.self, failingWith: Refusal.self)

@@ -140,7 +140,7 @@ struct TypedMapTests {
         "a loop of typed flatMaps runs in constant memory, and a long typed chain fails without recursion",
         arguments: Driver.allCases)
     func long(driver: Driver) throws {
-        try withLoop(driver) { loop in
+        try onSmallStack(driver) { loop in
             var (left, peak) = (20_000, 0)
             func step() -> TypedFuture<Int, Refusal> {
                 peak = max(peak, loop.statistics.futures)

@@ -3,7 +3,16 @@ internal import Foundation
 /// Whether the full sizes are to be tested: with `SOAK` in the environment.
 public let isSoaking = ProcessInfo.processInfo.environment["SOAK"] != nil
 
-/// How many of something have to fit in memory, stack and time: a tenth with `SMALL` in the environment, where the
-/// thread sanitizer makes each step twenty times as long.
-public let largeCount =
-    isSoaking ? 1_000_000 : ProcessInfo.processInfo.environment["SMALL"] != nil ? 10_000 : 100_000
+/// How many of something have to fit in memory, stack and time, and how often what is random is tried. A debug build,
+/// with or without a sanitizer, tries a tenth of what release tries.
+public let largeCount = isSoaking ? 1_000_000 : isDebug ? 10_000 : 100_000
+
+/// The stack of a thread that `largeCount` calls within each other do not fit: about thirteen bytes for each in debug, and
+/// five in release.
+public let smallStack = isDebug ? 128 << 10 : 512 << 10
+
+#if DEBUG
+    private let isDebug = true
+#else
+    private let isDebug = false
+#endif

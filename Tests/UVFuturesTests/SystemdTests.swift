@@ -59,12 +59,12 @@ struct SystemdTests {
             do {
                 let sockets = try parse(values[0], values[1], values[2])
                 taken += sockets.isEmpty ? 0 : 1
-                try #require(sockets.map(\.descriptor) == (0..<sockets.count).map { Int32(3 + $0) })
+                let descriptors = Array(3..<Int32(3 + sockets.count))
+                try #require(sockets.map(\.descriptor) == descriptors)
                 try #require(sockets.isEmpty || Int(values[0] ?? "") == 42)
                 try #require(sockets.isEmpty || Int(values[1] ?? "") == sockets.count)
-                try #require(
-                    sockets.isEmpty || values[2] == nil
-                        || sockets.map(\.name).joined(separator: ":") == values[2])
+                let names = sockets.map(\.name).joined(separator: ":")
+                try #require(sockets.isEmpty || values[2] == nil || names == values[2])
             } catch FutureError.invalidArgument(let text) {
                 try #require(text.utf8.count < 2_000 && !text.contains("\n"))
             }

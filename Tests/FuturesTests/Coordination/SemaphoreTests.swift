@@ -77,7 +77,7 @@ struct SemaphoreTests {
 
     @Test("a permit that nobody holds any more is released", arguments: Driver.allCases)
     func release(driver: Driver) throws {
-        try withLoop(driver) { loop in
+        try onSmallStack(driver) { loop in
             let semaphore = Semaphore(count: 1, on: loop)
             var held = semaphore.tryAcquire()
             for _ in 0..<largeCount { _ = semaphore.acquire() }
