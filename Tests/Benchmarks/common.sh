@@ -6,6 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 mkdir -p .build/c
 load=.build/c/load
+# Where a measurement puts files of its own.
+export scratch=.build
 
 # What counts and measures single operations; Runner/micro.py knows of more.
 declare -A micro=(
@@ -55,25 +57,25 @@ stop_server() {
 
 # What a run of a command took. Where start-up does not count, subtract a short run from a long one.
 allocations() {
-    LD_PRELOAD=.build/c/count-allocations.so "$@" 2>.build/stderr >/dev/null || die "$*: $(cat .build/stderr)"
-    sed -n 's/^allocations //p' .build/stderr
+    LD_PRELOAD=.build/c/count-allocations.so "$@" 2>"$scratch/stderr" >/dev/null || die "$*: $(cat "$scratch/stderr")"
+    sed -n 's/^allocations //p' "$scratch/stderr"
 }
 live_blocks() {
     allocations "$@" >/dev/null
-    sed -n 's/^live //p' .build/stderr
+    sed -n 's/^live //p' "$scratch/stderr"
 }
 instructions() {
     "${callgrind[@]}" $(stripped "$@") >/dev/null || die "$* failed"
     collected
 }
 
-callgrind=(valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=.build/callgrind.log)
-collected() { sed -n 's/.*Collected : //p' .build/callgrind.log; }
+callgrind=(valgrind --tool=callgrind --callgrind-out-file=/dev/null --log-file=%q{scratch}/callgrind.log)
+collected() { sed -n 's/.*Collected : //p' "$scratch/callgrind.log"; }
 
 # Debian 12's valgrind gives up on the debug information that Swift writes, so this is a command without it.
 stripped() {
-    strip --strip-debug -o .build/stripped "$1"
-    echo .build/stripped "${@:2}"
+    strip --strip-debug -o "$scratch/stripped" "$1"
+    echo "$scratch/stripped" "${@:2}"
 }
 
 # per_operation allocations|instructions PEER FIGURE: what an operation takes, start-up and warm-up left out.
@@ -98,13 +100,13 @@ per_round_trip() {
     for count in "$2" "$3"; do
         case $1 in
         instructions) start_server "${callgrind[@]}" $(stripped "${@:4}") ;;
-        allocations) start_server env LD_PRELOAD="$PWD/.build/c/count-allocations.so" "${@:4}" 2>.build/stderr ;;
+        allocations) start_server env LD_PRELOAD="$PWD/.build/c/count-allocations.so" "${@:4}" 2>"$scratch/stderr" ;;
         esac
         messages+=("$("$load" --port "$port" --connections 1 --round-trips "$count" | grep -oP '"messages":\K\d+')")
         stop_server
         case $1 in
         instructions) taken+=("$(collected)") ;;
-        allocations) taken+=("$(sed -n 's/^allocations //p' .build/stderr)") ;;
+        allocations) taken+=("$(sed -n 's/^allocations //p' "$scratch/stderr")") ;;
         esac
     done
     awk "BEGIN { printf \"%.2f\", (${taken[1]} - ${taken[0]}) / (${messages[1]} - ${messages[0]}) }"
