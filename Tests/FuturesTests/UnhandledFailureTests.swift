@@ -130,6 +130,60 @@ struct UnhandledFailureTests {
         }
     }
 
+    @Test(
+        "a loop that has been shut down lets go of what it called, and calls nobody",
+        arguments: Driver.allCases)
+    func released(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            weak var captured: Witness?
+            let seen = Record()
+            func set() {
+                let witness = Witness()
+                captured = witness
+                loop.onUnhandledFailure = { error in
+                    witness.look()
+                    seen.add(error)
+                }
+                loop.observe { event in
+                    witness.look()
+                    if case .unhandledFailure = event { seen.add("observed") }
+                }
+                loop.onSlowCallback { _ in witness.look() }
+            }
+            set()
+            // The end itself is heard of.
+            let promise = loop.makePromise(of: Int.self)
+            _ = promise.future.recover { _ in throw Failure(1) }
+            let late: Future<Int> = loop.failed(Failure(2))
+            withExtendedLifetime(promise) { loop.shutdown() }
+            #expect(captured == nil)
+            #expect(seen.entries == ["observed", "Failure(code: 1)"])
+            set()
+            #expect(captured == nil && loop.onUnhandledFailure == nil)
+            _ = consume late
+            _ = loop.failed(Failure(3), of: Int.self)
+            #expect(seen.entries.count == 2)
+        }
+    }
+
+    @Test("what fails after the end is printed, whatever was to hear of it")
+    func afterTheEnd() async throws {
+        let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            loop.onUnhandledFailure = { fatalError("handler: \($0)") }
+            var held: Future<Int>? = loop.failed(Failure(1))
+            loop.shutdown()
+            if held != nil { held = nil }
+            _ = loop.failed(Failure(2), of: Int.self)
+        }
+        let printed = String(decoding: result.standardErrorContent, as: UTF8.self)
+        #expect(
+            printed.split(separator: "\n").map(String.init) == [
+                "Unhandled failure of a future: Failure(code: 1)",
+                "Unhandled failure of a future: Failure(code: 2)",
+            ])
+    }
+
     @Test("by default ten lines a second are printed, then the number of the others")
     func printing() async throws {
         let result = try await #require(

@@ -38,6 +38,37 @@ struct AttachTests {
         }
     }
 
+    @Test("a loop that has been detached lets go of what it called, and calls nobody")
+    func releasesHandlers() throws {
+        try withHost { host, loop in
+            weak var captured: Captured?
+            var failures: [any Error] = []
+            func set() {
+                let object = Captured()
+                captured = object
+                loop.onUnhandledFailure = { error in withExtendedLifetime(object) { failures.append(error) } }
+                loop.observe { _ in withExtendedLifetime(object) {} }
+            }
+            set()
+            var late: Future<Int>? = loop.failed(FutureError.aborted)
+            let promise = loop.makePromise(of: Int.self)
+            _ = promise.future.recover { _ in throw FutureError.filtered }
+            let end = loop.detach()
+            end.whenComplete { _ in
+                #expect(captured == nil)
+                set()
+                _ = loop.failed(FutureError.notFailed, of: Int.self)
+            }
+            try host.run(until: end)
+            withExtendedLifetime(promise) {}
+            #expect(captured == nil)
+            #expect(failures as? [FutureError] == [.filtered])
+            if late != nil { late = nil }
+            _ = loop.failed(FutureError.missingValue, of: Int.self)
+            #expect(failures.count == 1)
+        }
+    }
+
     @Test("what is begun outside of our callbacks is done when the host goes on, in order")
     func begunOutside() throws {
         try withHost { host, loop in
@@ -306,3 +337,5 @@ struct DetachTests {
                 == true)
     }
 }
+
+private final class Captured {}

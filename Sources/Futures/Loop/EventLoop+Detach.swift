@@ -35,6 +35,7 @@ extension EventLoop {
     private func detached() {
         EventLoop.withCurrent(self) {
             isTurning = true
+            releaseHandlers()
             detachment?.outcome.succeed(())
             while !ready.isEmpty { drain() }
             reportUnhandledFailures()
@@ -62,6 +63,7 @@ extension EventLoop {
                 endPending(&allowance)
                 if !hasPending { endRemotes(with: FutureError.shutDown) }
             } while hasPending
+            releaseHandlers()
             detachment?.outcome.fail(FutureError.shutDown)
             printOmitted()
             isTurning = false

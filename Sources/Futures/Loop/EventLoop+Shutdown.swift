@@ -27,6 +27,7 @@ extension EventLoop {
             } while !isAtEnd
             printOmitted()
             driver.close {}
+            releaseHandlers()
             isTurning = false
             isTurnRequested = false
         }

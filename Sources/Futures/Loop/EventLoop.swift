@@ -96,11 +96,14 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Called once, at the end of the turn, for each future that failed and was released without anyone having
     /// heard of the failure. Prints to standard error, at most ten lines a second, unless set.
+    ///
+    /// Released when the loop has been shut down, or when the future of ``detach()`` completes, and never called
+    /// afterwards: what fails later is printed.
     public var onUnhandledFailure: ((any Error) -> Void)? {
         get { unhandled.handler }
         set {
             checkThread()
-            unhandled.handler = newValue
+            if !unhandled.isOver { unhandled.handler = newValue }
         }
     }
 

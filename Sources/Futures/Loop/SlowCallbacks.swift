@@ -14,6 +14,7 @@ extension EventLoop {
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {
         checkThread()
+        guard !unhandled.isOver else { return }
         slowCallbacks = report.map {
             SlowCallbackWatch(threshold: threshold.wholeNanoseconds ?? 0, report: $0)
         }

@@ -10,6 +10,8 @@ final class UnhandledFailures {
     /// Whether there are `errors`, and whether some are `omitted`. Each turn asks.
     fileprivate(set) var isPending = false
     fileprivate var hasOmitted = false
+    /// The loop has ended, and calls nobody any more.
+    fileprivate(set) var isOver = false
 }
 
 extension EventLoop {
@@ -47,6 +49,18 @@ extension EventLoop {
                 unhandled.hasOmitted = true
             }
         }
+    }
+
+    /// The loop has ended: from now on it calls nobody.
+    func releaseHandlers() {
+        reportUnhandledFailures()
+        unhandled.isOver = true
+        let handlers = (unhandled.handler, observer, slowCallbacks)
+        unhandled.handler = nil
+        observer = nil
+        slowCallbacks = nil
+        // What they held may fail a future as it goes.
+        withExtendedLifetime(handlers) {}
     }
 
     /// Says how many failures were left out: with the first turn after a second, or at the end of a run.
