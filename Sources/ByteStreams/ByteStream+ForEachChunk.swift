@@ -7,7 +7,8 @@ extension ByteStream {
     /// The next chunk waits for the future that `body` returned, and while it waits the peer is held back: so a
     /// `body` that returns the future of what it wrote never queues more than a chunk. Ends as well, without
     /// failure, when this side calls ``close(within:)``. Fails with what `body` throws or its future fails with,
-    /// with the error that broke the connection, and with ``StreamError/readPending`` if a read is pending.
+    /// with the error that broke the connection, with ``StreamError/readPending`` if a read is pending, and with
+    /// `FutureError.cycle` if `body` returns the future of the whole.
     /// Cancelling it asks the future that it waits for to cancel, and leaves the bytes that follow readable.
     public func forEachChunk<Ignored>(
         _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
@@ -191,6 +192,10 @@ private class ChunkLoop: Reader {
     }
 
     private final func wait(for future: Future<Void>) {
+        if future.isDecided(by: promise.future) {
+            future.ignoreFailure()
+            return end(.failure(FutureError.cycle))
+        }
         waiting = future.mapResult { result in
             self.waiting = nil
             switch result {

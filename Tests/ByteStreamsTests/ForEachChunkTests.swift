@@ -28,6 +28,30 @@ enum ChunkWay: CaseIterable {
 }
 
 struct ForEachChunkTests {
+    @Test("a body that waits for the whole ends it", arguments: ChunkWay.allCases, [0, 1, 2])
+    func cycle(way: ChunkWay, distance: Int) {
+        withStream { stream, transport, loop in
+            var whole: Future<Void>!
+            var calls = 0
+            whole = way.read(stream) { _ -> Future<Void> in
+                calls += 1
+                switch distance {
+                case 0: return whole
+                case 1: return whole.map {}
+                default: return whole.flatMap { loop.succeeded() }.always {}
+                }
+            }
+            transport.deliver("one")
+            loop.advance(by: .zero)
+            #expect(throws: FutureError.cycle) { try whole.result?.get() }
+            transport.deliver("two")
+            loop.advance(by: .zero)
+            #expect(calls == 1)
+            #expect(firstByte(of: "three", stream, transport) == Data("t"))
+            whole = nil
+        }
+    }
+
     @Test("forEachChunk sees every chunk in order and completes at the end", arguments: ChunkWay.allCases)
     func seesAll(way: ChunkWay) {
         withStream { stream, transport, loop in

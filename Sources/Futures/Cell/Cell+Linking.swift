@@ -33,8 +33,8 @@ extension Cell {
         }
     }
 
-    /// Whether something further up decides this cell's outcome.
-    private func waits(for other: Cell) -> Bool {
+    /// Whether `other`, further up, decides this cell's outcome.
+    fileprivate func waits(for other: Cell) -> Bool {
         var cell = self
         while let source = cell.source, source != cell {
             if source == other { return true }
@@ -54,5 +54,17 @@ extension Cell {
         } else {
             self.source = source
         }
+    }
+}
+
+extension Future {
+    /// Whether this is `other`, or follows from it: then `other` must not wait for this.
+    package func isDecided<Other>(by other: Future<Other>) -> Bool { cell.isDecided(by: other.cell) }
+}
+
+extension CellObject {
+    func isDecided(by other: CellObject) -> Bool {
+        let (cell, other) = (checkedRoot, other.cell.root)
+        return cell == other || cell.waits(for: other)
     }
 }

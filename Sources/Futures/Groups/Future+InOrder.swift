@@ -105,6 +105,7 @@ private final class InOrder<Value, Total> {
     }
 
     func wait(for future: Future<Total>) {
+        if future.cell.isDecided(by: all.target) { return all.fail(FutureError.cycle) }
         isWaiting = true
         all.group.wait(
             for: future.cell,

@@ -51,6 +51,7 @@ final class Traversal<Element, Output, Total>: Producer {
         started += 1
         let future = try body(element).cell
         guard future.cell.isOf(cell.loop) else { Misuse.foreignFuture() }
+        if future.isDecided(by: cell) { throw FutureError.cycle }
         let step = MemberStep(index: index) { source, index in
             self.ended(source.readResult(as: Output.self), index)
         }

@@ -40,6 +40,7 @@ final class Repetition<Ignored>: Producer {
         do {
             try timer.get()
             let future = try body()
+            if future.cell.isDecided(by: cell) { throw FutureError.cycle }
             waiting = future.cell.observe(
                 CompleteObserver<Ignored> { self.ended($0.map { _ in }) }, when: .all)
             if cell.isCompleted { settled() }
