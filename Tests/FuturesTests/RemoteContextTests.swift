@@ -76,7 +76,10 @@ struct RemoteContextTests {
             try expect(one.tap(on: context) { _ = away($0) }, succeedsWith: 1)
             expect(one.tap(on: context) { _ in throw Failure(7) }, failsWith: Failure(7))
             expect(failed.tapError(on: context) { _ = away($0) }, failsWith: Failure(2))
-            expect(failed.tapError(on: context) { _ in throw Failure(8) }, failsWith: Failure(8))
+            let both = #expect(throws: CleanUpError.self) {
+                try loop.run(until: failed.tapError(on: context) { _ in throw Failure(8) })
+            }
+            #expect(both?.cleanUpError as? Failure == Failure(8))
             try expect(one.tapResult(on: context) { _ = away($0) }, succeedsWith: 1)
             expectCancelled(cancelled.tapResult(on: context) { _ = away($0) })
             try expect(one.filter(on: context) { away($0) == 1 }, succeedsWith: 1)

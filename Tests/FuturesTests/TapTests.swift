@@ -41,8 +41,6 @@ struct TapTests {
             let value = loop.succeeded(1)
             expect(value.tap { _ in throw Failure(2) }, failsWith: Failure(2))
             expect(value.tapResult { _ in throw Failure(3) }, failsWith: Failure(3))
-            let error = loop.failed(Failure(4), of: Int.self)
-            expect(error.tapError { _ in throw Failure(5) }, failsWith: Failure(5))
         }
     }
 

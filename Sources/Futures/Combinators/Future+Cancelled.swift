@@ -14,7 +14,8 @@ extension Future {
     /// A future with this outcome, in front of which `body` sees the error, or a `CancellationError`.
     ///
     /// `body` runs exactly once, also when the returned future itself is cancelled; those of futures upstream
-    /// run first. What it throws replaces the error, or the cancellation that comes from upstream.
+    /// run first. What it throws replaces the cancellation that comes from upstream; after an error it is a
+    /// ``CleanUpError``, which has both.
     public func tapErrorOrCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> Void

@@ -13,68 +13,63 @@ extension Future {
         return cell.derive(step, when: .success, on: context, token: token)
     }
 
-    /// A future with this outcome, which completes after what `body` returns for the error has succeeded.
+    /// Waits, after an error, for what `body` returns for that, and passes the error on.
     ///
-    /// If that fails or is cancelled, or `body` throws, that is the outcome.
+    /// Fails with a ``CleanUpError``, which has both errors, if that fails or is cancelled, or `body` throws.
     public func flatTapError<C: Completing>(
         including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
     ) -> Future<Value> {
-        flatMapError(including: policy, on: context, token: token) { error in
-            try body(error).completion.map { _ in throw error }
+        let step = CompletingStep<Value, Value> { result in
+            result.after(C.completion { try body(result.thrownError!) })
         }
+        return cell.derive(step, when: policy.interest, on: context, token: token)
     }
 
-    /// A future with this outcome, which completes after what `body` returns for the outcome has succeeded.
+    /// Waits for what `body` returns for the outcome, and passes the outcome on.
     ///
-    /// If that fails or is cancelled, or `body` throws, that is the outcome.
+    /// If that fails or is cancelled, or `body` throws, that is the outcome; after an error it is a ``CleanUpError``,
+    /// which has both.
     public func flatTapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
     ) -> Future<Value> {
-        flatMapResult(on: context, token: token) { result in
-            try body(result).completion.map { _ in try result.get() }
-        }
+        let step = CompletingStep<Value, Value> { result in result.after(C.completion { try body(result) }) }
+        return cell.derive(step, when: .all, on: context, token: token)
     }
 
-    /// A future with this outcome, which completes after the clean-up that `body` returns has succeeded.
+    /// Waits for the clean-up that `body` returns, and passes the outcome on.
     ///
     /// `body` runs exactly once, on value, error and cancellation alike. If the clean-up fails or is cancelled,
-    /// or `body` throws, that is the outcome. It also runs when the returned future itself is cancelled; that
+    /// or `body` throws, that is the outcome; after an error it is a ``CleanUpError``, which has both. It also runs when the returned future itself is cancelled; that
     /// does not wait for it, and a failure of it is then reported as unhandled.
     public func flatAlways<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> C
     ) -> Future<Value> {
-        let step = CleanUpStep<Value> { try body().completion.map { _ in } }
-        return cell.derive(step, when: [.all, .afterCancel], on: context, token: token)
+        cell.derive(CleanUpStep<Value, C>(body), when: [.all, .afterCancel], on: context, token: token)
     }
 }
 
-private struct CleanUpStep<Output>: Step {
-    let body: () throws -> Completion<Void>
+private struct CleanUpStep<Output, C: Completing>: Step {
+    let body: () throws -> C
 
-    init(_ body: @escaping () throws -> Completion<Void>) { self.body = body }
+    init(_ body: @escaping () throws -> C) { self.body = body }
 
     func run(source: Cell, target: Cell) {
         let wasOpen = target.isOpen
-        let cleanUp = start()
+        let cleanUp = C.completion(catching: body)
+        // Who has cancelled it does not care for what it was to pass on.
+        let result: Result<Output, any Error> =
+            target.isOpen ? source.readResult(as: Output.self) : .failure(CancellationError())
+        let outcome = result.after(cleanUp)
         guard target.isOpen else {
             // Released at once, and so reported if it fails: nobody waits for it any more.
-            let ending = target.withLoop { $0.completed(cleanUp).asVoid() }
+            let ending = target.withLoop { $0.completed(outcome) }
             // Started for a future that is cancelled, it runs to its end.
             if wasOpen { ending.cancel() }
             return
         }
-        let result = source.readResult(as: Output.self)
-        target.complete(with: cleanUp.map { _ in try result.get() })
-    }
-
-    private func start() -> Completion<Void> {
-        do {
-            return try body()
-        } catch {
-            return .failure(error)
-        }
+        target.complete(with: outcome)
     }
 }

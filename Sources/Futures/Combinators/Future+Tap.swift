@@ -8,7 +8,7 @@ extension Future {
         cell.derive(TapStep(body: { try body($0.get()) }), when: .success, on: context, token: token)
     }
 
-    /// A future with this outcome, which completes after `body` has seen the error. What `body` throws replaces it.
+    /// Shows the error to `body`, and passes it on. If `body` throws, fails with a ``CleanUpError``, which has both.
     @inlinable
     public func tapError(
         including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
@@ -16,13 +16,16 @@ extension Future {
         _ body: @escaping (any Error) throws -> Void
     ) -> Future<Value> {
         recover(including: policy, on: context, token: token) { error in
-            try body(error)
+            do { try body(error) } catch let second {
+                throw Result<Value, any Error>.failure(error).thrown(byCleanUp: second)
+            }
             throw error
         }
     }
 
-    /// A future with this outcome, which completes after `body` has seen it. What `body` throws replaces it.
-    /// Cancellation reads as `CancellationError`.
+    /// Shows the outcome to `body`, and passes it on. Cancellation reads as `CancellationError`.
+    ///
+    /// What `body` throws replaces the outcome; after an error it is a ``CleanUpError``, which has both.
     @inlinable
     public func tapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -54,7 +57,7 @@ struct TapStep<Output>: Step {
             try body(result)
             target.complete(result)
         } catch {
-            target.fail(error)
+            target.fail(result.thrown(byCleanUp: error))
         }
     }
 }

@@ -5,6 +5,7 @@ extension EventLoop {
     /// are taken from the sequence when they are needed, the first ones at once, and none after a failure, which is
     /// that of the whole: what is still pending then is asked to cancel. So is it when the whole, or `token`, is
     /// cancelled; with a token that is cancelled already none is taken. With a `context`, `body` is run there.
+    /// Completes at once if there are no elements.
     /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `limit` is not positive.
     public func traverse<Element, Value>(
         _ elements: some Sequence<Element>, limit: Int = .max, on context: LocalContext? = nil,
@@ -13,7 +14,9 @@ extension EventLoop {
         traverse(elements, limit: limit, into: [Value?](), token, placed(body, on: context)) {
             values, result, index in
             values.place(try result.get(), at: index)
-        }.map { values in values.map { $0! } }
+        } conclude: { values in
+            values.map { $0! }
+        }
     }
 
     /// A future of the outcomes of the futures that `body` returns for `elements`, in their order.
@@ -30,7 +33,9 @@ extension EventLoop {
             do { return try body(element) } catch { return failed(error) }
         } take: { results, result, index in
             results.place(result, at: index)
-        }.map { results in results.map { $0! } }
+        } conclude: { results in
+            results.map { $0! }
+        }
     }
 
     /// A future that completes when all futures that `body` returns for `elements` have succeeded, one after another
@@ -42,6 +47,7 @@ extension EventLoop {
     ) -> Future<Void> {
         traverse(elements, limit: limit, into: (), token, placed(body, on: context)) { _, result, _ in
             _ = try result.get()
+        } conclude: {
         }
     }
 
@@ -73,28 +79,34 @@ extension EventLoop {
             try body()
         } take: { _, result, _ in
             _ = try result.get()
+        } conclude: {
         }
     }
 
-    private func traverse<Element, Output, Total>(
+    private func traverse<Element, Output, Total, Value>(
         _ elements: some Sequence<Element>, limit: Int, into total: Total, _ token: CancellationToken,
         _ body: @escaping (Element) throws -> Future<Output>,
-        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
-    ) -> Future<Total> {
+        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
+        conclude: @escaping (Total) -> Value
+    ) -> Future<Value> {
         var iterator = elements.makeIterator()
-        return traverse(limit: limit, into: total, token, pull: { iterator.next() }, body: body, take: take)
+        return traverse(
+            limit: limit, into: total, token, pull: { iterator.next() }, body: body, take: take,
+            conclude: conclude)
     }
 
-    private func traverse<Element, Output, Total>(
+    private func traverse<Element, Output, Total, Value>(
         limit: Int, into total: Total, _ token: CancellationToken, pull: @escaping () throws -> Element?,
         body: @escaping (Element) throws -> Future<Output>,
-        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
-    ) -> Future<Total> {
+        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
+        conclude: @escaping (Total) -> Value
+    ) -> Future<Value> {
         checkThread()
         guard !token.isCancelled else { return failed(CancellationError()) }
         guard limit > 0 else { return failed(FutureError.unsuitableLimit(limit)) }
-        let cell = CellObject.plain(self, state: .pending, of: Total.self)
-        Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take).start()
+        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take, conclude: conclude)
+            .start()
         return Future(cell).until(token)
     }
 

@@ -8,8 +8,8 @@ extension Future {
     ///
     /// `onFirstFailure` is called once, with the error and the index of the future that failed first. A `token` that
     /// is cancelled cancels the whole.
-    /// An empty group is of the loop `loop`, or else of the one whose callback this is. Traps if the futures are
-    /// not all of one loop.
+    /// An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither.
+    /// Traps if the futures are not all of one loop.
     @inlinable
     public static func all(
         _ futures: some Sequence<Future>, failFast: Bool = true, cancelRemaining: CancelRemaining = .always,
@@ -51,7 +51,8 @@ extension Future {
     /// A future of the outcomes of all `futures`, in their order; of an empty array if there are none.
     ///
     /// It never fails; it is cancelled if `token` is. Cancellation of one reads as `CancellationError`. An empty group
-    /// is of the loop `loop`, or else of the one whose callback this is. Traps if the futures are not all of one loop.
+    /// is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither. Traps if the
+    /// futures are not all of one loop.
     public static func allSettled(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<[Result<Value, any Error>]> {
@@ -62,8 +63,8 @@ extension Future {
     /// called for each as it completes.
     ///
     /// Fails with the first error that `body` throws, and is cancelled if `token` is; what is pending then is asked to
-    /// cancel. An empty group is of
-    /// the loop `loop`, or else of the one whose callback this is.
+    /// cancel. An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there is
+    /// neither.
     public static func mapEach<NewValue>(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>, _ index: Int) throws -> NewValue

@@ -15,7 +15,7 @@ extension Future {
     ///
     /// `update` sees each value as soon as it and all before it are there. Fails with the first failure in order,
     /// or with what `update` throws; what is pending then is asked to cancel if nobody else waits for it. An empty
-    /// group is of the loop `loop`, or else of the one whose callback this is.
+    /// group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither.
     public static func reduce<Total>(
         _ futures: some Sequence<Future>, into initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ update: @escaping (inout Total, Value) throws -> Void
@@ -54,7 +54,7 @@ extension Future {
     ///
     /// A future that fails or is cancelled counts as one that does not. What is pending once it is found is asked to
     /// cancel if nobody else waits for it. Fails with what `predicate` throws. An empty group is of the loop
-    /// `loop`, or else of the one whose callback this is.
+    /// `loop`, or else of the one whose callback this is; it traps if there is neither.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool

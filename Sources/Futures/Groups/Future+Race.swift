@@ -2,7 +2,8 @@ extension Future {
     /// A future with the outcome of the first of `futures` to complete, whichever that outcome is.
     ///
     /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. An empty group is of the loop `loop`, or else
+    /// of the one whose callback this is; it traps if there is neither. Traps if the futures are not all of one loop.
     public static func race(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -21,8 +22,9 @@ extension Future {
     ///
     /// Then it fails with an ``AggregateError`` of all errors, in the order of the futures, or is cancelled if all
     /// of them were. What is pending when there is a value is asked to cancel if nobody else waits for it, as far
-    /// as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. Traps if
-    /// they are not all of one loop.
+    /// as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. An empty
+    /// group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither. Traps if
+    /// the futures are not all of one loop.
     public static func firstSuccess(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -47,7 +49,8 @@ extension Future {
     ///
     /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
     /// Fails with ``FutureError/invalidArgument(_:)`` if there are less than `count` futures, or if that is
-    /// negative. Traps if they are not all of one loop.
+    /// negative. An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there
+    /// is neither. Traps if the futures are not all of one loop.
     public static func firstCompleted(
         _ count: Int, of futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none

@@ -1,11 +1,12 @@
 /// Work on one element after another, several at a time: the producer of the future of it all.
-final class Traversal<Element, Output, Total>: Producer {
+final class Traversal<Element, Output, Total, Value>: Producer {
     private let cell: CellObject
     private let limit: Int
     /// The next element, or `nil` at the end.
     private let pull: () throws -> Element?
     private let body: (Element) throws -> Future<Output>
     private let take: (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+    private let conclude: (Total) -> Value
     private var total: Total
     /// The observers of the futures that are pending, by the index of their element.
     private var running: [Int: CellObject] = [:]
@@ -15,7 +16,8 @@ final class Traversal<Element, Output, Total>: Producer {
     init(
         _ cell: CellObject, limit: Int, total: Total, pull: @escaping () throws -> Element?,
         body: @escaping (Element) throws -> Future<Output>,
-        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
+        conclude: @escaping (Total) -> Value
     ) {
         self.cell = cell
         self.limit = limit
@@ -23,6 +25,7 @@ final class Traversal<Element, Output, Total>: Producer {
         self.pull = pull
         self.body = body
         self.take = take
+        self.conclude = conclude
     }
 
     func start() {
@@ -40,7 +43,7 @@ final class Traversal<Element, Output, Total>: Producer {
                 }
                 if !cell.isCompleted { try start(element) }
             }
-            if isExhausted, running.isEmpty { cell.succeed(total) }
+            if isExhausted, running.isEmpty { cell.succeed(conclude(total)) }
         } catch {
             cell.fail(error)
         }

@@ -82,25 +82,28 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future with this outcome, which completes after `body`, run by `context`, has seen the error. What `body`
-    /// throws replaces it.
+    /// A future with this outcome, which completes after `body`, run by `context`, has seen the error. If `body`
+    /// throws, it fails with a ``CleanUpError``, which has both.
     public func tapError(
         including policy: RecoverPolicy = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> Void
     ) -> Future<Value> {
         mapError(including: policy, on: context) { error in
-            try body(error)
+            do { try body(error) } catch let second {
+                throw Result<Value, any Error>.failure(error).thrown(byCleanUp: second)
+            }
             return error
         }
     }
 
-    /// A future with this outcome, which completes after `body`, run by `context`, has seen it. What `body` throws
-    /// replaces it. Cancellation reads as `CancellationError`.
+    /// A future with this outcome, which completes after `body`, run by `context`, has seen it. Cancellation reads as
+    /// `CancellationError`. What `body` throws replaces the outcome; after an error it is a ``CleanUpError``, which has
+    /// both.
     public func tapResult(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) throws -> Void
     ) -> Future<Value> {
         mapResult(on: context) { result in
-            try body(result)
+            do { try body(result) } catch { throw result.thrown(byCleanUp: error) }
             return try result.get()
         }
     }

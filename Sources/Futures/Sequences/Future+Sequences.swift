@@ -22,8 +22,8 @@ extension Future {
     /// The order counts from this call on, whenever the values are asked for. They are there once: a second iteration
     /// gets what the first has left. Those that are still pending when the iterator is released, or has thrown, or
     /// the sequence is released and was never iterated, are asked to cancel if nobody else waits for them, as far as
-    /// `cancelRemaining` says. A group of none is of the loop `loop`, or else of the one whose callback this is.
-    /// Traps if the futures are not all of one loop.
+    /// `cancelRemaining` says. A group of none is of the loop `loop`, or else of the one whose callback this is;
+    /// it traps if there is neither. Traps if the futures are not all of one loop.
     public static func inCompletionOrder(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil

@@ -3,7 +3,7 @@ extension TypedFuture {
     ///
     /// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else
     /// waits for them, as `cancelRemaining` says. An empty group is of the loop `loop`, or else of
-    /// the one whose callback this is. Traps if the futures are not all of one loop.
+    /// the one whose callback this is; it traps if there is neither. Traps if the futures are not all of one loop.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil

@@ -1,0 +1,51 @@
+/// Two errors: the one that a future had failed with, and the one that its clean-up failed with after that.
+///
+/// A verb that waits for a closure and keeps the outcome, as `flatAlways`, `flatTapError` or `tapError` does, fails with
+/// this when the closure throws, or its future fails or is cancelled, while there is an error already.
+public struct CleanUpError: Error {
+    /// What the future had failed with before.
+    public let error: any Error
+    /// What the clean-up failed with: a `CancellationError` if it was cancelled.
+    public let cleanUpError: any Error
+
+    public init(_ error: any Error, cleanUpError: any Error) {
+        self.error = error
+        self.cleanUpError = cleanUpError
+    }
+}
+
+extension CleanUpError: CustomStringConvertible {
+    public var description: String { "\(error); and the clean-up after that failed: \(cleanUpError)" }
+}
+
+extension Result where Failure == any Error {
+    /// What is thrown when a clean-up fails after this outcome. Cancellation is no error that could be lost.
+    @usableFromInline
+    func thrown(byCleanUp cleanUpError: any Error) -> any Error {
+        guard let error = failure else { return cleanUpError }
+        return CleanUpError(error, cleanUpError: cleanUpError)
+    }
+
+    /// This outcome, once `cleanUp` has succeeded.
+    func after<Ignored>(_ cleanUp: Completion<Ignored>) -> Completion<Success> {
+        guard failure != nil else { return cleanUp.map { _ in try get() } }
+        switch cleanUp {
+        case .success: return completion
+        case .failure(let error): return .failure(thrown(byCleanUp: error))
+        case .cancelled: return .failure(thrown(byCleanUp: CancellationError()))
+        case .completeUsing(let future):
+            let outcome = future.mapResult { cleanUp in
+                if let error = cleanUp.thrownError { throw thrown(byCleanUp: error) }
+                return try get()
+            }
+            return .completeUsing(outcome)
+        }
+    }
+}
+
+extension Completing {
+    /// What `body` returns, or the error that it throws.
+    static func completion(catching body: () throws -> Self) -> Completion<Value> {
+        do { return try body().completion } catch { return .failure(error) }
+    }
+}
