@@ -12,7 +12,7 @@ extension Cell {
     func registerObserver(_ child: Cell, when interest: Interest) {
         if interest.contains(.failure) { flags.insert(.isObserved) }
         child.flags.insert(.isObserved)
-        child.place(interest)
+        child.place(interest.union(.listens))
         append(child)
     }
 

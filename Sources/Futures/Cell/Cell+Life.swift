@@ -73,6 +73,7 @@ extension Cell {
                 next = heirs.next
             }
             heir.cell.flags.insert(.isObserved)
+            if let forever = producer as? Forever { return forever.adopt(heir) }
             heir.fail(FutureError.abandoned)
         }
     }

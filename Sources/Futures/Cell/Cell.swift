@@ -93,8 +93,11 @@ struct Cell: Equatable {
         /// The step is to run although its own future has been cancelled (`always`).
         @inlinable static var afterCancel: Interest { Interest(rawValue: 8) }
         @inlinable static var all: Interest { Interest(rawValue: 7) }
+        // Bits 4 to 11 are those of contexts.
         /// In a completed cell: one of its callbacks runs, on another context than the ready queue.
         static let isCalling = Interest(rawValue: 1 << 12)
+        /// Of an observer: nobody holds it, and it is there to hear of the outcome.
+        static var listens: Interest { Interest(rawValue: 1 << 13) }
     }
 
     @usableFromInline

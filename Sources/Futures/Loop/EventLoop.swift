@@ -45,7 +45,9 @@ public final class EventLoop: @unchecked Sendable {
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
     var abandonmentWatches: [UInt64: WatchedCell] = [:]
-    /// Whether there are any. Each look at the dictionary itself would be checked at run time.
+    /// What nothing completes, and nobody holds but those that follow from it.
+    var orphanages = Fifo<Forever>()
+    /// Whether there is any of both. Each look at these themselves would be checked at run time.
     var watchesAbandonment = false
     var lastWatchNumber: UInt64 = 0
     var promises = PromiseList()

@@ -51,6 +51,7 @@ extension EventLoop {
             watched.watch.loop = nil
             for handler in handlers { enqueue(handler) }
         }
-        watchesAbandonment = !abandonmentWatches.isEmpty
+        if !orphanages.isEmpty { cancelForgotten() }
+        watchesAbandonment = !abandonmentWatches.isEmpty || !orphanages.isEmpty
     }
 }

@@ -124,18 +124,4 @@ extension EventLoop {
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {
         sleep(for: delay).flatMap { completing }
     }
-
-    /// A future that is pending until it is cancelled, or the loop is shut down. Does not keep the loop alive.
-    public func forever<Value>(of _: Value.Type = Value.self) -> Future<Value> {
-        checkThread()
-        guard !isShutDown else { return failed(FutureError.shutDown) }
-        let cell = CellObject.waiting(self, step: NoStep<Value>())
-        startTimer(cell, deadline: .max, keepsAlive: false)
-        return Future(cell)
-    }
-}
-
-/// Even at the end of all time there is nothing to complete with.
-private struct NoStep<Output>: Step {
-    func run(source: Cell, target: Cell) {}
 }

@@ -1,0 +1,85 @@
+extension EventLoop {
+    /// Returns a future that is pending until it is cancelled, or the loop is shut down. Does not keep the loop alive.
+    ///
+    /// It goes when nobody holds it. What follows from it lives on as long as somebody holds that, or listens to it by
+    /// a `when…`, an `await` or a group; afterwards it is cancelled in one of the next turns.
+    public func forever<Value>(of _: Value.Type = Value.self) -> Future<Value> {
+        checkThread()
+        guard !isShutDown else { return failed(FutureError.shutDown) }
+        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        cell.setProducer(Forever())
+        cell.failAtShutdown()
+        return Future(cell)
+    }
+
+    /// Cancels what follows from futures that nothing completes, where nobody holds it or listens to it any more.
+    func cancelForgotten() {
+        var (unseen, budget) = (orphanages.count, 64)
+        while unseen > 0, budget > 0, let forever = orphanages.takeFirst() {
+            unseen -= 1
+            if forever.isForgotten {
+                forever.cancel()
+            } else if forever.isPending {
+                budget -= 1
+                orphanages.append(forever)
+            }
+        }
+    }
+}
+
+/// The producer of a future that nothing completes.
+final class Forever: Producer {
+    /// Stands for the future, which nobody holds any more, in front of those that wait for it.
+    private var heir: CellObject?
+    /// How often not to look: the longer a look takes, the rarer it is.
+    private var patience = 0
+
+    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+
+    override func settled() { heir = nil }
+
+    /// The future has gone, and `heir` has taken over those that wait for it.
+    func adopt(_ heir: CellObject) {
+        self.heir = heir
+        heir.setProducer(self)
+        heir.failAtShutdown()
+        let loop = heir.loop
+        loop.orphanages.append(self)
+        loop.watchesAbandonment = true
+        loop.requestTurn()
+    }
+
+    fileprivate var isPending: Bool { heir != nil }
+
+    fileprivate func cancel() { heir?.fail(CancellationError()) }
+
+    /// Whether nobody would hear of the future's end.
+    fileprivate var isForgotten: Bool {
+        guard let heir else { return false }
+        guard patience == 0 else {
+            patience -= 1
+            return false
+        }
+        let (isForgotten, visits) = heir.cell.areConsumersForgotten()
+        patience = visits / 16
+        return isForgotten
+    }
+}
+
+extension Cell {
+    /// Whether nobody holds any of those that follow from this cell, or listens; and how many have been looked at.
+    fileprivate func areConsumersForgotten() -> (Bool, visits: Int) {
+        var (visits, cells) = (0, [self])
+        while let cell = cells.popLast() {
+            var consumer = cell.first
+            while let current = consumer {
+                visits += 1
+                if !current.isHeldOnce || current.interest.contains(.listens) { return (false, visits) }
+                cells.append(current)
+                // What a linked cell has there is its root.
+                consumer = cell.state == .linked ? nil : current.next
+            }
+        }
+        return (true, visits)
+    }
+}
