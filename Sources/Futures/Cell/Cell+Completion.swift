@@ -113,6 +113,8 @@ extension Cell {
         consumer.next = nil
         if !consumer.interest.isDisjoint(with: interestOfOutcome) {
             withLoop { $0.dispatch(consumer, source: self) }
+        } else if consumer.interest.contains(.atOnce) {
+            consumer.runAtOnce(on: self)
         } else {
             consumer.source = nil
             consumer.dropStep()
@@ -120,6 +122,17 @@ extension Cell {
             if target.state == .pending { target.copyOutcome(of: self) }
             consumer.release()
         }
+    }
+
+    // Apart, which makes the way past it shorter.
+    @inline(never)
+    private func runAtOnce(on completed: Cell) {
+        source = nil
+        if flags.contains(.hasStep) {
+            flags.remove(.hasStep)
+            behavior(.run, self, completed)
+        }
+        release()
     }
 
     private var interestOfOutcome: Interest {

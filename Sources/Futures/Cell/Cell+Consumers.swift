@@ -10,7 +10,7 @@ extension Cell {
 
     /// The same for a consumer of which nobody hears: it does not count as hearing of a failure unless it wants it.
     func registerObserver(_ child: Cell, when interest: Interest) {
-        if interest.contains(.failure) { flags.insert(.isObserved) }
+        if !interest.isDisjoint(with: [.failure, .atOnce]) { flags.insert(.isObserved) }
         child.flags.insert(.isObserved)
         child.place(interest.union(.listens))
         append(child)

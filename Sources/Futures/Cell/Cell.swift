@@ -93,6 +93,9 @@ struct Cell: Equatable {
         /// The step is to run although its own future has been cancelled (`always`).
         @inlinable static var afterCancel: Interest { Interest(rawValue: 8) }
         @inlinable static var all: Interest { Interest(rawValue: 7) }
+        /// The step runs no user's code, and runs at once, within the change, on the outcomes that are not among the
+        /// above: so a group does not lag behind its members.
+        @inlinable static var atOnce: Interest { Interest(rawValue: 1 << 14) }
         // Bits 4 to 11 are those of contexts.
         /// In a completed cell: one of its callbacks runs, on another context than the ready queue.
         static let isCalling = Interest(rawValue: 1 << 12)

@@ -13,13 +13,22 @@ final class Group: Producer {
         target.setProducer(self)
     }
 
-    func wait<S: Step>(for future: CellObject, step: S) where S.Output == Void {
+    /// Has `step` run when `future` completes: at once, or, if the outcome is one of `queued`, from the ready queue,
+    /// since it calls a user's closure.
+    func wait<S: Step>(
+        for future: CellObject, queued: Cell.Interest = [], step: S
+    ) where S.Output == Void {
         guard future.cell.isOf(target.loop) else { Misuse.foreignFuture() }
+        guard !target.isCompleted else { return letGo(future) }
         let member = CellObject.waiting(future.loop, step: step)
         unsafe members.append(member)
-        future.registerObserver(member, when: .all)
-        // The user's code that made the future may have ended the group.
-        if target.isCompleted { settled() }
+        future.registerObserver(member, when: queued.union(.atOnce))
+    }
+
+    /// The group has its outcome already.
+    private func letGo(_ future: CellObject) {
+        future.markObserved()
+        if cancelRemaining != .never { _ = future.requestCancellation() }
     }
 
     /// Ends the group with the outcome of an input that has no value.
@@ -34,6 +43,8 @@ final class Group: Producer {
     override func settled() {
         let members = unsafe members
         unsafe self.members = []
+        // All, before the first future is asked to cancel: that may complete others.
+        for member in members { member.cell.dropStep() }
         for member in members { member.stopObserving(cancelling: cancelRemaining != .never) }
     }
 }

@@ -27,7 +27,7 @@ extension Future {
                 case .success(let value):
                     if let values = values.add(value, at: index) { all.succeed(values) }
                 case .failure(let error):
-                    if let error = result.failure { onFirstFailure?(error, index) }
+                    if let onFirstFailure { all.call(onFirstFailure, result, index) }
                     all.fail(error)
                 }
             }
@@ -41,9 +41,9 @@ extension Future {
         _ onFirstFailure: ((any Error, _ index: Int) -> Void)?
     ) -> Future<[Value]> {
         var firstFailure = onFirstFailure
-        func hasFailed(_ result: Result<Value, any Error>, _ index: Int) {
-            guard firstFailure != nil, let error = result.failure else { return }
-            firstFailure.take()?(error, index)
+        func hasFailed(_ all: Gathering<[Value]>, _ result: Result<Value, any Error>, _ index: Int) {
+            guard result.failure != nil, let handler = firstFailure.take() else { return }
+            all.call(handler, result, index)
         }
         return settle(futures, on: loop, cancelRemaining, observer: hasFailed, conclude: join)
     }
@@ -77,14 +77,15 @@ extension Future {
 
     private static func settle<Output>(
         _ futures: some Sequence<Future>, on loop: EventLoop?, _ cancelRemaining: CancelRemaining = .always,
-        observer: @escaping (Result<Value, any Error>, _ index: Int) -> Void = { _, _ in },
+        observer: @escaping (Gathering<Output>, Result<Value, any Error>, _ index: Int) -> Void = { _, _, _ in
+        },
         conclude: @escaping ([Result<Value, any Error>]) -> Result<Output, any Error>
     ) -> Future<Output> {
         gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: conclude([])) { all, count in
             var results = [Result<Value, any Error>?](repeating: nil, count: count)
             var missing = count
             return { result, index in
-                observer(result, index)
+                observer(all, result, index)
                 results[index] = result
                 missing -= 1
                 if missing == 0 { all.complete(conclude(results.map { $0! })) }

@@ -6,7 +6,7 @@ extension Future {
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<[Value]> {
-        inOrder(futures, cancelRemaining, on: loop, token, into: []) { values, result, _ in
+        inOrder(futures, cancelRemaining, on: loop, queued: [], token, into: []) { values, result, _ in
             values.append(try result.get())
         }
     }
@@ -59,7 +59,8 @@ extension Future {
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool
     ) -> Future<Value?> {
-        inOrder(futures, on: loop, token, into: nil) { found, result, order in
+        // A failure may be followed by a value that is there already.
+        inOrder(futures, on: loop, queued: .all, token, into: nil) { found, result, order in
             guard case .success(let value) = result, try predicate(value) else { return }
             found = value
             order.end()
@@ -68,10 +69,12 @@ extension Future {
 
     private static func inOrder<Total>(
         _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
-        _ token: CancellationToken, into initial: Total,
+        queued: Cell.Interest = .success, _ token: CancellationToken, into initial: Total,
         _ take: @escaping (inout Total, Result<Value, any Error>, InOrder<Value, Total>) throws -> Void
     ) -> Future<Total> {
-        gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success(initial)) {
+        gather(
+            futures, cancelRemaining: cancelRemaining, on: loop, queued: queued, ifEmpty: .success(initial)
+        ) {
             all, count in
             let order = InOrder(all, count: count, total: initial, take: take)
             return { result, index in order.arrived(result, index) }
@@ -108,7 +111,7 @@ private final class InOrder<Value, Total> {
         if future.cell.isDecided(by: all.target) { return all.fail(FutureError.cycle) }
         isWaiting = true
         all.group.wait(
-            for: future.cell,
+            for: future.cell, queued: .success,
             step: CompleteObserver<Total> { result in
                 self.isWaiting = false
                 do {

@@ -25,6 +25,14 @@ struct Gathering<Output> {
     /// Ends the group with the outcome of an input that has no value.
     @usableFromInline
     func fail(_ error: any Error) { group.fail(error) }
+
+    /// Has a user's handler called with the error in `result`, if there is one, before anybody hears of the outcome.
+    @usableFromInline
+    func call<Value>(
+        _ handler: @escaping (any Error, Int) -> Void, _ result: Result<Value, any Error>, _ index: Int
+    ) {
+        if let error = result.failure { target.loop.enqueue { handler(error, index) } }
+    }
 }
 
 /// Tells a group which of its inputs has completed. Of no type but its own, which the closure knows: a group of a
@@ -39,11 +47,12 @@ struct MemberStep: Step {
 }
 
 extension Future {
-    /// A future that is completed by what `collect` returns, which is called with each outcome as it arrives.
+    /// A future that is completed by what `collect` returns, which is called with each outcome as it arrives: with those
+    /// of `queued` from the ready queue, since it calls a user's closure then, with others at once.
     @inlinable
     static func gather<Output>(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
-        ifEmpty: @autoclosure () -> Result<Output, any Error>,
+        queued: Cell.Interest = [], ifEmpty: @autoclosure () -> Result<Output, any Error>,
         collect: (Gathering<Output>, _ count: Int) -> (Result<Value, any Error>, _ index: Int) -> Void
     ) -> Future<Output> {
         let cells = futures.map { $0.cell }
@@ -54,7 +63,7 @@ extension Future {
         }
         let gathering = Gathering<Output>(target, cancelRemaining)
         let arrived = collect(gathering, cells.count)
-        gathering.group.wait(for: cells) { source, index in
+        gathering.group.wait(for: cells, queued: queued) { source, index in
             arrived(source.readResult(as: Value.self), index)
         }
         return Future<Output>(target)
@@ -69,10 +78,17 @@ extension Future {
 extension Group {
     /// Waits for all `futures`. `arrived` is called with each as it completes, and its index.
     @usableFromInline
-    func wait(for futures: [CellObject], _ arrived: @escaping (_ source: Cell, _ index: Int) -> Void) {
-        for (index, future) in futures.enumerated() {
-            wait(for: future, step: MemberStep(index: index, arrived: arrived))
+    func wait(
+        for futures: [CellObject], queued: Cell.Interest,
+        _ arrived: @escaping (_ source: Cell, _ index: Int) -> Void
+    ) {
+        let loop = target.loop
+        loop.withoutCallbacks {
+            for (index, future) in futures.enumerated() {
+                wait(for: future, queued: queued, step: MemberStep(index: index, arrived: arrived))
+            }
         }
+        loop.releaseTheDead()
     }
 }
 

@@ -12,6 +12,8 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private var running: [Int: CellObject] = [:]
     private var started = 0
     private var isExhausted = false
+    /// Whether more will be started from the ready queue.
+    private var isStarting = false
 
     init(
         _ cell: CellObject, limit: Int, total: Total, pull: @escaping () throws -> Element?,
@@ -34,8 +36,11 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     }
 
     private func startMore() {
+        isStarting = true
+        var room = limit - running.count
         do {
-            while running.count < limit, !isExhausted, !cell.isCompleted {
+            while room > 0, !isExhausted, !cell.isCompleted {
+                room -= 1
                 if cell.loop.isShutDown { throw FutureError.shutDown }
                 guard let element = try pull() else {
                     isExhausted = true
@@ -43,7 +48,8 @@ final class Traversal<Element, Output, Total, Value>: Producer {
                 }
                 if !cell.isCompleted { try start(element) }
             }
-            if isExhausted, running.isEmpty { cell.succeed(conclude(total)) }
+            isStarting = false
+            goOn()
         } catch {
             cell.fail(error)
         }
@@ -58,7 +64,10 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         let step = MemberStep(index: index) { source, index in
             self.ended(source.readResult(as: Output.self), index)
         }
-        running[index] = future.observe(step, when: .all)
+        let observer = CellObject.waiting(cell.loop, step: step)
+        running[index] = observer
+        // A failure is known at once. After a value, user's code runs: the next element is asked for.
+        future.registerObserver(observer, when: [.success, .atOnce])
         // The body may have ended it all.
         if cell.isCompleted { settled() }
     }
@@ -67,9 +76,20 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         running[index] = nil
         do {
             try take(&total, result, index)
-            startMore()
+            if case .success = result { startMore() } else { goOn() }
         } catch {
             cell.fail(error)
+        }
+    }
+
+    /// Succeeds, or starts more later, unless that is under way.
+    private func goOn() {
+        guard !isStarting, !cell.isCompleted else { return }
+        if isExhausted {
+            if running.isEmpty { cell.succeed(conclude(total)) }
+        } else if running.count < limit {
+            isStarting = true
+            cell.loop.enqueue { self.startMore() }
         }
     }
 

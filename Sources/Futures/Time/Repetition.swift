@@ -41,8 +41,10 @@ final class Repetition<Ignored>: Producer {
             try timer.get()
             let future = try body()
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
-            waiting = future.cell.observe(
-                CompleteObserver<Ignored> { self.ended($0.map { _ in }) }, when: .all)
+            let run = CellObject.waiting(
+                loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
+            waiting = run
+            future.cell.registerObserver(run, when: .atOnce)
             if cell.isCompleted { settled() }
         } catch {
             ended(.failure(error))
