@@ -28,11 +28,23 @@ extension CellObject {
         }
     }
 
-    fileprivate func tie(to token: TokenCondition, cancellingSource: Bool) {
+    func tie(to token: TokenCondition, cancellingSource: Bool) {
         guard !isCompleted, token.canBeMet else { return }
         setProducer(
             TokenTie(
                 TokenWatch(token, for: self) { $0.cell.endWaiting(cancellingSource: cancellingSource) }))
+    }
+}
+
+extension TokenCondition {
+    /// Cancels `target`, of a group of `inputs`, if the token has been cancelled already. Returns whether it has.
+    @usableFromInline
+    func ends(_ target: CellObject, of inputs: [CellObject]) -> Bool {
+        guard target.cell.isOf(loop) else { Misuse.foreignToken() }
+        guard isMet else { return false }
+        for input in inputs { input.markObserved() }
+        target.fail(CancellationError())
+        return true
     }
 }
 

@@ -5,6 +5,9 @@ final class Group: Producer {
     @exclusivity(unchecked) private var members: [CellObject] = []
     let target: CellObject
     private var cancelRemaining: CancelRemaining
+    /// The member that waits for what a user's closure has returned: of the group itself, not one of its inputs.
+    private var work: CellObject?
+    private var watch: TokenWatch?
 
     init(target: CellObject, cancelRemaining: CancelRemaining) {
         self.target = target
@@ -18,11 +21,37 @@ final class Group: Producer {
     func wait<S: Step>(
         for future: CellObject, queued: Cell.Interest = [], step: S
     ) where S.Output == Void {
-        guard future.cell.isOf(target.loop) else { Misuse.foreignFuture() }
+        checkLoop(of: future)
         guard !target.isCompleted else { return letGo(future) }
         let member = CellObject.waiting(future.loop, step: step)
         unsafe members.append(member)
         future.registerObserver(member, when: queued.union(.atOnce))
+    }
+
+    /// As `wait`, for a future that a user's closure has returned. There is one at a time.
+    func wait<S: Step>(forWork future: CellObject, queued: Cell.Interest, step: S) where S.Output == Void {
+        checkLoop(of: future)
+        let member = CellObject.waiting(future.loop, step: step)
+        work = member
+        future.registerObserver(member, when: queued.union(.atOnce))
+        // The closure may have ended the group.
+        if target.isCompleted { settled() }
+    }
+
+    /// Ends the group when `token` is cancelled, which may not be yet, and then leaves its futures alone.
+    @usableFromInline
+    func end(by token: TokenCondition) {
+        guard token.canBeMet else { return }
+        watch = TokenWatch(token, for: target) { ($0.cell.producer as? Group)?.leave() }
+    }
+
+    private func leave() {
+        cancelRemaining = .never
+        target.fail(CancellationError())
+    }
+
+    private func checkLoop(of future: CellObject) {
+        guard future.cell.isOf(target.loop) else { Misuse.foreignFuture() }
     }
 
     /// The group has its outcome already.
@@ -41,6 +70,9 @@ final class Group: Producer {
 
     /// The outcome is there, or nobody wants it: stops waiting for what is still pending.
     override func settled() {
+        watch?.end()
+        watch = nil
+        work.take()?.stopObserving(cancelling: true)
         let members = unsafe members
         unsafe self.members = []
         // All, before the first future is asked to cancel: that may complete others.

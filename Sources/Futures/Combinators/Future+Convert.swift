@@ -72,8 +72,13 @@ extension Future {
         with other: Future<Other>, on context: LocalContext = .default, token: CancellationToken = .none,
         _ combine: @escaping (Value, Other) throws -> NewValue
     ) -> Future<NewValue> {
-        until(token, cancellingSource: false).and(other.until(token, cancellingSource: false))
-            .map(on: context, token: token) { try combine($0.0, $0.1) }
+        guard !token.isCancelled else {
+            other.ignoreFailure()
+            return map(token: token) { _ in throw CancellationError() }
+        }
+        let both = and(other)
+        if let condition = token.condition { (both.cell.cell.producer as? Group)?.end(by: condition) }
+        return both.map(on: context, token: token) { try combine($0.0, $0.1) }
     }
 }
 

@@ -7,7 +7,7 @@ extension Future {
     /// errors it is cancelled if one of the futures was.
     ///
     /// `onFirstFailure` is called once, with the error and the index of the future that failed first. A `token` that
-    /// is cancelled cancels the whole.
+    /// is cancelled cancels the whole, and leaves the futures alone.
     /// An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither.
     /// Traps if the futures are not all of one loop.
     @inlinable
@@ -17,10 +17,11 @@ extension Future {
         onFirstFailure: ((any Error, _ index: Int) -> Void)? = nil
     ) -> Future<[Value]> {
         guard failFast else {
-            return allAtTheEnd(futures, cancelRemaining, on: loop, onFirstFailure).ending(with: token)
+            return allAtTheEnd(futures, cancelRemaining, on: loop, token, onFirstFailure)
         }
-        return gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success([])) {
-            all, count in
+        return gather(
+            futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: .success([])
+        ) { all, count in
             var values = ArrivedValues<Value>(count)
             return { result, index in
                 switch result {
@@ -31,57 +32,66 @@ extension Future {
                     all.fail(error)
                 }
             }
-        }.ending(with: token)
+        }
     }
 
     /// `all` that does not fail fast.
     @usableFromInline
     static func allAtTheEnd(
         _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining, on loop: EventLoop?,
-        _ onFirstFailure: ((any Error, _ index: Int) -> Void)?
+        _ token: CancellationToken, _ onFirstFailure: ((any Error, _ index: Int) -> Void)?
     ) -> Future<[Value]> {
         var firstFailure = onFirstFailure
         func hasFailed(_ all: Gathering<[Value]>, _ result: Result<Value, any Error>, _ index: Int) {
             guard result.failure != nil, let handler = firstFailure.take() else { return }
             all.call(handler, result, index)
         }
-        return settle(futures, on: loop, cancelRemaining, observer: hasFailed, conclude: join)
+        return settle(futures, on: loop, token, cancelRemaining, observer: hasFailed, conclude: join)
     }
 
     /// A future of the outcomes of all `futures`, in their order; of an empty array if there are none.
     ///
-    /// It never fails; it is cancelled if `token` is. Cancellation of one reads as `CancellationError`. An empty group
-    /// is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither. Traps if the
-    /// futures are not all of one loop.
+    /// It never fails; it is cancelled if `token` is, which leaves the futures alone. Cancellation of one reads as
+    /// `CancellationError`. An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if
+    /// there is neither. Traps if the futures are not all of one loop.
     public static func allSettled(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<[Result<Value, any Error>]> {
-        settle(futures, on: loop) { .success($0) }.until(token)
+        settle(futures, on: loop, token) { .success($0) }
     }
 
     /// A future of what `body` makes of the outcome and the index of each of `futures`, in their order. `body` is
     /// called for each as it completes.
     ///
-    /// Fails with the first error that `body` throws, and is cancelled if `token` is; what is pending then is asked to
-    /// cancel. An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there is
-    /// neither.
+    /// Fails with the first error that `body` throws; what is pending then is asked to cancel. Is cancelled if `token`
+    /// is, which leaves the futures alone. An empty group is of the loop `loop`, or else of the one whose callback
+    /// this is; it traps if there is neither.
     public static func mapEach<NewValue>(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>, _ index: Int) throws -> NewValue
     ) -> Future<[NewValue]> {
+        let isOver = token.isCancelled
         let mapped = futures.enumerated().map { index, future in
-            future.mapResult { result in try body(result, index) }
+            future.mapResult(token: isOver ? token : .none) { result in try body(result, index) }
         }
-        return Future<NewValue>.all(mapped, on: loop, token: token)
+        let all = Future<NewValue>.all(mapped, on: loop, token: token)
+        // After the whole: it would ask the others to cancel if one of these ended first.
+        if let condition = token.condition, !isOver {
+            for future in mapped { future.cell.tie(to: condition, cancellingSource: false) }
+        }
+        return all
     }
 
     private static func settle<Output>(
-        _ futures: some Sequence<Future>, on loop: EventLoop?, _ cancelRemaining: CancelRemaining = .always,
+        _ futures: some Sequence<Future>, on loop: EventLoop?, _ token: CancellationToken,
+        _ cancelRemaining: CancelRemaining = .always,
         observer: @escaping (Gathering<Output>, Result<Value, any Error>, _ index: Int) -> Void = { _, _, _ in
         },
         conclude: @escaping ([Result<Value, any Error>]) -> Result<Output, any Error>
     ) -> Future<Output> {
-        gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: conclude([])) { all, count in
+        gather(
+            futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: conclude([])
+        ) { all, count in
             var results = [Result<Value, any Error>?](repeating: nil, count: count)
             var missing = count
             return { result, index in

@@ -73,12 +73,12 @@ extension Future {
         _ take: @escaping (inout Total, Result<Value, any Error>, InOrder<Value, Total>) throws -> Void
     ) -> Future<Total> {
         gather(
-            futures, cancelRemaining: cancelRemaining, on: loop, queued: queued, ifEmpty: .success(initial)
-        ) {
-            all, count in
+            futures, cancelRemaining: cancelRemaining, on: loop, queued: queued, token: token,
+            ifEmpty: .success(initial)
+        ) { all, count in
             let order = InOrder(all, count: count, total: initial, take: take)
             return { result, index in order.arrived(result, index) }
-        }.until(token)
+        }
     }
 }
 
@@ -111,7 +111,7 @@ private final class InOrder<Value, Total> {
         if future.cell.isDecided(by: all.target) { return all.fail(FutureError.cycle) }
         isWaiting = true
         all.group.wait(
-            for: future.cell, queued: .success,
+            forWork: future.cell, queued: .success,
             step: CompleteObserver<Total> { result in
                 self.isWaiting = false
                 do {

@@ -8,14 +8,16 @@ extension Future {
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future {
-        gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: refusal(of: "race")) { race, _ in
+        gather(
+            futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: refusal(of: "race")
+        ) { race, _ in
             { result, _ in
                 switch result {
                 case .success: race.complete(result)
                 case .failure(let error): race.fail(error)
                 }
             }
-        }.until(token)
+        }
     }
 
     /// A future of the first value among those of `futures`; errors and cancellation count only if there is none.
@@ -30,7 +32,8 @@ extension Future {
         on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future {
         gather(
-            futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: refusal(of: "firstSuccess")
+            futures, cancelRemaining: cancelRemaining, on: loop, token: token,
+            ifEmpty: refusal(of: "firstSuccess")
         ) { first, count in
             var errors = [(any Error)?](repeating: nil, count: count)
             var missing = count
@@ -42,7 +45,7 @@ extension Future {
                 let failures = errors.compactMap { $0 }
                 first.fail(failures.isEmpty ? CancellationError() : AggregateError(failures))
             }
-        }.until(token)
+        }
     }
 
     /// A future of the first `count` outcomes of `futures`, with their indices, in the order in which they came.
@@ -64,13 +67,14 @@ extension Future {
                     "the first \(count) of \(futures.count) futures make no sense; give from 0 to \(futures.count)"
                 ))
         }
-        return gather(futures, cancelRemaining: cancelRemaining, on: loop, ifEmpty: .success([])) {
-            first, _ in
+        return gather(
+            futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: .success([])
+        ) { first, _ in
             var completed: [(index: Int, result: Result<Value, any Error>)] = []
             return { result, index in
                 completed.append((index, result))
                 if completed.count == count { first.succeed(completed) }
             }
-        }.until(token)
+        }
     }
 }

@@ -18,7 +18,11 @@ extension Future {
         token: CancellationToken = .none
     ) -> Future where Value == Either<A, B> {
         let target = CellObject.plain(first.loop, state: .pending, of: Value.self)
+        if let condition = token.condition, condition.ends(target, of: [first.cell, second.cell]) {
+            return Future(target)
+        }
         let either = Gathering<Value>(group: Group(target: target, cancelRemaining: cancelRemaining))
+        if let condition = token.condition { either.group.end(by: condition) }
         func wait<Part>(for future: Future<Part>, _ side: @escaping (Part) -> Value) {
             either.group.wait(
                 for: future.cell,
@@ -31,7 +35,7 @@ extension Future {
         }
         wait(for: first, Value.left)
         wait(for: second, Value.right)
-        return Future(target).until(token)
+        return Future(target)
     }
 
     /// A future of the first outcome among those of `futures`, whose it was, and the others, which go on.
@@ -41,13 +45,14 @@ extension Future {
         from futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<Selection<Value>> {
         let futures = Array(futures)
-        return gather(futures, cancelRemaining: .never, on: loop, ifEmpty: refusal(of: "select")) {
-            first, _ in
+        return gather(
+            futures, cancelRemaining: .never, on: loop, token: token, ifEmpty: refusal(of: "select")
+        ) { first, _ in
             { result, index in
                 var rest = futures
                 rest.remove(at: index)
                 first.succeed(Selection(index: index, result: result, rest: rest))
             }
-        }.until(token)
+        }
     }
 }

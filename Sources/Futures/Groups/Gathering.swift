@@ -52,16 +52,21 @@ extension Future {
     @inlinable
     static func gather<Output>(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
-        queued: Cell.Interest = [], ifEmpty: @autoclosure () -> Result<Output, any Error>,
+        queued: Cell.Interest = [], token: CancellationToken = .none,
+        ifEmpty: @autoclosure () -> Result<Output, any Error>,
         collect: (Gathering<Output>, _ count: Int) -> (Result<Value, any Error>, _ index: Int) -> Void
     ) -> Future<Output> {
         let cells = futures.map { $0.cell }
         let target = CellObject.plain(.ofGroup(cells, loop), state: .pending, of: Output.self)
+        if let condition = token.condition, condition.ends(target, of: cells) {
+            return Future<Output>(target)
+        }
         guard !cells.isEmpty else {
             target.complete(ifEmpty())
             return Future<Output>(target)
         }
         let gathering = Gathering<Output>(target, cancelRemaining)
+        if let condition = token.condition { gathering.group.end(by: condition) }
         let arrived = collect(gathering, cells.count)
         gathering.group.wait(for: cells, queued: queued) { source, index in
             arrived(source.readResult(as: Value.self), index)
