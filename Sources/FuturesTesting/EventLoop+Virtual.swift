@@ -4,10 +4,16 @@ extension EventLoop {
     /// A loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
     ///
     /// It schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
-    /// While nobody drives it, it moves to the thread of the task that uses it next, as a test does that awaits something in
-    /// between. It traps when it is used elsewhere while somebody drives it, and by a thread that runs no task.
-    public static func virtual() -> EventLoop {
-        let driver = VirtualDriver()
+    ///
+    /// While nobody drives it, it moves to the thread of the task that uses it next, as a test does that awaits something
+    /// in between. It traps when it is used elsewhere while somebody drives it, and by a thread that runs no task.
+    ///
+    /// After `maxCallbacksPerInstant` callbacks between two movements of the clock, within one call, it traps, and says
+    /// where the last one was made: most often callbacks that start each other without end. Callbacks that other
+    /// threads bring do not count. Looked at after each turn, so a few thousand more may have run. The place needs
+    /// a build for debugging.
+    public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
+        let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
         let loop = EventLoop(driver: driver, movesWithTasks: true)
         driver.loop = loop
         return loop

@@ -12,15 +12,23 @@ final class VirtualDriver: LoopDriver {
     /// How often the driver has been woken since the clock moved or nothing was left to do.
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
+    private var instant: BusyInstant
     /// Signalled whenever `isWoken` becomes `true`.
     private let wakeUps = DispatchSemaphore(value: 0)
     unowned var loop: EventLoop!
+
+    init(maxCallbacksPerInstant: Int) {
+        instant = BusyInstant(limit: maxCallbacksPerInstant)
+    }
 
     func arm(deadline: UInt64?, keepsAlive: Bool) {
         alarm = deadline.map { ($0, keepsAlive) }
     }
 
-    func requestTurn() { isTurnRequested = true }
+    func requestTurn() {
+        isTurnRequested = true
+        instant.callbackWasMade()
+    }
     func wake() {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }
     }
@@ -31,6 +39,7 @@ final class VirtualDriver: LoopDriver {
     /// Runs what is ready, and, when nothing is, jumps to the next deadline.
     func run() {
         isStopped = false
+        instant.begin(loop)
         while !isStopped {
             let isBusy = takeWhatIsDue()
             if isBusy, !isFlooded { continue }
@@ -54,6 +63,7 @@ final class VirtualDriver: LoopDriver {
 
     /// Moves the clock to `end`, from deadline to deadline.
     func advance(to end: UInt64) {
+        instant.begin(loop)
         while true {
             if takeWhatIsDue(), !isFlooded { continue }
             guard let alarm, alarm.deadline <= end else { break }
@@ -67,13 +77,19 @@ final class VirtualDriver: LoopDriver {
     private var isFlooded: Bool { wakeUpsInARow >= 1024 }
 
     private func goOn(to deadline: UInt64) {
-        now = max(now, deadline)
+        if deadline > now {
+            now = deadline
+            instant.begin(loop)
+        }
         wakeUpsInARow = 0
         fireAlarm()
     }
 
     /// Moves the clock on without firing anything.
-    func takeTime(_ nanoseconds: UInt64) { now = now.addingSaturated(nanoseconds) }
+    func takeTime(_ nanoseconds: UInt64) {
+        now = now.addingSaturated(nanoseconds)
+        if nanoseconds > 0 { instant.begin(loop) }
+    }
 
     func closeHandles() {}
     var openHandles: [String] { [] }
@@ -85,6 +101,7 @@ final class VirtualDriver: LoopDriver {
     /// One of each that is due without the clock moving, so that none of them starves the others. `false` if that was
     /// nothing, or nothing that keeps alive.
     private func takeWhatIsDue() -> Bool {
+        instant.count(loop)
         let tookWakeUp = takeWakeUp()
         let tookTurn = takeTurn()
         if tookWakeUp { wakeUpsInARow += 1 } else if !tookTurn { wakeUpsInARow = 0 }
@@ -109,6 +126,8 @@ final class VirtualDriver: LoopDriver {
     private func waitForWakeUp() {
         wakeUps.wait()
         isWoken.store(false, ordering: .releasing)
+        // Other threads may bring as much as they like.
+        instant.begin(loop)
         loop.wokenUp()
     }
 

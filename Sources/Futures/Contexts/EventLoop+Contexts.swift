@@ -139,8 +139,10 @@ extension EventLoop {
         // The driver may round up.
         if let earliest = timers.earliest, earliest <= driver.now { return fireTimers() }
         guard let cell = contexts.takeIdle() else { return }
-        run(cell, on: .whenIdle)
-        runPostponed()
+        enqueue { [unowned self] in
+            run(cell, on: .whenIdle)
+            runPostponed()
+        }
     }
 
     private func runDue() {

@@ -2,6 +2,8 @@
 struct SlowCallbackWatch {
     let threshold: UInt64
     let report: (Duration) -> Void
+    /// Whether the driver is asked for a turn by each callback that is made, and so learns who does that.
+    var revealsMakers = false
 }
 
 extension EventLoop {
@@ -24,7 +26,11 @@ extension EventLoop {
     func drainWatching(budget: Int) -> Int {
         var budget = budget
         var started = driver.now
-        while budget > 0, runNext() {
+        let revealsMakers = slowCallbacks?.revealsMakers == true
+        defer { if revealsMakers { isTurning = true } }
+        while budget > 0 {
+            if revealsMakers { (isTurning, isTurnRequested) = (false, false) }
+            guard runNext() else { break }
             budget -= 1
             let ended = driver.now
             if let watch = slowCallbacks, ended - started > watch.threshold {
@@ -36,4 +42,13 @@ extension EventLoop {
         }
         return budget
     }
+
+    /// Has the driver asked for a turn whenever a callback makes another one, by which it can see where that is. Of use
+    /// before a trap only: the loop is upset by it.
+    package func revealMakers() {
+        slowCallbacks = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
+    }
+
+    /// How many callbacks the loop has run from its ready queue.
+    package var callbackCount: UInt64 { work.callbacks }
 }
