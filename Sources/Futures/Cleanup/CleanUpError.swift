@@ -33,12 +33,12 @@ extension Result where Failure == any Error {
         case .success: return completion
         case .failure(let error): return .failure(thrown(byCleanUp: error))
         case .cancelled: return .failure(thrown(byCleanUp: CancellationError()))
-        case .completeUsing(let future):
+        case .using(let future):
             let outcome = future.mapResult { cleanUp in
                 if let error = cleanUp.thrownError { throw thrown(byCleanUp: error) }
                 return try get()
             }
-            return .completeUsing(outcome)
+            return .using(outcome)
         }
     }
 }

@@ -15,10 +15,10 @@ private enum End: CaseIterable {
     func end(on loop: EventLoop) throws -> Completion<Int> {
         switch self {
         case .throwsError: throw Self.cleanUp
-        case .fails: .completeUsing(loop.failed(Self.cleanUp))
-        case .failsLater: .completeUsing(loop.failed(Self.cleanUp, after: .zero))
+        case .fails: .using(loop.failed(Self.cleanUp))
+        case .failsLater: .using(loop.failed(Self.cleanUp, after: .zero))
         case .isCancelled: .cancelled
-        case .isCancelledLater: .completeUsing(loop.failed(CancellationError(), after: .zero))
+        case .isCancelledLater: .using(loop.failed(CancellationError(), after: .zero))
         case .throwsCancellation: throw CancellationError()
         case .isWrong: .failure(Self.cleanUp)
         }
