@@ -71,6 +71,41 @@ struct HandlerTests {
         }
     }
 
+    enum Failing: CaseIterable, Codable {
+        case throwing, future, awaiting
+    }
+
+    @Test(
+        "a failure that nobody hears of is printed with the connection that it ended",
+        arguments: Failing.allCases)
+    func printed(failing: Failing) async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [failing] in
+            let loop = try EventLoop()
+            let server: TCPServer =
+                switch failing {
+                case .throwing: TCPServer(on: loop, owning: { _ in throw Mistake() })
+                case .future: TCPServer(on: loop) { $0.read().map { _ in throw Mistake() } }
+                case .awaiting:
+                    TCPServer(on: loop) { connection in
+                        _ = try await connection.read().value
+                        throw Mistake()
+                    }
+                }
+            let port = try server.listen(host: "127.0.0.1", port: 0).port
+            let client = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop).flatMap { client in
+                client.write("x").ignoreFailure()
+                return client.closed.always { _ = client }
+            }
+            .recover { _ in }
+            try loop.run(until: client)
+            _ = try loop.run(until: server.shutdown(grace: .seconds(60)))
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(printed.contains("Unhandled failure of the handler of TCPConnection "), "\(printed)")
+        #expect(printed.contains("(127.0.0.1:") && printed.contains("): Mistake()\n"), "\(printed)")
+    }
+
     // MARK: The table
 
     private typealias Served = (SocketAddress, shutdown: () -> Future<ShutdownSummary>)

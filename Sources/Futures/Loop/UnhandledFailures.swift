@@ -3,11 +3,11 @@ final class UnhandledFailures {
     static let linesPerSecond = 10
 
     var handler: ((any Error) -> Void)?
-    fileprivate var errors: [any Error] = []
+    fileprivate var failures: [(error: any Error, subject: String)] = []
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0
     fileprivate var omitted = 0
-    /// Whether there are `errors`, and whether some are `omitted`. Each turn asks.
+    /// Whether there are `failures`, and whether some are `omitted`. Each turn asks.
     fileprivate(set) var isPending = false
     fileprivate var hasOmitted = false
     /// The loop has ended, and calls nobody any more.
@@ -15,10 +15,11 @@ final class UnhandledFailures {
 }
 
 extension EventLoop {
-    func reportUnhandled(_ error: any Error) {
+    /// Reports `error` at the end of the turn, as a failure of `subject`.
+    package func reportUnhandled(_ error: any Error, of subject: String = "a future") {
         // Whoever shuts the loop down knows that what was pending fails.
         if isShutDown, error as? FutureError == .shutDown { return }
-        unhandled.errors.append(error)
+        unhandled.failures.append((error, subject))
         unhandled.isPending = true
         requestTurn()
     }
@@ -29,21 +30,21 @@ extension EventLoop {
     }
 
     private func report() {
-        let errors = unhandled.errors
-        unhandled.errors = []
+        let failures = unhandled.failures
+        unhandled.failures = []
         unhandled.isPending = false
         if unhandled.handler == nil, driver.now - unhandled.secondStarted >= 1_000_000_000 {
             printOmitted()
             unhandled.secondStarted = driver.now
             unhandled.printed = 0
         }
-        for error in errors {
+        for (error, subject) in failures {
             if isObserved { tell(.unhandledFailure(error)) }
             if let handler = unhandled.handler {
                 handler(error)
             } else if unhandled.printed < UnhandledFailures.linesPerSecond {
                 unhandled.printed += 1
-                StandardError.print("Unhandled failure of a future: \(error)")
+                StandardError.print("Unhandled failure of \(subject): \(error)")
             } else {
                 unhandled.omitted += 1
                 unhandled.hasOmitted = true

@@ -272,12 +272,13 @@ public final class SocketServer<Connection: SocketConnection> {
         case .success:
             connection.end(within: connection.limits.closeDeadline)
             if connection.hasEndedWell { return }
-            connection.closed.whenFailure { [self] error in report(error) }
+            connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):
+            let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
             connection.abort()
             // It wrote what its peer has sent after the half-close.
             if connection.isDraining, error as? StreamError == .writeSideShutDown { return }
-            report(error)
+            report(error, of: subject)
         }
     }
 
@@ -330,9 +331,11 @@ public final class SocketServer<Connection: SocketConnection> {
         if connections.isEmpty, acceptors.isEmpty { shutdownPromise?.succeed(summary) }
     }
 
-    private func report(_ error: any Error) {
+    /// `subject` is what has failed, for the line that is printed where nobody hears of it.
+    private func report(_ error: any Error, of subject: @autoclosure () -> String = "a server") {
         guard !isExpected(error) else { return }
-        if let onConnectionError { onConnectionError(error) } else { _ = loop.failed(error, of: Void.self) }
+        if let onConnectionError { return onConnectionError(error) }
+        loop.reportUnhandled(error, of: subject())
     }
 }
 
