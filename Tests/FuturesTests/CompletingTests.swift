@@ -185,11 +185,12 @@ struct CompletingTests {
             let ended = [
                 one.flatMap { $0 > 1 ? .success($0) : .cancelled }, one.flatMapResult { _ in .cancelled },
                 failed.flatMapError { _ in .cancelled }, cancelled.flatMapCancelled { .cancelled },
-                one.flatTap { _ in .cancelled }, failed.flatTapError { _ in .cancelled },
+                one.flatTap { _ in .cancelled },
                 one.flatTapResult { _ in .cancelled }, one.flatAlways { .cancelled },
             ]
             for future in ended { expectCancelled(future) }
             expect(one.flatMap { _ -> Completion<Int> in .failure(Failure(2)) }, failsWith: Failure(2))
+            expect(failed.flatTapError { _ in .success(()) }, failsWith: Failure(1))
         }
     }
 
