@@ -54,7 +54,8 @@ enum Circle: String, CaseIterable, Codable, CustomTestStringConvertible {
                 .flatMapError { error in loop.failed(error is Failure ? FutureError.cycle : error) }
         case .poll:
             var runs = 0
-            whole = loop.poll(every: .ticks(1), until: { $0 == 2 }) { () throws -> Future<Int> in
+            let isTwo = { (number: Int) in number == 2 }
+            whole = loop.poll(every: .ticks(1), until: isTwo) { () throws -> Future<Int> in
                 runs += 1
                 return later(runs)
             }
