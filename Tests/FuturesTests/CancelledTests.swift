@@ -37,7 +37,9 @@ struct CancelledTests {
             let throwing = loop.failed(CancellationError(), of: Int.self).tapCancelled { throw Failure(3) }
             expect(throwing, failsWith: Failure(3))
             let other = loop.failed(Failure(4), of: Int.self).tapErrorOrCancelled { _ in throw Failure(5) }
-            expect(other, failsWith: Failure(5))
+            let both = #expect(throws: CleanUpError.self) { try loop.run(until: other) }
+            #expect(both?.error as? Failure == Failure(4))
+            #expect(both?.cleanUpError as? Failure == Failure(5))
         }
     }
 

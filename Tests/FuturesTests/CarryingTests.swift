@@ -68,7 +68,7 @@ struct CarryingTests {
         case .concurrentFunction: await observe(loop.succeeded(1))
         case .foreignActor: await Foreign().complete(loop.makePromise(of: Int.self))
         case .foreignActorMakes: await Foreign().makeFuture(loop)
-        case .foreignActorAwaits: try await Foreign().value(of: loop.makePromise(of: Int.self).future)
+        case .foreignActorAwaits: try await Foreign().value(of: loop.sleep(for: .zero).map { 1 })
         case .mutex:
             let guarded = Guarded(loop.makePromise(of: Int.self))
             _ = await Task.detached { guarded.promise.withLock { $0.succeed(1) } }.value
@@ -90,11 +90,26 @@ struct CarryingTests {
             [way] in
             try onThread {
                 let loop = EventLoop.virtual()
-                try loop.run(until: Future(on: loop) { try await CarryingTests.carry(way, loop) })
+                let body = Future(on: loop) {
+                    try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                        try await CarryingTests.carry(way, loop)
+                    }
+                }
+                try loop.run(until: body)
             }
         }
         let printed = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(printed.contains("This future, promise or timer was used off its event loop's thread."))
+    }
+
+    @Test(
+        "what a body of the loop gives to its own children, and to actors without an executor, stays on the loop",
+        arguments: Driver.allCases,
+        [Way.asyncLet, .concurrentFunction, .foreignActor, .foreignActorMakes, .foreignActorAwaits])
+    func staysInBody(driver: Driver, way: Way) async throws {
+        try await withLoopOnThread(driver) { loop in
+            try loop.run(until: Future(on: loop) { try await CarryingTests.carry(way, loop) })
+        }
     }
 
     @Test("the same where the loop is, by way of other threads", arguments: Driver.allCases)

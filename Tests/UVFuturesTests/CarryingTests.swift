@@ -61,7 +61,12 @@ struct CarryingTests {
             [way] in
             try onThread {
                 let loop = try EventLoop()
-                try loop.run(until: Future(on: loop) { try await CarryingTests.carry(way, loop) })
+                let body = Future(on: loop) {
+                    try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                        try await CarryingTests.carry(way, loop)
+                    }
+                }
+                try loop.run(until: body)
             }
         }
         let printed = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
