@@ -205,7 +205,7 @@ smoke_loops() {
 }
 
 smoke_Supervised() {
-    bin=Examples/Supervised/.build/release start
+    start
     exec {client}<>"/dev/tcp/$host/$port"
     stop -TERM 5 finish_client
 }
