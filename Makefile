@@ -86,7 +86,7 @@ repeat: build
 
 test-newest:
 	$(NEEDS) python3-pip
-	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS)
+	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(if $(CI),$(STRICT),$(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite)
 
 soak:
 	$(NEEDS) git socat netcat-openbsd valgrind binutils strace
@@ -103,7 +103,6 @@ soak:
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd
 	swift build -c release --package-path Examples $(FLAGS)
-	swift build -c release --package-path Examples/Supervised $(FLAGS)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/production.sh

@@ -1,3 +1,4 @@
+import CLibUV
 import Dispatch
 import Glibc
 import TestSupport
@@ -5,11 +6,12 @@ import Testing
 import UVFutures
 
 struct UVLoopTests {
-    @Test("the libuv that runs is the one expected")
+    @Test("libuv and its headers are of the version expected")
     func version() {
         guard let expected = unsafe getenv("EXPECT_LIBUV") else { return }
         let version = unsafe String(cString: expected)
         #expect(EventLoop.libuvVersion == version)
+        #expect("\(UV_VERSION_MAJOR).\(UV_VERSION_MINOR).\(UV_VERSION_PATCH)" == version)
     }
 
     @Test("a loop with nothing to do returns at once")
