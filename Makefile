@@ -71,11 +71,11 @@ check:
 	swift build --build-tests $(STRICT)
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 13
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 14
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 10
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
 
 sanitize:
 	$(NEEDS)

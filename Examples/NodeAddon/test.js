@@ -93,6 +93,12 @@ async function main() {
   assert(!global.gc || growthOfHeap < 1.05 || count < 100000, `what V8's heap holds grew by a factor of ${growthOfHeap}`)
   assert(threads() <= before, 'there are more threads')
 
+  // Nothing is under way: Swift takes no time of Node's, whatever ran before.
+  const used = process.cpuUsage()
+  await sleep(1000)
+  const { user, system } = process.cpuUsage(used)
+  assert(user + system < 100000, `an idle second took ${(user + system) / 1000} ms of processor time`)
+
   // A worker that ends by itself, and one that is terminated while its server has connections.
   const finished = new Worker(__filename)
   assert.equal(await new Promise((resolve) => finished.on('exit', resolve)), 0)

@@ -137,7 +137,7 @@ struct VirtualLoopTests {
         }
     }
 
-    @Test("work without end at one instant traps, and says where it is made", arguments: Endless.allCases)
+    @Test("work without end at one instant traps, and a debug build says where it is made", arguments: Endless.allCases)
     func endless(kind: Endless) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [kind] in
@@ -147,11 +147,14 @@ struct VirtualLoopTests {
             if kind == .submit { try loop.run() } else { loop.advance(by: .seconds(1)) }
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        let place = printed.prefix { $0 != "\n" }
+        #if DEBUG
+            let place = "The last one was made at \(printed.prefix { $0 != "\n" }). "
+        #else
+            let place = ""
+        #endif
         expect(
-            "has run 1000 callbacks at one instant, and there are more: they never end. The last one was made at "
-                + "\(place). Let it wait for time to pass, or allow for more by "
-                + "EventLoop.virtual(maxCallbacksPerInstant:).", in: result)
+            "has run 1000 callbacks at one instant, and there are more: they never end. \(place)Let it wait for time to "
+                + "pass, or allow for more by EventLoop.virtual(maxCallbacksPerInstant:).", in: result)
     }
 
     @Test("by default a million callbacks at one instant are too many")

@@ -68,12 +68,17 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// Makes a server that listens nowhere yet, and closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the loop. A trailing closure that awaits
-    /// needs no label.
+    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
+    /// awaits needs no label.
+    ///
+    /// - Parameter isolation: What the caller is isolated to. Leave it out.
     public convenience init(
-        on loop: EventLoop, awaiting handler: @escaping (_ connection: Connection) async throws -> Void
+        on loop: EventLoop, isolation: (any Actor)? = #isolation,
+        awaiting handler: @escaping (_ connection: Connection) async throws -> Void
     ) {
-        self.init(on: loop) { connection in Future(on: loop) { try await handler(connection) } }
+        self.init(on: loop) { connection in
+            Future(on: loop, isolation: isolation) { try await handler(connection) }
+        }
     }
 
     /// Makes a server that listens nowhere yet. Each connection lives until it is closed.

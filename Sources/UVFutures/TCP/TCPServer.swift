@@ -17,14 +17,17 @@ extension SocketServer where Connection == TCPConnection {
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, and closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the loop. A trailing closure that awaits
-    /// needs no label.
+    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
+    /// awaits needs no label.
+    ///
+    /// - Parameter isolation: What the caller is isolated to. Leave it out.
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServer {
-        try TCPServer(on: loop, awaiting: handler).listening(
+        try TCPServer(on: loop, isolation: isolation, awaiting: handler).listening(
             host, port, backlog, sharingPort, limits, accepting)
     }
 

@@ -43,8 +43,8 @@ public final class TCPServerGroup: Sendable {
     /// Listens on `port` of `host`, as ``TCPListener`` does, with so many `loops`, whose threads are called `name`
     /// and a number. Closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the connection's loop. A trailing closure
-    /// that awaits needs no label.
+    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the connection's loop. A trailing
+    /// closure that awaits needs no label.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",

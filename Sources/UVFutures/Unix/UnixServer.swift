@@ -17,14 +17,17 @@ extension SocketServer where Connection == UnixConnection {
 
     /// Listens at `path`, as ``UnixListener`` does, and closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:_:)`` does, on the loop. A trailing closure that awaits
-    /// needs no label.
+    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
+    /// awaits needs no label.
+    ///
+    /// - Parameter isolation: What the caller is isolated to. Leave it out.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
+        accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop, isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: UnixConnection) async throws -> Void
     ) throws -> UnixServer {
-        try UnixServer(on: loop, awaiting: handler).listening(path, permissions, backlog, limits, accepting)
+        try UnixServer(on: loop, isolation: isolation, awaiting: handler)
+            .listening(path, permissions, backlog, limits, accepting)
     }
 
     /// Listens at `path`, as ``UnixListener`` does. Each connection lives until it is closed.

@@ -188,7 +188,8 @@ nonisolated(nonsending) func primes(below limit: Int, on loop: EventLoop) async 
         throw FutureError.invalidArgument("there is no prime below \(limit): give more than 2")
     }
     try await loop.sleep(for: .milliseconds(1)).value
-    let count = await countPrimes(below: limit)
+    // On Swift's threads: whatever a body awaits runs on the loop otherwise.
+    let count = await withTaskExecutorPreference(globalConcurrentExecutor) { await countPrimes(below: limit) }
     precondition(loop.isCurrent)
     return count
 }
