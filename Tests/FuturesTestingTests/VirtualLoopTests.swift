@@ -137,7 +137,9 @@ struct VirtualLoopTests {
         }
     }
 
-    @Test("work without end at one instant traps, and a debug build says where it is made", arguments: Endless.allCases)
+    @Test(
+        "work without end at one instant traps, and a debug build says where it is made",
+        arguments: Endless.allCases)
     func endless(kind: Endless) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [kind] in
