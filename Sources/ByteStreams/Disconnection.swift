@@ -1,3 +1,5 @@
+public import Futures
+
 extension Error {
     /// Whether the peer has left, as clients do at any time: mostly nothing to report.
     ///
@@ -16,6 +18,14 @@ extension Error {
 /// An error that may mean no more than that the peer has left.
 package protocol Disconnecting: Error {
     var meansDisconnection: Bool { get }
+}
+
+extension CleanUpError: Disconnecting {
+    /// What cleans up after a peer that has left fails for the same reason, or since the connection is closed by then.
+    package var meansDisconnection: Bool {
+        guard error.isDisconnection else { return false }
+        return cleanUpError.isDisconnection || cleanUpError as? StreamError == .connectionClosed
+    }
 }
 
 extension StreamError: Disconnecting {

@@ -17,6 +17,7 @@ struct BusyInstant {
     /// The clock has moved, or somebody else has come with work.
     mutating func begin(_ loop: EventLoop) {
         callbacks = 0
+        if patience.take() != nil { loop.hideMakers() }
         countBefore = loop.callbackCount
     }
 

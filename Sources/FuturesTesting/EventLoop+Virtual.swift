@@ -5,8 +5,11 @@ extension EventLoop {
     ///
     /// It schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
     ///
-    /// While nobody drives it, it moves to the thread of the task that uses it next, as a test does that awaits something
-    /// in between. It traps when it is used elsewhere while somebody drives it, and by a thread that runs no task.
+    /// It goes with the task that has made it, from thread to thread, as a test does that awaits something in between.
+    /// Used by another task on another thread it traps, and so does whoever is elsewhere while somebody drives it.
+    ///
+    /// A body of the main actor that awaits something elsewhere comes back when whoever drives the loop awaits, too:
+    /// `run(until:)` would wait for it for ever.
     ///
     /// After `maxCallbacksPerInstant` callbacks between two movements of the clock, within one call, it traps, and says
     /// where the last one was made: most often callbacks that start each other without end. Callbacks that other

@@ -33,7 +33,7 @@ final class VirtualDriver: LoopDriver {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }
     }
     func keepAlive(_ isNeeded: Bool) { self.isNeeded = isNeeded }
-    /// Nothing from elsewhere comes while the clock is moved: the main queue is served when who moves it waits.
+    /// The main queue is served when whoever drives the loop awaits.
     func serveMainActor() {}
 
     /// Runs what is ready, and, when nothing is, jumps to the next deadline.

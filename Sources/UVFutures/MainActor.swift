@@ -7,9 +7,9 @@ extension EventLoop {
     /// Whether this loop, while somebody runs it, does the work of Dispatch's main queue: `@MainActor`, `Task` in
     /// top-level code, `DispatchQueue.main`.
     ///
-    /// `true` for ``main``. For another loop of the main thread, as one that is attached to a host's, `false` until it is
-    /// set, or until a body of it is isolated to the main actor. Such work does not keep ``Futures/EventLoop/run()`` from returning. Costs nothing while the queue is empty.
-    /// Traps off the main thread.
+    /// `true` for ``main``. For another loop of the main thread, as one that is attached to a host's, `false` until
+    /// it is set, or until a body of it is isolated to the main actor. Such work does not keep
+    /// ``Futures/EventLoop/run()`` from returning. Costs nothing while the queue is empty. Traps off the main thread.
     ///
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public var servesMainQueue: Bool {
@@ -37,8 +37,9 @@ extension EventLoop {
     /// }
     /// ```
     ///
-    /// It blocks, and `body` runs on the loop as a body that is isolated to the main actor. An asynchronous `main` needs
-    /// it only before its first `await`: after that the loop runs already, and this traps, as it does in a callback.
+    /// It blocks, and `body` runs on the loop as a body that is isolated to the main actor. An asynchronous `main`
+    /// needs it only before its first `await`: after that the loop runs already, and this traps, as it does in a
+    /// callback.
     @MainActor
     public static func runMain<Value>(
         _ body: @escaping @MainActor (EventLoop) async throws -> Value

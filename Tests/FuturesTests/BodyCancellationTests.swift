@@ -41,18 +41,19 @@ struct BodyCancellationTests {
             let promise = loop.makePromise(of: Int.self)
             // The task's closure is released on another thread.
             nonisolated(unsafe) weak let held = promise
-            let task = Task { try await loop.run { unsafe held!.future } }
-            #expect(
-                eventually {
-                    try? settle(loop)
-                    return promise.future.debugDescription.contains("1 waiting")
-                })
-            task.cancel()
-            #expect(
-                eventually {
-                    try? settle(loop)
-                    return promise.future.isCancelled
-                })
+            let task = Task {
+                try await loop.run {
+                    loop.stop()
+                    return unsafe held!.future
+                }
+            }
+            loop.hold()
+            try loop.run()
+            loop.letGo()
+            try onThread { task.cancel() }
+            #expect(!promise.future.isCancelled)
+            try settle(loop)
+            #expect(promise.future.isCancelled)
             #expect(!promise.succeed(1))
         }
     }

@@ -131,7 +131,8 @@ struct CarryingTests {
             loop.checkIsolated()
             #expect(loop.isIsolatingCurrentContext() == true)
             let elsewhere = try onThread { loop.isIsolatingCurrentContext() }
-            #expect(elsewhere == false)
+            // A virtual loop may move there, and finds out when it is asked.
+            #expect(elsewhere != true)
         }
     }
 

@@ -159,4 +159,20 @@ struct InOrderTests {
             expect(Future.find(futures) { throw Failure($0) }, failsWith: Failure(1))
         }
     }
+
+    @Test(
+        "a closure that ends the next future of its group is not interrupted by that",
+        arguments: Driver.allCases,
+        [true, false])
+    func endsTheNext(driver: Driver, fails: Bool) throws {
+        try withLoop(driver) { loop in
+            let (first, second) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            let sum = Future.reduce([first.future, second.future], into: 0) { total, value in
+                if fails { second.fail(Failure()) } else { second.cancel() }
+                total += value
+            }
+            first.succeed(1)
+            if fails { expect(sum, failsWith: Failure()) } else { expectCancelled(sum) }
+        }
+    }
 }

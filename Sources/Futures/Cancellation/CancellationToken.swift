@@ -4,9 +4,10 @@
 /// future, or that of a group, is cancelled at once, ``Future/whenComplete(on:token:_:)`` and
 /// ``Future/whenCancelled(on:token:_:)`` are called as for a cancelled future, other observers are released unrun. The
 /// futures that it waited for and their other callbacks notice nothing. What has nothing upstream ends: a timer, a
-/// submission, a wait for a permit, a repetition or a traversal with the work that it has in progress. A token that is cancelled already wins over an outcome that is there already. One that is cancelled
-/// later does not take back a callback that is on its way because its future has completed. A future that the
-/// callback of `flatMap` and its like has returned is asked to cancel, if nobody else waits for it.
+/// submission, a wait for a permit, a repetition or a traversal with the work that it has in progress. A token that
+/// is cancelled already wins over an outcome that is there already. One that is cancelled later does not take back a
+/// callback that is on its way because its future has completed. A future that the callback of `flatMap` and its like
+/// has returned is asked to cancel, if nobody else waits for it.
 ///
 /// A loop of `flatMap`s that gives a token to each of them keeps one future for each step until it ends: give the
 /// token to what the steps wait for instead.

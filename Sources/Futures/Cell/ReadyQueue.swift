@@ -77,7 +77,8 @@ extension EventLoop {
         let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
         if flags.contains(.hasStep) {
             ready.running = cell
-            ready.calling = source
+            // Who has no source is its own, and none of its callbacks runs.
+            ready.calling = source == cell ? nil : source
             cell.behavior(.run, cell, source)
             ready.calling = nil
             if ready.running == nil {

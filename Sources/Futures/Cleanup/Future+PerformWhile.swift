@@ -2,7 +2,8 @@ extension Future {
     /// A future with this outcome; `work` is started, and what it returns disposed of when the future ends.
     ///
     /// The start comes from the loop, when `delay` has passed if one is given, and not at all if the future has
-    /// completed or been cancelled before. A `token` that is cancelled ends the returned future alone. Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    /// completed or been cancelled before. A `token` that is cancelled ends the returned future alone. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func performWhile(
         delayBy delay: Duration? = nil, on context: LocalContext = .default,
         token: CancellationToken = .none, _ work: @escaping () -> any Disposable

@@ -41,8 +41,9 @@ extension Future {
     /// Waits for the clean-up that `body` returns, and passes the outcome on.
     ///
     /// `body` runs exactly once, on value, error and cancellation alike. If the clean-up fails or is cancelled,
-    /// or `body` throws, that is the outcome; after an error it is a ``CleanUpError``, which has both. It also runs when the returned future itself is cancelled; that
-    /// does not wait for it, and a failure of it is then reported as unhandled.
+    /// or `body` throws, that is the outcome; after an error it is a ``CleanUpError``, which has both. It also runs
+    /// when the returned future itself is cancelled; that does not wait for it, and a failure of it is then reported
+    /// as unhandled.
     public func flatAlways<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> C

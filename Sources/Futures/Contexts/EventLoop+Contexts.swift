@@ -87,7 +87,9 @@ extension EventLoop {
 
     /// Whether a callback of `source` runs.
     private func isCalling(_ source: Cell) -> Bool {
-        source.interest.contains(.isCalling) || source == ready.calling
+        // The one future of all who want a completed one is nobody's own.
+        if let completedVoid, source == completedVoid.cell { return false }
+        return source.interest.contains(.isCalling) || source == ready.calling
     }
 
     /// Has a callback, whose reference is taken over, run after the one of its future that runs.

@@ -91,6 +91,8 @@ private final class InOrder<Value, Total> {
     private var total: Total
     /// A future decides on the total before the next outcome is taken.
     private var isWaiting = false
+    /// The closure of `take` runs, and may bring the next outcome about.
+    private var isTaking = false
 
     init(
         _ all: Gathering<Total>, count: Int, total: Total,
@@ -127,6 +129,9 @@ private final class InOrder<Value, Total> {
     func end() { next = results.count }
 
     private func takeNext() {
+        guard !isTaking else { return }
+        isTaking = true
+        defer { isTaking = false }
         do {
             while !isWaiting, !all.isOver, next < results.count, let result = results[next] {
                 results[next] = nil

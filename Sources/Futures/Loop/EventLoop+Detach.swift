@@ -71,6 +71,7 @@ extension EventLoop {
         completedVoid = nil
         detachment = nil
         phase = .closed
+        failReady()
     }
 }
 

@@ -56,6 +56,11 @@ extension EventLoop {
         if isCurrent { driver.stop() } else { inbox.wake(self) }
     }
 
+    /// Says whether somebody drives a loop that moves otherwise.
+    func markAsDriven(_ isDriven: Bool) {
+        if movesWithTasks { self.isDriven.store(isDriven, ordering: .releasing) }
+    }
+
     /// Runs `body`, which turns the driver, as a run of this loop. `call` is what its user has called for that.
     package func enter(_ call: String, _ body: () -> Void) throws {
         guard !isShutDown else { throw FutureError.shutDown }
@@ -63,10 +68,10 @@ extension EventLoop {
         if isRunning || isTurning { Misuse.nestedRun(call) }
         claimThread(for: call)
         isRunning = true
-        if movesWithTasks { isDriven.store(true, ordering: .releasing) }
+        markAsDriven(true)
         defer {
             isRunning = false
-            if movesWithTasks { isDriven.store(false, ordering: .releasing) }
+            markAsDriven(false)
             completedVoid = nil
             printOmitted()
         }

@@ -4,11 +4,11 @@ extension EventLoop {
     /// Pending promises and timers fail with ``FutureError/shutDown``, connections are aborted. Jobs that other
     /// threads submitted before are run, later ones are refused. Callbacks registered afterwards never run; the
     /// futures they would complete fail with ``FutureError/shutDown``. Does nothing the second time.
-    /// The tasks behind ``Future/init(on:isolation:_:)`` are cancelled and waited for, since they can go on nowhere else: one
-    /// that does not heed that keeps this from returning, and what other threads submit meanwhile is run. Shut down
-    /// after the last use of actors whose executor is the loop: a job of one that comes later traps.
-    /// Traps in a callback of this loop, on a loop that is attached to a host's, and if callbacks go on starting
-    /// new work: after 100,000 of them, and ten for each future that was alive and each job.
+    /// The tasks behind ``Future/init(on:isolation:_:)`` are cancelled and waited for, since they can go on nowhere
+    /// else: one that does not heed that keeps this from returning, and what other threads submit meanwhile is run.
+    /// Shut down after the last use of actors whose executor is the loop: a job of one that comes later traps. Traps
+    /// in a callback of this loop, on a loop that is attached to a host's, and if callbacks go on starting new work:
+    /// after 100,000 of them, and ten for each future that was alive and each job.
     ///
     /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
     public func shutdown() {
@@ -16,6 +16,8 @@ extension EventLoop {
         if isAttached { Misuse.attached("shutdown()") }
         guard !isShutDown else { return }
         if isRunning || isTurning { Misuse.nestedRun("shutdown()") }
+        markAsDriven(true)
+        defer { markAsDriven(false) }
         EventLoop.withCurrent(self) {
             isTurning = true
             var allowance = beginEnding()
@@ -33,6 +35,8 @@ extension EventLoop {
         }
         completedVoid = nil
         phase = .closed
+        // What the handlers held may have left something.
+        failReady()
     }
 
     /// Refuses what is new from now on. Returns how many callbacks may run until the end.

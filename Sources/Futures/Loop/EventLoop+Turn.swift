@@ -93,7 +93,7 @@ extension EventLoop {
 
     /// Nothing runs on a loop that has been shut down: what would wait for that fails instead.
     @inline(never)
-    private func failReady() {
+    func failReady() {
         while failNext(FutureError.shutDown) {}
         reportUnhandledFailures()
     }
@@ -118,10 +118,19 @@ extension EventLoop {
 
     /// Hands on the outcome of a cell with several consumers, or with some that it passes through.
     func distribute(_ cell: Cell) {
-        cell.retain()
-        passingOn.append(cell)
-        guard !isDistributing else { return }
+        guard !isDistributing else {
+            cell.retain()
+            return passingOn.append(cell)
+        }
         isDistributing = true
+        cell.distributeConsumers()
+        if !passingOn.isEmpty { distributeOthers() }
+        isDistributing = false
+    }
+
+    /// Hands on the outcomes that this has brought about.
+    @inline(never)
+    private func distributeOthers() {
         var index = 0
         while index < passingOn.count {
             let current = passingOn[index]
@@ -136,7 +145,6 @@ extension EventLoop {
             }
         }
         passingOn.removeAll(keepingCapacity: true)
-        isDistributing = false
     }
 }
 

@@ -15,9 +15,10 @@ public final class EventLoop: @unchecked Sendable {
     package let driver: any LoopDriver
     /// Somebody else runs the loop, until ``detach()``.
     let isAttached: Bool
-    /// At rest the loop belongs to the task that uses it, whatever thread that is on.
+    /// Whether the loop, at rest, goes with the task that it belongs to, from thread to thread.
     let movesWithTasks: Bool
-    /// Any thread: somebody drives a loop that moves otherwise.
+    /// Any thread, of a loop that moves: the task that it belongs to, and whether somebody drives it.
+    let task = Atomic(EventLoop.currentTask)
     let isDriven = Atomic(false)
     /// Any thread.
     let inbox = Inbox()
@@ -128,11 +129,16 @@ public final class EventLoop: @unchecked Sendable {
     }
 
     /// Whether the caller is on the loop's thread. Any thread.
-    public var isCurrent: Bool { current_thread_identity() == thread.load(ordering: .relaxed) }
+    public var isCurrent: Bool {
+        isOnItsThread && (!movesWithTasks || isDriven.load(ordering: .relaxed) || isOfThisTask)
+    }
+
+    /// The same, whatever task calls.
+    var isOnItsThread: Bool { current_thread_identity() == thread.load(ordering: .relaxed) }
 
     @usableFromInline
     package func checkThread() {
-        if !isCurrent { moveToTask(or: Misuse.wrongThread) }
+        if !isOnItsThread { moveToTask(or: Misuse.wrongThread) }
     }
 
     /// Whether `shutdown` was called: nothing new is to be started.

@@ -33,22 +33,29 @@ extension EventLoop {
         moveToThisThread()
     }
 
-    /// Takes a loop along that moves with tasks, to the task on this thread.
+    /// Moves the loop to the thread of the task that it belongs to, if that calls.
     @inline(never)
     func moveToTask(or trap: () -> Never) {
-        guard movesWithTasks, EventLoop.isInTask, !isDriven.load(ordering: .acquiring) else { trap() }
+        guard movesWithTasks, EventLoop.isInTask, isOfThisTask, !isDriven.load(ordering: .acquiring) else {
+            trap()
+        }
         moveToThisThread()
     }
+
+    var isOfThisTask: Bool { task.load(ordering: .relaxed) == EventLoop.currentTask }
+
+    static var currentTask: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
 
     private func moveToThisThread() {
         OwningThreads.move(self, toCallingThread: true)
         isOfMainThread = EventLoop.isMainThread
+        task.store(EventLoop.currentTask, ordering: .relaxed)
     }
 
     package static var isMainThread: Bool { is_main_thread() }
 
     /// Whether the caller is a task.
-    package static var isInTask: Bool { unsafe swift_task_getCurrent() != nil }
+    package static var isInTask: Bool { currentTask != 0 }
 
     /// The thread ends: the loop belongs to none, until another one claims it.
     package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
@@ -63,7 +70,7 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        if isCurrent, bodyExecutor.isStarting {
+        if isOnItsThread, bodyExecutor.isStarting {
             bodyExecutor.started = job
         } else if !execute({ self.run(job) }) {
             Misuse.actorOutlivesLoop()
@@ -77,7 +84,7 @@ extension EventLoop: SerialExecutor, TaskExecutor {
         checkThread()
     }
 
-    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent ? true : movesWithTasks ? nil : false }
 }
 
 /// What a task is isolated to that runs on a loop for no actor of the user's.

@@ -18,9 +18,9 @@ public enum LoopEvent {
 extension EventLoop {
     /// Has `observer` called with what happens on the loop, to be counted and logged; `nil` ends this.
     ///
-    /// There is one; another takes its place. It is released when the loop has been shut down or detached. It is called within the turn in which something happens, so it should
-    /// be quick and complete nothing. Each turn then reads the clock twice; without an observer, which is how a loop
-    /// begins, all this costs nothing.
+    /// There is one; another takes its place. It is released when the loop has been shut down or detached. It is
+    /// called within the turn in which something happens, so it should be quick and complete nothing. Each turn then
+    /// reads the clock twice; without an observer, which is how a loop begins, all this costs nothing.
     public func observe(_ observer: ((LoopEvent) -> Void)?) {
         checkThread()
         guard !unhandled.isOver else { return }

@@ -49,6 +49,9 @@ extension EventLoop {
         slowCallbacks = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
     }
 
+    /// The callbacks have ended after all. A watch for slow ones is not there any more.
+    package func hideMakers() { slowCallbacks = nil }
+
     /// How many callbacks the loop has run from its ready queue.
     package var callbackCount: UInt64 { work.callbacks }
 }

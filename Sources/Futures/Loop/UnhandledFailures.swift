@@ -18,7 +18,7 @@ extension EventLoop {
     /// Reports `error` at the end of the turn, as a failure of `subject`.
     package func reportUnhandled(_ error: any Error, of subject: String = "a future") {
         // Whoever shuts the loop down knows that what was pending fails.
-        if isShutDown, error as? FutureError == .shutDown { return }
+        if isShutDown, error.meansShutDown { return }
         unhandled.failures.append((error, subject))
         unhandled.isPending = true
         requestTurn()
@@ -70,5 +70,13 @@ extension EventLoop {
         StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
         unhandled.omitted = 0
         unhandled.hasOmitted = false
+    }
+}
+
+extension Error {
+    /// Whether it says no more than that the loop has been shut down, be it of a clean-up, too.
+    fileprivate var meansShutDown: Bool {
+        guard let error = self as? CleanUpError else { return self as? FutureError == .shutDown }
+        return error.error.meansShutDown && error.cleanUpError.meansShutDown
     }
 }

@@ -1,4 +1,5 @@
-/// The task behind ``Future/init(on:isolation:_:)``, as its waits know it: it hears of its cancellation once for all of them.
+/// Knows what the task behind ``Future/init(on:isolation:_:)`` waits for, and hears of its cancellation once for all
+/// of that.
 final class Body: @unchecked Sendable {
     // Sendable because all of it is touched on the loop's thread only.
 
@@ -9,11 +10,8 @@ final class Body: @unchecked Sendable {
     /// Why the wait has ended before its time.
     @exclusivity(unchecked) var failure: (any Error)?
     private(set) var isCancelled = false
-    /// Which it is of the loop, and its task's identity.
-    let number: Int
+    /// The identity of its task.
     var task: UInt = 0
-
-    init(_ number: Int) { self.number = number }
 
     /// Begins to wait for `future`, which is pending. The task goes to `Parking` next.
     func wait(for future: CellObject) {
@@ -29,18 +27,15 @@ final class Body: @unchecked Sendable {
         if let job = unsafe job.take() { loop.run(job) }
     }
 
-    /// Ends the wait, unless the outcome is on its way: its value may be gone otherwise.
-    func endWait(with error: any Error, on loop: EventLoop) {
+    /// Ends the wait, unless the outcome is on its way: its value may be gone otherwise. When the loop is shut down,
+    /// that ends what was waited for itself.
+    func cancel(on loop: EventLoop) {
+        isCancelled = true
         guard let observer = unsafe observer, !observer.isQueued else { return }
         unsafe self.observer = nil
-        unsafe failure = error
-        observer.stopObserving(cancelling: true)
+        unsafe failure = loop.isShutDown ? FutureError.shutDown : CancellationError()
+        observer.stopObserving(cancelling: !loop.isShutDown)
         if let job = unsafe job.take() { loop.runLater(job) }
-    }
-
-    fileprivate func cancel(on loop: EventLoop) {
-        isCancelled = true
-        endWait(with: CancellationError(), on: loop)
     }
 }
 
@@ -70,21 +65,22 @@ extension LoopTask {
 }
 
 extension EventLoop {
-    /// Starts a task that runs `work`, and then, on the loop, `ended`. It is isolated to the loop, or to the main actor if
+    /// Starts a task that runs `work`, and then, on the loop, `ended`. It is isolated to the loop, or to the main
+    /// actor if
     /// `work` is, and what of it is isolated to nothing runs on the loop as well.
     func startBody(
         isOnMain: Bool, _ work: @escaping () async -> Void, ended: @escaping () -> Void
-    ) -> Task<Void, Never> {
+    ) -> (Task<Void, Never>, Body) {
         // They stay on this thread, or go where the user's code says.
         nonisolated(unsafe) let (work, ended) = (work, ended)
         let isolation = LoopTask(self)
-        let body = bodies.make()
+        let body = Body()
         bodyExecutor.new = isOnMain ? .startOnMain : .startOnLoop
         let task = Task(executorPreference: bodyExecutor) {
             unsafe await isolation.run(work, of: body, isOnMain: isOnMain, ended)
         }
         bodies.add(body, of: task)
-        return task
+        return (task, body)
     }
 
     @MainActor
@@ -98,7 +94,8 @@ extension EventLoop {
             _ = isolation
             await work()
         } onCancel: {
-            executeAtOnce { body.cancel(on: self) }
+            // Not at once: a lock of the task is held here, and cancelling runs code of others.
+            execute { body.cancel(on: self) }
         }
     }
 

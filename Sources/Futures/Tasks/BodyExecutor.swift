@@ -1,8 +1,8 @@
-/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer: code of theirs that is isolated to nothing runs on
-/// the loop as well, however its closure was written.
+/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer: code of theirs that is isolated
+/// to nothing runs on the loop as well, however its closure was written.
 ///
-/// Not the loop itself, which could not tell what a job wants to be run on: a task that leaves its preference when it goes
-/// on has to go through the ready queue at each change of isolation.
+/// Not the loop itself, which could not tell what a job wants to be run on: a task that leaves its preference when it
+/// goes on has to go through the ready queue at each change of isolation.
 final class BodyExecutor: TaskExecutor, @unchecked Sendable {
     // Sendable because it is set once, before another thread knows of it.
     @exclusivity(unchecked) private unowned(unsafe) var loop: EventLoop!
@@ -15,7 +15,7 @@ final class BodyExecutor: TaskExecutor, @unchecked Sendable {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let loop = unsafe loop!
-        let first = loop.isCurrent ? new.take() : nil
+        let first = loop.isOnItsThread ? new.take() : nil
         loop.runLater(TaskJob(UnownedJob(job), first ?? .bodyOnNothing))
     }
 }

@@ -5,17 +5,7 @@ final class BodyList {
     @exclusivity(unchecked) private var bodies: [UInt: Body] = [:]
     /// The one that has gone on last, which is in the list.
     @exclusivity(unchecked) private unowned(unsafe) var last: Body?
-    private var lastNumber = 0
-
     var count: Int { unsafe bodies.count }
-
-    /// First come, first.
-    var all: [Body] { unsafe bodies.values.sorted { $0.number < $1.number } }
-
-    func make() -> Body {
-        lastNumber += 1
-        return Body(lastNumber)
-    }
 
     func add(_ body: Body, of task: Task<Void, Never>) {
         body.task = unsafe unsafeBitCast(task, to: UInt.self)

@@ -1,18 +1,21 @@
 extension Future {
     /// Runs an asynchronous `body` on `loop` as a task of its own, and completes with what it returns or throws.
     ///
-    /// `body` begins in a turn of the loop, never inside this call. It is isolated to the loop: it may use futures, await
-    /// them, and touch what belongs to the loop, and after each `await`, of whatever, it goes on there. A body made in an
-    /// actor stays isolated to that one; one of the main actor runs on any loop that the main actor drives. While it runs
-    /// it keeps ``EventLoop/run()`` from returning.
+    /// `body` begins in a turn of the loop, never inside this call. It is isolated to the loop: it may use futures,
+    /// await them, and touch what belongs to the loop, and after each `await`, of whatever, it goes on there. A body
+    /// made in an actor stays isolated to that one; one of the main actor runs on any loop that the main actor
+    /// drives. While it runs it keeps ``EventLoop/run()`` from returning.
     ///
-    /// However the closure is written, none of it leaves the loop by itself: the task prefers the loop as its executor. So
+    /// However the closure is written, none of it leaves the loop by itself: the task prefers the loop as its
+    /// executor. So
     /// `async let`, task groups, `@concurrent` functions and actors without an executor of their own run on the loop as
-    /// well when the body awaits them. To take work off the loop, use ``Futures/RemoteContext`` or
+    /// well. An actor that tasks elsewhere use too runs on either side, whichever comes first. To take work off the
+    /// loop, use ``Futures/RemoteContext`` or
     /// `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
     ///
-    /// Cancelling the future cancels the task, and what the body awaits, before the call returns. The future is cancelled
-    /// at once; `body` goes on until it notices, and its result is dropped. ``EventLoop/shutdown()`` does the same, with
+    /// Cancelling the future cancels the task, and what the body awaits, before the call returns. The future is
+    /// cancelled at once; `body` goes on until it notices, and its result is dropped. ``EventLoop/shutdown()`` does
+    /// the same, with
     /// ``FutureError/shutDown``, and waits until `body` has ended.
     ///
     /// - Parameter isolation: What the caller is isolated to. Leave it out.
@@ -27,22 +30,23 @@ extension Future {
         let promise = loop.makePromise(of: Value.self)
         loop.hold()
         let isOnMain = isolation === MainActor.shared
-        if isOnMain { loop.driver.serveMainActor() }
+        // Something that it calls may be of the main actor, if itself is not.
+        if loop.isOfMainThread { loop.driver.serveMainActor() }
         var outcome: Result<Value, any Error>?
-        let task = loop.startBody(isOnMain: isOnMain) {
+        let (task, known) = loop.startBody(isOnMain: isOnMain) {
             do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
         } ended: {
             promise.complete(outcome!)
             loop.letGo()
         }
-        promise.cell.setProducer(TaskProducer(task))
+        promise.cell.setProducer(TaskProducer(task, known, on: loop))
         self = promise.future
     }
 }
 
 extension Promise {
-    /// Lets an asynchronous `body` decide the outcome, which runs as that of ``Future/init(on:isolation:_:)`` does. `false`,
-    /// and `body` never runs, if the future has already been completed or cancelled.
+    /// Lets an asynchronous `body` decide the outcome, which runs as that of ``Future/init(on:isolation:_:)`` does.
+    /// `false`, and `body` never runs, if the future has already been completed or cancelled.
     ///
     /// - Parameter isolation: What the caller is isolated to. Leave it out.
     @discardableResult
@@ -57,10 +61,19 @@ extension Promise {
 /// The task behind a future. It is told to end when nobody wants the outcome any more.
 private final class TaskProducer: Producer {
     private let task: Task<Void, Never>
+    private let body: Body
+    private unowned let loop: EventLoop
 
-    init(_ task: Task<Void, Never>) { self.task = task }
+    init(_ task: Task<Void, Never>, _ body: Body, on loop: EventLoop) {
+        self.task = task
+        self.body = body
+        self.loop = loop
+    }
 
     override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
 
-    override func settled() { task.cancel() }
+    override func settled() {
+        task.cancel()
+        body.cancel(on: loop)
+    }
 }

@@ -44,11 +44,15 @@ extension EventLoop {
         if let parked { runLater(parked) }
     }
 
-    /// Ends all waits, first come, first; those of bodies afterwards.
+    /// Ends all waits, first come, first. Those of bodies have ended with the futures of these.
     func endWaits(with error: any Error) {
         for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
-        for body in bodies.all { body.endWait(with: error, on: self) }
     }
+}
+
+extension EventLoop {
+    /// Whether a task waits for a future of this loop that is no body.
+    package var isAwaited: Bool { unsafe !parking.lot.tickets.isEmpty }
 }
 
 /// Where tasks wait for futures of a loop: an executor that runs nothing by itself.

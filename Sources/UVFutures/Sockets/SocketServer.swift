@@ -282,7 +282,8 @@ public final class SocketServer<Connection: SocketConnection> {
             let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
             connection.abort()
             // It wrote what its peer has sent after the half-close.
-            if connection.isDraining, error as? StreamError == .writeSideShutDown { return }
+            let cause = (error as? CleanUpError)?.error ?? error
+            if connection.isDraining, cause as? StreamError == .writeSideShutDown { return }
             report(error, of: subject)
         }
     }
@@ -291,6 +292,7 @@ public final class SocketServer<Connection: SocketConnection> {
     private func isExpected(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, FutureError.shutDown: true
+        case let error as CleanUpError: isExpected(error.error) && isExpected(error.cleanUpError)
         case StreamError.connectionClosed: hasAborted
         default: false
         }

@@ -13,6 +13,7 @@ extension EventLoop {
         self.init(driver: driver)
         unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)
         ignoreBrokenPipes()
+        MainTask.has(self)
     }
 
     /// Returns the loop of the main thread, made when it is first asked for.
@@ -29,21 +30,22 @@ extension EventLoop {
                     + "another thread."
             )
         }
-        if let loop = mainLoop.withLock({ $0 }) { return loop }
+        if let loop = mainIfMade { return loop }
         do {
             let loop = try EventLoop()
             loop.servesMainQueue = true
             mainLoop.withLock { $0 = loop }
-            MainTask.stay()
             return loop
         } catch {
             fatalError("The event loop of the main thread could not be made: \(error)")
         }
     }
 
+    static var mainIfMade: EventLoop? { mainLoop.withLock { $0 } }
+
     /// The loop of the main thread, for whoever gives it work from elsewhere.
     static var existingMain: EventLoop {
-        guard let loop = mainLoop.withLock({ $0 }) else {
+        guard let loop = mainIfMade else {
             fatalError(
                 "Work was given to the main thread's event loop before there was one. Ask for EventLoop.main on "
                     + "the main thread first.")

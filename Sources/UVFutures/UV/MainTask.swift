@@ -4,16 +4,26 @@ internal import Futures
 /// The main task of a program whose `main` is asynchronous, or whose top-level code awaits.
 ///
 /// When it suspends for the first time, the runtime gives the main thread to Dispatch, which goes on with the main actor on
-/// other threads, and so would the task. A loop of the main thread that has been made by then runs there instead.
+/// other threads, and so would the task. The main loop, if it has been made by then, runs there instead.
 enum MainTask {
-    static func stay() {
-        switch hook_main_drain({ original in MainTask.runLoop(or: original) }) {
+    /// The loops that the main task may have made.
+    private static let loops = Locked<[Loop]>([])
+
+    private struct Loop: Sendable {
+        weak let loop: EventLoop?
+    }
+
+    /// A loop was made, or the main loop was asked for. Does nothing off the main thread, and outside of tasks.
+    static func has(_ loop: EventLoop) {
+        guard EventLoop.isMainThread, EventLoop.isInTask else { return }
+        loops.withLock { $0.append(Loop(loop: loop)) }
+        switch hook_main_drain({ original in MainTask.hasSuspended(or: original) }) {
         case DRAIN_HOOK_TAKEN:
             StandardError.print(
                 "Something else than EventLoop.main has put itself in the way of the main task "
                     + "(swift_task_asyncMainDrainQueue_hook): in an asynchronous main, that has to run EventLoop.main."
             )
-        case DRAIN_HOOK_MISSING where EventLoop.isInTask:
+        case DRAIN_HOOK_MISSING:
             StandardError.print(
                 "This version of Swift does not let EventLoop.main run while an asynchronous main waits: call "
                     + "EventLoop.runMain { loop in … } there, before the first await.")
@@ -21,11 +31,19 @@ enum MainTask {
         }
     }
 
-    /// Until the process ends, which it does with the main task.
-    private static func runLoop(or original: main_drain?) {
-        let loop = EventLoop.existingMain
-        loop.uv.waitForMainQueue()
-        while !loop.isShutDown { try? loop.run() }
+    /// Runs the main loop until the process ends, which it does with the main task, or the loop does the work of the main
+    /// queue no more.
+    private static func hasSuspended(or original: main_drain?) {
+        let main = EventLoop.mainIfMade
+        for other in loops.withLock({ $0.compactMap(\.loop) }) where other !== main && other.isAwaited {
+            fatalError(
+                "The main task awaits a future of an event loop that nobody runs. Use EventLoop.main, which runs while an "
+                    + "asynchronous main waits, or call run(until:) instead of await.")
+        }
+        if let main {
+            main.uv.waitForMainQueue()
+            while !main.isShutDown, main.servesMainQueue { try? main.run() }
+        }
         call_main_drain(original)
     }
 }

@@ -3,6 +3,9 @@ internal import CLibUV
 internal import Dispatch
 internal import Futures
 
+/// On the main thread: some loop does the work of the main queue.
+nonisolated(unsafe) private var isServing = false
+
 extension UVLoop {
     func startMainQueue() {
         if unsafe mainQueue == nil {
@@ -14,7 +17,12 @@ extension UVLoop {
             unsafe mainQueue = poll
         }
         unsafe uv_poll_start(mainQueue, CInt(UV_READABLE.rawValue)) { poll, _, _ in
-            unsafe UVLoop.from(poll!.pointee.data).eventLoop.turn {
+            let driver = unsafe UVLoop.from(poll!.pointee.data)
+            // Another loop does it, within whose work this one is run. Dispatch would not do it twice, and tells once.
+            guard unsafe !isServing else { return driver.stopMainQueue() }
+            unsafe isServing = true
+            defer { unsafe isServing = false }
+            driver.eventLoop.turn {
                 // Dispatch never does it, and the loop would find the descriptor readable for ever. Before the work: what
                 // comes during that makes it readable again.
                 empty_eventfd(_dispatch_get_main_queue_handle_4CF())

@@ -216,6 +216,8 @@ final class UVLoop: LoopDriver {
         }
         isRunning = true
         isStopped = false
+        // It may have been stopped within the work of another loop.
+        if servesMainQueue { startMainQueue() }
         repeat {
             // A job that came just before must run, though libuv sees nothing that would keep it here.
             referenceAsync()
