@@ -74,5 +74,5 @@ func pass(_ duration: Duration, on loop: EventLoop) throws {
 
 extension Duration {
     /// A while of which a test may wait many on a real clock.
-    static func ticks(_ count: Int) -> Duration { .milliseconds(2 * count) }
+    static func ticks(_ count: Int) -> Duration { .milliseconds(6 * count) }
 }
