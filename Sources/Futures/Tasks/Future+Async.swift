@@ -18,7 +18,7 @@ extension Future {
     /// the same, with
     /// ``FutureError/shutDown``, and waits until `body` has ended.
     ///
-    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    /// Leave `isolation` out: it is what the caller is isolated to.
     public init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
     ) {
@@ -48,7 +48,7 @@ extension Promise {
     /// Lets an asynchronous `body` decide the outcome, which runs as that of ``Future/init(on:isolation:_:)`` does.
     /// `false`, and `body` never runs, if the future has already been completed or cancelled.
     ///
-    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    /// Leave `isolation` out: it is what the caller is isolated to.
     @discardableResult
     public func complete(
         isolation: (any Actor)? = #isolation, with body: @escaping () async throws -> Value

@@ -71,7 +71,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
     /// awaits needs no label.
     ///
-    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    /// Leave `isolation` out: it is what the caller is isolated to.
     public convenience init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void

@@ -20,7 +20,7 @@ extension SocketServer where Connection == TCPConnection {
     /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
     /// awaits needs no label.
     ///
-    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    /// Leave `isolation` out: it is what the caller is isolated to.
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,

@@ -20,7 +20,7 @@ extension SocketServer where Connection == UnixConnection {
     /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
     /// awaits needs no label.
     ///
-    /// - Parameter isolation: What the caller is isolated to. Leave it out.
+    /// Leave `isolation` out: it is what the caller is isolated to.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop, isolation: (any Actor)? = #isolation,
