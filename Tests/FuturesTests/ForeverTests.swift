@@ -4,12 +4,13 @@ import Testing
 /// What may hang on a future that nothing completes, and be dropped with it.
 enum Hanging: String, CaseIterable, Codable, CustomTestStringConvertible {
     case itself, map, maps, recover, always, flatAlways, returned, returnedDeep, until, timeout
+    case untilLater, mapsUntilLater, fallbackLater
     case ignoringCancellation, erased, performWhile, delay, typed, tokenTimeout, branches, reversed
 
     var testDescription: String { rawValue }
 
     /// Makes it, with `witness` in its closure.
-    func make(on loop: EventLoop, _ witness: Witness) {
+    func make(on loop: EventLoop, _ witness: Witness, until token: CancellationToken) {
         let forever = loop.forever(of: Int.self)
         let look: (Int) -> Int = { number in
             witness.look()
@@ -27,6 +28,11 @@ enum Hanging: String, CaseIterable, Codable, CustomTestStringConvertible {
             _ = loop.submit {}.flatMap { loop.submit {}.flatMap { loop.forever(of: Int.self).map(look) } }
                 .map(look)
         case .until: _ = forever.map(token: CancellationSource(on: loop).token, look)
+        case .untilLater: _ = forever.map(token: token, look)
+        case .mapsUntilLater:
+            _ = forever.map(look).map(token: token, look).recover(token: token) { _ in 1 }.map(look)
+        case .fallbackLater:
+            _ = loop.failed(Failure()).fallback(to: forever, token: token).map(token: token, look)
         case .timeout:
             _ = forever.map(look).timeout(after: .ticks(1), cancellingSource: false).recover { _ in 1 }
         case .tokenTimeout: _ = forever.map(look).timeout(after: .ticks(1)).recover { _ in 1 }
@@ -56,15 +62,19 @@ struct ForeverTests {
     func dropped(driver: Driver, hanging: Hanging) throws {
         try withLoop(driver) { loop in
             weak var captured: Witness?
+            var source: CancellationSource? = CancellationSource(on: loop)
             do {
                 let witness = Witness()
                 captured = witness
-                hanging.make(on: loop, witness)
+                hanging.make(on: loop, witness, until: source!.token)
             }
-            if hanging == .itself { #expect(loop.statistics.futures == 0) }
+            if hanging == .itself { #expect(loop.statistics.futures == 1) }
             try pass(.ticks(2), on: loop)
             try settle(loop)
             #expect(captured == nil)
+            // The token's.
+            #expect(loop.statistics.futures == 1)
+            source = nil
             #expect(loop.statistics.futures == 0)
         }
     }

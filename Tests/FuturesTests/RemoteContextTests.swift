@@ -148,6 +148,78 @@ struct RemoteContextTests {
         }
     }
 
+    /// How a future of a loop comes to wait for that of another one.
+    enum Crossing: String, CaseIterable, Codable {
+        case flatMap, flatMapError, complete, completeCancelled
+
+        func start(on loop: EventLoop, _ there: RemoteContext, _ make: @escaping @Sendable () -> Future<Int>)
+            -> Future<Int>
+        {
+            switch self {
+            case .flatMap: return loop.succeeded().flatMap(on: there) { _ in make() }
+            case .flatMapError: return loop.failed(Failure()).flatMapError(on: there) { _ in make() }
+            case .complete, .completeCancelled:
+                let promise = loop.makeRemotePromise(of: Int.self)
+                if self == .completeCancelled { promise.future.cancel() }
+                there.execute(on: loop) { promise.complete(using: make()) }.ignoreFailure()
+                return promise.future
+            }
+        }
+    }
+
+    @Test(
+        "cancelling a future asks the other loop's future that it waits for to cancel",
+        arguments: Driver.allCases, Crossing.allCases)
+    func cancelsOtherLoop(driver: Driver, crossing: Crossing) async throws {
+        try await withRunningLoop(driver) { other in
+            let (started, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            try onThread {
+                try withLoop(driver) { loop in
+                    let there = RemoteContext.loop(other, name: "other")
+                    let future = crossing.start(on: loop, there) {
+                        let promise = other.makePromise(of: Int.self)
+                        promise.onCancelRequest { [promise] in
+                            isCancelled.signal()
+                            return promise.future.isCompleted ? .continue : .cancel
+                        }
+                        started.signal()
+                        return promise.future.map { $0 }
+                    }
+                    for _ in 0..<3 { try settle(loop) }
+                    started.wait()
+                    future.cancel()
+                    isCancelled.wait()
+                    #expect("\(future)" == "Future(cancelled)")
+                }
+            }
+        }
+    }
+
+    @Test("a future of another loop that others wait for goes on", arguments: Driver.allCases)
+    func otherLoopGoesOn(driver: Driver) async throws {
+        try await withRunningLoop(driver) { other in
+            let (started, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            try onThread {
+                try withLoop(driver) { loop in
+                    let promise = loop.makeRemotePromise(of: Int.self)
+                    other.execute {
+                        let work = other.makeRemotePromise(of: Int.self)
+                        work.future.whenSuccess { _ in ended.signal() }
+                        promise.complete(using: work.future)
+                        promise.onCancelRequest {
+                            work.succeed(1)
+                            return .cancel
+                        }
+                        started.signal()
+                    }
+                    started.wait()
+                    promise.future.cancel()
+                    ended.wait()
+                }
+            }
+        }
+    }
+
     @Test("jobs jump between threads and come back in order", arguments: Driver.allCases)
     func jumping(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -131,6 +131,55 @@ struct TokenMethodTests {
         }
     }
 
+    /// Each way to wait for a second future when the first has completed.
+    private static let waitingForSecond: [(name: String, make: Second)] = [
+        ("fallback", { f, g, t in f.loop.failed(Failure()).fallback(to: g, token: t).asVoid() }),
+        (
+            "fallback of several",
+            { f, g, t in
+                f.loop.failed(Failure()).fallback(to: f.loop.failed(Failure()), token: t).fallback(
+                    to: g, token: t
+                ).asVoid()
+            }
+        ),
+        ("sequence", { f, g, t in Future.sequence([f, g], token: t).asVoid() }),
+        ("reduce(into:)", { f, g, t in Future.reduce([f, g], into: 0, token: t) { $0 += $1 }.asVoid() }),
+        ("reduce", { f, g, t in Future.reduce([f, g], 0, token: t) { $0 + $1 }.asVoid() }),
+        ("fold", { f, g, t in Future.fold([f, g], 0, token: t) { f.loop.succeeded($0 + $1) }.asVoid() }),
+        ("find", { f, g, t in Future.find([f, g], token: t) { $0 > 1 }.asVoid() }),
+        ("all", { f, g, t in Future.all([f, g], token: t).asVoid() }),
+        ("allSettled", { f, g, t in Future.allSettled([f, g], token: t).asVoid() }),
+        ("firstCompleted", { f, g, t in Future.firstCompleted(2, of: [f, g], token: t).asVoid() }),
+        ("zip", { f, g, t in f.zip(with: g, token: t) { $0 + $1 }.asVoid() }),
+    ]
+
+    private typealias Second = @Sendable (Future<Int>, Future<Int>, CancellationToken) -> Future<Void>
+
+    @Test(
+        "a token leaves alone what is waited for second, and a request to cancel does not",
+        arguments: Driver.allCases, waitingForSecond.indices)
+    func second(driver: Driver, index: Int) throws {
+        let (name, make) = Self.waitingForSecond[index]
+        try withLoop(driver) { loop in
+            let (source, promise) = (CancellationSource(on: loop), loop.makePromise(of: Int.self))
+            let made = make(loop.succeeded(1), promise.future, source.token)
+            try settle(loop)
+            #expect(!made.isCompleted, "\(name)")
+            source.cancel()
+            try settle(loop)
+            #expect("\(made)" == "Future(cancelled)", "\(name)")
+            #expect(!promise.future.isCompleted, "\(name)")
+            #expect(promise.future.debugDescription.contains("0 waiting"), "\(name)")
+            #expect(promise.succeed(1))
+
+            let wanted = loop.makePromise(of: Int.self)
+            let unwanted = make(loop.succeeded(1), wanted.future, CancellationSource(on: loop).token)
+            try settle(loop)
+            #expect(unwanted.cancel(), "\(name)")
+            #expect(wanted.future.isCompleted, "\(name)")
+        }
+    }
+
     @Test("work that is given a cancelled token is not started", arguments: Driver.allCases)
     func notStarted(driver: Driver) throws {
         try withLoop(driver) { loop in
@@ -218,7 +267,14 @@ struct TokenMethodTests {
             #expect(barrier.waitingCount == 0 && condition.waitingCount == 0)
 
             event.set()
-            #expect("\(event.wait(token: source.token))" == "Future(cancelled)")
+            latch.countDown()
+            condition.break(Failure())
+            let over = [
+                event.wait(token: source.token), latch.wait(token: source.token),
+                condition.wait(token: source.token), condition.wait(token: source.token) { true },
+                condition.wait(token: source.token) { throw Failure() },
+            ]
+            for future in over { #expect("\(future)" == "Future(cancelled)") }
             let arrived = barrier.arrive()
             _ = barrier.arrive(token: source.token)
             #expect(!arrived.isCompleted && barrier.waitingCount == 1)

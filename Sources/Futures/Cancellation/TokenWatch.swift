@@ -35,6 +35,14 @@ final class TokenWatch: Producer {
         }
     }
 
+    /// Whether nobody else holds the target.
+    var isAlone: Bool {
+        guard let cell = target?.cell else { return false }
+        target = nil
+        defer { target = cell.object }
+        return cell.isHeldOnce
+    }
+
     /// Waits no longer.
     func end() {
         target = nil

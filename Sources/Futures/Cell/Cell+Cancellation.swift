@@ -13,7 +13,7 @@ extension Cell {
         }
         if withLoop({ $0.isAskingTooDeep }) {
             retain()
-            withLoop { $0.cancelRequests.append((self, options, ignoringConsumers)) }
+            withLoop { $0.pendingCancellations.append(.request(self, options, ignoringConsumers)) }
             return true
         }
         return askUpwards(options)
@@ -159,12 +159,19 @@ extension Cell {
     }
 }
 
+/// What is done when the first of the nested handlers of requests has returned.
+enum PendingCancellation {
+    /// Owns a reference to the cell.
+    case request(Cell, CancelOptions, _ ignoringConsumers: Bool)
+    case hook(() -> Void)
+}
+
 extension EventLoop {
     /// Asks `cell` to cancel, and releases the reference to it. Requests of producers that wait for others, which
     /// wait for others, are a list of work, so that none of them recurses into the next.
     fileprivate func requestCancellation(of cell: Cell) {
-        cancelRequests.append((cell, [], false))
-        workOffCancelRequests()
+        pendingCancellations.append(.request(cell, [], false))
+        workOffCancellations()
     }
 
     fileprivate var isAskingTooDeep: Bool { askingDepth >= CancelOptions.depthLimit }
@@ -175,22 +182,33 @@ extension EventLoop {
         askingDepth += 1
         let answer = ask()
         askingDepth -= 1
-        if askingDepth == 0, !cancelRequests.isEmpty { workOffCancelRequests() }
+        if askingDepth == 0, !pendingCancellations.isEmpty { workOffCancellations() }
         return answer
     }
 
-    private func workOffCancelRequests() {
+    /// Calls what runs at the end of a future, which may end others: now, or, deep down the stack, as a request would be.
+    func callEndHook(_ body: @escaping () -> Void) {
+        if isAskingTooDeep { pendingCancellations.append(.hook(body)) } else { whileAsking(body) }
+    }
+
+    private func workOffCancellations() {
         guard !isCancelling else { return }
         isCancelling = true
         withoutCallbacks {
             var index = 0
-            while index < cancelRequests.count {
-                let (cell, options, ignoringConsumers) = cancelRequests[index]
+            while index < pendingCancellations.count {
+                let next = pendingCancellations[index]
                 index += 1
-                _ = cell.requestCancellation(options, ignoringConsumers: ignoringConsumers)
-                cell.release()
+                switch next {
+                case .request(let cell, let options, let ignoringConsumers):
+                    // What it stands for may have been linked meanwhile.
+                    _ = cell.object.requestCancellation(options, ignoringConsumers: ignoringConsumers)
+                    cell.release()
+                case .hook(let body):
+                    body()
+                }
             }
-            cancelRequests.removeAll(keepingCapacity: true)
+            pendingCancellations.removeAll(keepingCapacity: true)
         }
         isCancelling = false
         releaseTheDead()

@@ -67,6 +67,17 @@ extension Future {
     }
 }
 
+extension Future {
+    /// This future; or, if there is a token, one with its outcome, through which no request to cancel reaches this one
+    /// that comes of the token.
+    func spared(by token: CancellationToken) -> Future {
+        guard let condition = token.condition else { return self }
+        let child = branch()
+        child.cell.setProducer(TokenShield(condition))
+        return child
+    }
+}
+
 extension Cell {
     /// A token has been cancelled: cancels this cell, unless the callback is already on its way.
     ///
@@ -86,9 +97,25 @@ extension Cell {
     }
 }
 
+/// Keeps from a future, of which it is the producer of a branch, what a token cancels.
+private final class TokenShield: Producer {
+    private let condition: TokenCondition
+
+    init(_ condition: TokenCondition) { self.condition = condition }
+
+    override var answersRequests: Bool { false }
+
+    override func cancellationRequested(by cell: Cell) -> Answer { condition.isMet ? .cancel : .undecided }
+}
+
+extension Cell {
+    /// Whether only its source, and the tie to a token, hold this cell.
+    var isHeldBySource: Bool { isHeldOnce || (producer as? TokenTie)?.watch.isAlone == true }
+}
+
 /// Ends a token's watch over a future as soon as that has completed: the producer of that future.
 private final class TokenTie: Producer {
-    private let watch: TokenWatch
+    fileprivate let watch: TokenWatch
 
     init(_ watch: TokenWatch) { self.watch = watch }
 

@@ -57,11 +57,11 @@ extension Future {
 
     /// A future of the value, or else of that of `other`; if that has none either, of the first error.
     ///
-    /// Cancellation of this future passes, and `other` goes on then.
+    /// Cancellation of this future passes, and `other` goes on then. Both are left alone when `token` is cancelled.
     public func fallback(to other: Future<Value>, token: CancellationToken = .none) -> Future<Value> {
         other.ignoreFailure()
         return flatMapError(token: token) { error in
-            other.recover(including: .cancellation) { _ in throw error }
+            other.spared(by: token).recover(including: .cancellation) { _ in throw error }
         }
     }
 

@@ -17,8 +17,7 @@ public final class Condition {
 
     /// Completes with the next signal that is this one's turn. Fails with the error given to ``break(_:)``.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
-        if let breakage { return loop.failed(breakage) }
-        return line.wait().until(token)
+        (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }
 
     /// Completes when `predicate` is true: at once, or after a signal. What it throws fails the future.
@@ -26,6 +25,7 @@ public final class Condition {
         token: CancellationToken = .none, until predicate: @escaping () throws -> Bool
     ) -> Future<Void> {
         loop.checkThread()
+        guard !token.isCancelled else { return loop.failed(CancellationError()) }
         do {
             if try predicate() { return loop.succeeded() }
         } catch {

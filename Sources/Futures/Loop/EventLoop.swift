@@ -59,10 +59,9 @@ public final class EventLoop: @unchecked Sendable {
     /// Owns a reference to each that is still to be dealt with.
     var passingOn: [Cell] = []
     var isDistributing = false
-    /// Owns a reference to each cell.
-    var cancelRequests: [(cell: Cell, options: CancelOptions, ignoringConsumers: Bool)] = []
+    var pendingCancellations: [PendingCancellation] = []
     var isCancelling = false
-    /// How many handlers of such requests are nested on the stack.
+    /// How many handlers of requests to cancel are nested on the stack.
     var askingDepth = 0
     var tokenActions: [() -> Void] = []
     var isTurning = false

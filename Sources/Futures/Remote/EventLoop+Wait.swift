@@ -20,7 +20,7 @@ extension EventLoop {
         let (id, outcome) = (newRemoteID(), Outcome<Value>())
         let accepted = execute {
             do {
-                self.addWaiter(id, for: try body()) { outcome.set($0) }
+                self.addWaiter(id, for: try body(), endsWithRun: true) { outcome.set($0) }
             } catch {
                 outcome.set(.failure(error))
             }

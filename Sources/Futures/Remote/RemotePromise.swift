@@ -62,8 +62,21 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     }
 
     /// Completes the future with the outcome of `other`, which may be of another loop: on that one's thread.
+    ///
+    /// If the future completes before, or has completed, `other` is asked to cancel, in a turn of its loop, unless
+    /// somebody else waits for it.
     public func complete(using other: Future<Value>) {
-        other.whenComplete { self.complete($0) }
+        let (loop, id) = (other.loop, other.loop.newRemoteID())
+        guard !loop.isShutDown else {
+            complete(other.ignoreFailure().result ?? .failure(FutureError.shutDown))
+            return
+        }
+        loop.addWaiter(id, for: other, endsWithRun: false) { [shared] result in
+            shared.forgetSource(id)
+            self.complete(result)
+        }
+        let source = RemoteSource(loop: loop, id: id)
+        if !shared.addSource(source) { source.end() }
     }
 
     /// Answers requests to cancel the future, on the loop's thread, as that of ``Promise`` does.

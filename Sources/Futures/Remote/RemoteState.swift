@@ -10,6 +10,8 @@ final class RemoteState<Value: Sendable>: Sendable {
         var handler: (@Sendable () -> CancelResponse<Value>)?
         /// Whether the handler has been called. It may hold the promise, and so stays to the end.
         var isAsked = false
+        /// Futures whose outcome the promise waits for.
+        var sources: [RemoteSource] = []
     }
 
     let id: UInt64
@@ -49,6 +51,18 @@ final class RemoteState<Value: Sendable>: Sendable {
         return !wasCancelled
     }
 
+    /// `false` if the future has completed: nobody needs the source.
+    func addSource(_ source: RemoteSource) -> Bool {
+        state.withLock { state in
+            if !state.isSettled { state.sources.append(source) }
+            return !state.isSettled
+        }
+    }
+
+    func forgetSource(_ id: UInt64) {
+        state.withLock { $0.sources.removeAll { $0.id == id } }
+    }
+
     /// The loop's side, made when it is first needed; `nil` if it has gone. On the loop's thread.
     func entry(on loop: EventLoop) -> RemoteEntry<Value>? {
         if let remote = loop.remotes[id] { return remote as? RemoteEntry }
@@ -73,14 +87,25 @@ final class RemoteState<Value: Sendable>: Sendable {
     }
 
     fileprivate func settled(isCancelled: Bool) {
-        let handler = state.withLock { state in
+        let (handler, sources) = state.withLock { state in
             state.isCompleted = true
             state.isSettled = true
             state.isCancelled = isCancelled
-            return state.handler.take()
+            defer { state.sources = [] }
+            return (state.handler.take(), state.sources)
         }
+        for source in sources { source.end() }
         withExtendedLifetime(handler) {}
     }
+}
+
+/// A future of some loop, which waits on behalf of another thread.
+struct RemoteSource: Sendable {
+    let loop: EventLoop
+    let id: UInt64
+
+    /// Asks the future to cancel, if nobody else waits for it. Any thread.
+    func end() { loop.endRemote(id, with: CancellationError()) }
 }
 
 /// The loop's side of a remote promise: the producer of its future, for as long as the promise lives.

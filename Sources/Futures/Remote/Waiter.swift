@@ -1,14 +1,19 @@
-/// A blocked thread that waits for a future: a consumer of it, which does not keep `run` from returning.
+/// Somebody on another thread who waits for a future: a consumer of it, which does not keep `run` from returning.
 private final class Waiter: Remote {
     private let loop: EventLoop
     private let id: UInt64
+    /// Whether nobody can wait any longer when a run finds nothing left to do.
+    let endsWithRun: Bool
     /// Called once: with the completed cell, from the ready queue, or with the error that ended the wait.
     private let ended: (Result<Cell, any Error>) -> Void
     private var observer: CellObject?
 
-    init(_ loop: EventLoop, id: UInt64, ended: @escaping (Result<Cell, any Error>) -> Void) {
+    init(
+        _ loop: EventLoop, id: UInt64, endsWithRun: Bool, ended: @escaping (Result<Cell, any Error>) -> Void
+    ) {
         self.loop = loop
         self.id = id
+        self.endsWithRun = endsWithRun
         self.ended = ended
     }
 
@@ -43,9 +48,10 @@ private struct WaitStep: Step {
 extension EventLoop {
     /// Calls `resume` once: with the outcome of `future`, or with the error of `endRemote`.
     func addWaiter<Value>(
-        _ id: UInt64, for future: Future<Value>, resume: @escaping (Result<Value, any Error>) -> Void
+        _ id: UInt64, for future: Future<Value>, endsWithRun: Bool,
+        resume: @escaping (Result<Value, any Error>) -> Void
     ) {
-        let waiter = Waiter(self, id: id) { end in
+        let waiter = Waiter(self, id: id, endsWithRun: endsWithRun) { end in
             resume(end.flatMap { $0.readResult(as: Value.self) })
         }
         waiter.wait(for: future.cell)
@@ -53,7 +59,7 @@ extension EventLoop {
 
     /// Tells those who block a thread that `run` has nothing left to do.
     func endStalledWaiters() {
-        let stalled = remotes.filter { $0.value is Waiter }
+        let stalled = remotes.filter { ($0.value as? Waiter)?.endsWithRun == true }
         for id in stalled.keys.sorted() { remotes.removeValue(forKey: id)?.end(with: FutureError.stalled) }
     }
 }

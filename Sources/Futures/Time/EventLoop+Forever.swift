@@ -74,7 +74,7 @@ extension Cell {
             var consumer = cell.first
             while let current = consumer {
                 visits += 1
-                if !current.isHeldOnce || current.interest.contains(.listens) { return (false, visits) }
+                if !current.isHeldBySource || current.interest.contains(.listens) { return (false, visits) }
                 cells.append(current)
                 // What a linked cell has there is its root.
                 consumer = cell.state == .linked ? nil : current.next
