@@ -115,37 +115,6 @@ extension EventLoop {
     func enqueue(_ job: @escaping () -> Void) {
         enqueue(CellObject.waiting(self, step: JobStep(body: job)))
     }
-
-    /// Hands on the outcome of a cell with several consumers, or with some that it passes through.
-    func distribute(_ cell: Cell) {
-        guard !isDistributing else {
-            cell.retain()
-            return passingOn.append(cell)
-        }
-        isDistributing = true
-        cell.distributeConsumers()
-        if !passingOn.isEmpty { distributeOthers() }
-        isDistributing = false
-    }
-
-    /// Hands on the outcomes that this has brought about.
-    @inline(never)
-    private func distributeOthers() {
-        var index = 0
-        while index < passingOn.count {
-            let current = passingOn[index]
-            index += 1
-            current.distributeConsumers()
-            // Not by the array: code of users runs in this, and may add to the array.
-            current.release()
-            // Now and then, and no more at a time than have been dealt with.
-            if index >= 1024, index >= passingOn.count / 2 {
-                passingOn.removeFirst(index)
-                index = 0
-            }
-        }
-        passingOn.removeAll(keepingCapacity: true)
-    }
 }
 
 struct JobStep: Step {

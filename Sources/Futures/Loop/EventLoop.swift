@@ -56,8 +56,9 @@ public final class EventLoop: @unchecked Sendable {
         /// Where the promises were made that somebody holds.
         var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
     #endif
-    /// Owns a reference to each that is still to be dealt with.
-    var passingOn: [Cell] = []
+    /// Owns a reference to each that is still to be dealt with. What changes it runs nobody's code, and each look at it
+    /// would be checked at run time.
+    @exclusivity(unchecked) var passingOn: [Cell] = []
     var isDistributing = false
     var pendingCancellations: [PendingCancellation] = []
     var isCancelling = false
@@ -129,7 +130,12 @@ public final class EventLoop: @unchecked Sendable {
 
     /// Whether the caller is on the loop's thread. Any thread.
     public var isCurrent: Bool {
-        isOnItsThread && (!movesWithTasks || isDriven.load(ordering: .relaxed) || isOfThisTask)
+        // Inlined: to other threads, which give it jobs, it says no at once.
+        @inline(__always) get { isOnItsThread && (!movesWithTasks || isOfCaller) }
+    }
+
+    private var isOfCaller: Bool {
+        @inline(never) get { isDriven.load(ordering: .relaxed) || isOfThisTask }
     }
 
     /// The same, whatever task calls.
