@@ -89,7 +89,7 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(if $(CI),$(STRICT),$(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite)
 
 soak:
-	$(NEEDS) git socat netcat-openbsd valgrind binutils strace
+	$(NEEDS) git socat netcat-openbsd valgrind binutils strace python3
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
@@ -101,7 +101,7 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd
+	$(NEEDS) git socat netcat-openbsd strace systemd python3
 	swift build -c release --package-path Examples $(FLAGS)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh

@@ -105,6 +105,17 @@ extension ByteStream {
         failAll(error)
     }
 
+    /// The same, if it was the transport that broke. What has come by then is readable, too.
+    final func transportBroke(_ error: any Error) {
+        if phase == .open, !isAtEnd {
+            for block in transport.takeUndelivered() {
+                received += block.count
+                inbound.append(block)
+            }
+        }
+        connectionBroke(error)
+    }
+
     final func closeTransport(resetting: Bool) {
         guard isConnected else { return }
         beginClosing()
@@ -153,7 +164,7 @@ extension ByteStream {
 extension ByteStream {
     package func transportDidFail(_ error: any Error) {
         // A peer that was only waited for has gone.
-        if phase == .lingering { closeTransport(resetting: false) } else { connectionBroke(error) }
+        if phase == .lingering { closeTransport(resetting: false) } else { transportBroke(error) }
     }
 
     package func transportDidClose() {

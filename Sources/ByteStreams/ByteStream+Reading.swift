@@ -82,7 +82,7 @@ extension ByteStream {
         do {
             try transport.startReading()
         } catch {
-            connectionBroke(error)
+            transportBroke(error)
         }
     }
 

@@ -34,7 +34,7 @@ extension ByteStream {
             noteSent(taken)
             return taken == bytes.byteCount ? loop.succeeded() : enqueue([rest(taken)])
         } catch {
-            return broken(error)
+            return transportRefused(error)
         }
     }
 
@@ -50,7 +50,7 @@ extension ByteStream {
             noteSent(taken)
             return taken == count ? loop.succeeded() : enqueue(buffers.dropping(taken))
         } catch {
-            return broken(error)
+            return transportRefused(error)
         }
     }
 
@@ -115,7 +115,9 @@ extension ByteStream {
         }
         let queued = outbound?.load(unwritten: transport.unwrittenBytes) ?? 0
         guard queued <= limits.writeCap else {
-            return broken(StreamError.backpressureExceeded(queued: queued, limit: limits.writeCap))
+            let error = StreamError.backpressureExceeded(queued: queued, limit: limits.writeCap)
+            connectionBroke(error)
+            return refused(error)
         }
         guard outbound != nil || buffers.totalCount > 0 else { return loop.succeeded() }
         let promise = loop.makePromise(of: Void.self)
@@ -143,8 +145,8 @@ extension ByteStream {
 
     // Apart, which makes the way past it shorter.
     @inline(never)
-    private func broken(_ error: any Error) -> Future<Void> {
-        connectionBroke(error)
+    private func transportRefused(_ error: any Error) -> Future<Void> {
+        transportBroke(error)
         return refused(error)
     }
 
@@ -159,7 +161,7 @@ extension ByteStream {
 extension ByteStream {
     package func transportDidWrite(failure: (any Error)?) {
         guard isConnected, let outbound else { return }
-        if let failure { return connectionBroke(failure) }
+        if let failure { return transportBroke(failure) }
         sent += outbound.bytesInBatch
         var finished = outbound.finishBatch()
         let batch = outbound.takeBatch()
@@ -187,7 +189,7 @@ extension ByteStream {
 
     package func transportDidShutdown(failure: (any Error)?) {
         guard isConnected, case .shuttingDown(let promise) = writeSide else { return }
-        if let failure { return connectionBroke(failure) }
+        if let failure { return transportBroke(failure) }
         writeSide = .shutDown
         promise.succeed()
         if phase == .flushing { closeWhenFlushed() }

@@ -20,6 +20,9 @@ package protocol ByteTransport: AnyObject {
     func stopReading()
     /// Whether bytes have come that have not been delivered; `false` if that is not known.
     var hasUnreadBytes: Bool { get }
+    /// Takes the bytes that have come and have not been delivered, in blocks as `transportDidRead` gives them. Called
+    /// when the connection has broken.
+    func takeUndelivered() -> [Data]
     /// Whether a close with bytes unread takes from the peer what it was sent last, as that of a socket does.
     var resetsIfUnread: Bool { get }
     /// Takes what fits without waiting; the number of bytes taken, 0 if it would have to wait. `bytes` is not empty.
@@ -41,5 +44,6 @@ package protocol ByteTransport: AnyObject {
 
 extension ByteTransport {
     package var hasUnreadBytes: Bool { false }
+    package func takeUndelivered() -> [Data] { [] }
     package var resetsIfUnread: Bool { true }
 }

@@ -75,6 +75,16 @@ final class MemoryTransport: ByteTransport {
 
     var hasUnreadBytes: Bool { link.hasArrived(outgoing.opposite) }
 
+    func takeUndelivered() -> [Data] {
+        var blocks: [Data] = []
+        while link.hasArrived(outgoing.opposite), case .bytes(let data)? = link.next(outgoing.opposite)?.item
+        {
+            blocks.append(data)
+            link.takeNext(outgoing.opposite)
+        }
+        return blocks
+    }
+
     // MARK: Writing
 
     func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
@@ -98,10 +108,13 @@ final class MemoryTransport: ByteTransport {
         if isWriting { later { $0.goOnWriting() } }
     }
 
-    /// A write that waits for room fails, though there may be something to be read before the reset.
+    /// A write that waits for room fails, though there may be something to be read before the reset, and so does a
+    /// connection on which nobody reads.
     func resetUnderWay(until arrival: LoopInstant) {
-        guard isWriting else { return }
-        loop.schedule(at: arrival) { [self] in goOnWriting() }.future.ignoreFailure()
+        loop.schedule(at: arrival) { [self] in
+            goOnWriting()
+            if !isReading, !isClosed { stream?.transportDidFail(MemoryStreamError.connectionReset) }
+        }.future.ignoreFailure()
     }
 
     private func goOnWriting() {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Sends bytes through two forwarders to the echo server and back: TCP, UNIX, TCP, and by way of UNIX and TCP. All bytes
-# come back, and the resident memory of each forwarder stays within 16 MiB of what it was at its start.
+# come back, and the resident memory of each forwarder stays within 16 MiB of what it was at its start. A reset comes through
+# as a reset, never as an end.
 # usage: forward.sh BYTES    256M and the like
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -51,4 +52,37 @@ kill "$outer"
 wait "$outer" || fail "ended with status $?"
 [ ! -e "$work/outer" ] || fail "left its socket behind"
 grep -q "^passed on $((4 * size)) bytes of 2 connections, of which 0 broke$" "$work/out2" || fail "does not say what it did: $(cat "$work/out2")"
+
+# Connects through a forwarder, as a client, to itself, as a server that sends a little and resets the connection.
+resets() {
+    python3 - "$bin/PortForwarder" <<'END'
+import socket, struct, subprocess, sys, threading
+server = socket.create_server(("127.0.0.1", 0))
+def serve():
+    while True:
+        peer = server.accept()[0]
+        peer.sendall(b"fourteen bytes")
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        peer.close()
+threading.Thread(target=serve, daemon=True).start()
+target = "127.0.0.1:%d" % server.getsockname()[1]
+forwarder = subprocess.Popen([sys.argv[1], target, "--port", "0"], stdout=subprocess.PIPE, text=True)
+port = int(forwarder.stdout.readline().rpartition(":")[2])
+ends = 0
+for _ in range(50):
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.settimeout(10)
+        try:
+            while client.recv(100):
+                pass
+            ends += 1
+        except ConnectionResetError:
+            pass
+forwarder.terminate()
+said = forwarder.stdout.read()
+broken = said.count("ECONNRESET 127.0.0.1:")
+sys.exit(None if ends == 0 and broken == 50 else f"{ends} of 50 resets came through as ends; it said: {said}")
+END
+}
+resets || fail "passes a reset on as an end"
 echo "PortForwarder: works"

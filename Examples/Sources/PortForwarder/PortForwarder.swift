@@ -31,7 +31,10 @@ struct PortForwarder: ParsableCommand {
                 forward(client, upstream).map { bytes += $0 }
             }
         }
-        server.onConnectionError = { _ in failures += 1 }
+        server.onConnectionError = { error in
+            failures += 1
+            say("a connection broke: \(error)")
+        }
         let address = try server.listen(host: host, port: port)
         let path = try unix.map { try server.listen(path: $0) }
         say("listening on \(address)")

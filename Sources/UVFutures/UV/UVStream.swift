@@ -7,6 +7,8 @@ internal import Glibc
 class UVStream: UVHandle, ByteTransport {
     /// Whether libuv watches the descriptor for what comes.
     private(set) final var isReading = false
+    /// What the system has told of the connection, which it tells whoever asks first.
+    private final var keptError: CInt = 0
     /// Under which the driver watches for hang-ups, once it does.
     final var watchedDescriptor: CInt?
     /// Its connection's place among those of a server. Here it takes no memory.
@@ -29,11 +31,7 @@ class UVStream: UVHandle, ByteTransport {
     }
 
     /// Whether the peer has sent something that has not been read here, its end included.
-    final var hasArrivals: Bool {
-        guard let descriptor else { return false }
-        var byte: UInt8 = 0
-        return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) >= 0
-    }
+    final var hasArrivals: Bool { peek() >= 0 }
 
     @inline(never)
     final func error(_ status: CInt, _ operation: String) -> UVError {
@@ -77,7 +75,9 @@ class UVStream: UVHandle, ByteTransport {
 
     /// The connection has been hung up, and libuv was not told to say so.
     final func hasHungUp() {
-        guard !isReading, !isClosing, let pending = pendingError else { return }
+        // libuv reads, and says so itself, but for a reset after the end. It is told once: then it is watched for anew.
+        guard !isReading else { return driver.hangUps.remove(self) }
+        guard !isClosing, let pending = pendingError else { return }
         // The system calls a reset that comes after the end of the peer's bytes a broken pipe.
         let status = pending == EPIPE ? ECONNRESET : pending
         loop.turn { unsafe stream?.transportDidFail(error(-status, "read")) }
@@ -85,14 +85,36 @@ class UVStream: UVHandle, ByteTransport {
 
     /// The error that the system has for whoever asks next.
     private final var pendingError: CInt? {
+        if keptError != 0 { return keptError }
         guard let descriptor, let error = socketOption(SO_ERROR, of: descriptor) else { return nil }
         return error != 0 ? error : nil
     }
 
-    final var hasUnreadBytes: Bool {
+    /// What a read of a socket would find: 1 if there are bytes, 0 at the end, or else an error, below 0.
+    private final func peek() -> CInt {
+        guard let descriptor else { return -EBADF }
         var byte: UInt8 = 0
-        guard let descriptor else { return false }
-        return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) > 0
+        let count = unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT))
+        guard count < 0 else { return count == 0 ? -keptError : 1 }
+        let error = errno
+        if error != EAGAIN && error != ENOTSOCK { keptError = error }
+        return -error
+    }
+
+    final var hasUnreadBytes: Bool { peek() > 0 }
+
+    final func takeUndelivered() -> [Data] {
+        var blocks: [Data] = []
+        // Not the driver's block, whose bytes somebody may be looking at.
+        var block = Data(count: 65_536)
+        while let descriptor {
+            let count = unsafe block.withUnsafeMutableBytes { block in
+                unsafe recv(descriptor, block.baseAddress, block.count, CInt(MSG_DONTWAIT))
+            }
+            guard count > 0 else { break }
+            blocks.append(Data(block.prefix(count)))
+        }
+        return blocks
     }
 
     private final func provide(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
@@ -111,10 +133,12 @@ class UVStream: UVHandle, ByteTransport {
         turn {
             // At once, before anybody can return to libuv: what has ended is ready to be read for ever.
             endReading()
-            if status == UV_EOF.rawValue {
+            // libuv takes each hang-up for the end, one by a reset too.
+            let hangUp = status == UV_EOF.rawValue ? peek() : status
+            if hangUp == 0 || [-EAGAIN, -EBADF, -ENOTSOCK].contains(hangUp) {
                 unsafe stream?.transportDidReachEnd()
             } else {
-                unsafe stream?.transportDidFail(error(status, "read"))
+                unsafe stream?.transportDidFail(error(hangUp, "read"))
             }
         }
         // Mostly it has been closed by now.
