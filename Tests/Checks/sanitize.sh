@@ -1,10 +1,13 @@
 #!/bin/bash
-# The suite under both sanitizers, and the proof that the first one finds a retain cycle.
+# The suite under both sanitizers, and the proof that the first one finds a retain cycle. With CI set the first one's is
+# on the libuv inside a source archive of uvloop: so one build does what two would do.
 # XCTest's own runner leaks, so only Swift Testing's runs. One test at a time: the sanitizers' locks spin, and
 # with more threads than processors that starves what is measured in time. So each suite takes one processor, and they
 # run beside each other.
-# usage: sanitize.sh FLAGS...
+# usage: sanitize.sh UVLOOP LIBUV FLAGS...
 set -euo pipefail
+versions=("$1" "$2")
+shift 2
 
 # The toolchain's backtracer hangs over a process that a sanitizer ends, and so does whoever reads its output.
 export SWIFT_BACKTRACE=enable=no
@@ -12,13 +15,23 @@ export TSAN_OPTIONS=suppressions=$PWD/Tests/Checks/thread-sanitizer.txt
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
-for sanitizer in address thread; do
-    swift build --build-tests --disable-xctest --sanitize=$sanitizer --scratch-path ".build-$sanitizer" "$@"
-done
-
-suite() {
-    swift test --skip-build --no-parallel --disable-xctest --sanitize="$1" --scratch-path ".build-$1" "${@:2}"
+# usage: on SANITIZER COMMAND...    with the libuv that is meant for it
+on() (
+    if [ "${CI-}" ] && [ "$1" = address ]; then . Tests/Checks/newest-libuv.sh "${versions[@]}"; fi
+    "${@:2}"
+)
+build() {
+    on "$1" swift build --build-tests --disable-xctest --sanitize="$1" --scratch-path ".build-$1" "${@:2}"
 }
+suite() {
+    on "$1" swift test --skip-build --no-parallel --disable-xctest --sanitize="$1" --scratch-path ".build-$1" "${@:2}"
+}
+
+# The compiler keeps what it has made of a C library's headers, even for headers from elsewhere.
+mkdir -p .build-address
+find .build-address -name 'CLibUV-*.pcm' -delete
+build address "$@"
+build thread "$@"
 
 suite address "$@" >"$log" 2>&1 &
 failed=0
@@ -26,6 +39,7 @@ suite thread "$@" || failed=1
 wait $! || failed=1
 cat "$log"
 ((failed == 0))
+if [ "${CI-}" ]; then grep -q 'Test "libuv and its headers are of the version expected" passed' "$log"; fi
 
 output=$(PLANT_LEAK=1 suite address --filter plantedLeak "$@" 2>&1) && status=0 || status=$?
 if [ $status = 0 ] || ! grep -q 'LeakSanitizer: detected' <<<"$output"; then
