@@ -65,6 +65,26 @@ struct CancelRequestTests {
         }
     }
 
+    @Test("a handler that answers cancel may add somebody who waits before", arguments: Driver.allCases)
+    func cancelWithOthers(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            for depth in 0..<3 {
+                let seen = Record()
+                let promise = loop.makePromise(of: Int.self)
+                var futures = [promise.future]
+                for _ in 0..<depth { futures.append(futures.last!.map { $0 }) }
+                promise.onCancelRequest {
+                    for future in futures.dropLast() { future.whenComplete { seen.add($0) } }
+                    return .cancel
+                }
+                #expect(futures.last!.cancel())
+                for future in futures { #expect("\(future)" == "Future(cancelled)", "\(depth)") }
+                try settle(loop)
+                #expect(seen.entries == Array(repeating: "cancelled", count: depth))
+            }
+        }
+    }
+
     @Test("a handler is asked only when the last consumer leaves", arguments: Driver.allCases)
     func lastConsumer(driver: Driver) throws {
         try withLoop(driver) { loop in

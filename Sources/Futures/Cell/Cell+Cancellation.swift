@@ -32,6 +32,11 @@ extension Cell {
                 case .cancel:
                     // The producer may be anybody's code: the way up may have changed meanwhile.
                     guard state == .pending else { return true }
+                    if top != self, top.state == .pending, follows(from: top) {
+                        leadPath(to: top)
+                        cancelAsOne(from: top)
+                        return true
+                    }
                     decided = object
                     top = self
                     continue
@@ -90,6 +95,16 @@ extension Cell {
         default:
             return nil
         }
+    }
+
+    /// Whether this cell waits for `top`, at whatever distance.
+    private func follows(from top: Cell) -> Bool {
+        var cell = self
+        while cell != top {
+            guard let source = cell.source, source != cell else { return false }
+            cell = source
+        }
+        return true
     }
 
     /// Makes each cell between this one and `top` the first to wait for its source: the path leads there.
