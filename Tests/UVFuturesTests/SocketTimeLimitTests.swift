@@ -48,6 +48,40 @@ struct SocketTimeLimitTests {
             try loop.run(until: server.close())
         }
     }
+
+    @Test(
+        "what came while the loop was held up is read before a limit is judged",
+        arguments: StreamTimeLimit.allCases)
+    func heldUp(_ limit: StreamTimeLimit) throws {
+        try withLoop { loop in
+            let time = 500
+            let listener = try TCPListener(
+                host: "127.0.0.1", port: 0, limits: .only(limit, .milliseconds(time)), on: loop)
+            let client = PlainSocket.connected(to: listener.localAddress.port)
+            let server = try loop.run(until: listener.accept())
+            let received = server.read(exactly: 2)
+            if limit == .framing { #expect(client.send(Array("a".utf8))) }
+            if limit == .write { server.write(Data(count: 20_000_000)).ignoreFailure() }
+            try loop.run(for: .milliseconds(2))
+
+            // For longer than the limit, at the start of which the peer does something.
+            try loop.run(
+                until: loop.submit {
+                    if limit == .write {
+                        for _ in 0..<200 { _ = client.receive() }
+                    } else {
+                        #expect(client.send(Array("bc".utf8)))
+                    }
+                    usleep(UInt32(time) * 1_200)
+                })
+            try loop.run(for: .milliseconds(2))
+            #expect(server.isOpen)
+            #expect(received.isCompleted == (limit != .write))
+            received.ignoreFailure()
+            _ = loop.outcome(of: server.abort())
+            try loop.run(until: listener.close())
+        }
+    }
 }
 
 extension StreamLimits {
