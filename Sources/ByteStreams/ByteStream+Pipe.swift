@@ -16,7 +16,7 @@ extension ByteStream {
     public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {
         loop.checkThread()
         guard other.loop === loop else {
-            fatalError(
+            trap(
                 "pipe(to:) was given a stream of another event loop. Make both streams on one loop.")
         }
         guard reader == nil else { return loop.failed(StreamError.readPending) }

@@ -1,6 +1,9 @@
 #pragma once
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,3 +33,58 @@ struct executor_reference {
 /// What the task that runs on the calling thread is isolated to, and the task executor that it prefers; of zeros if it is none.
 struct executor_reference swift_task_getCurrentExecutor(void) __attribute__((swiftcall));
 struct executor_reference swift_task_getPreferredTaskExecutor(void) __attribute__((swiftcall));
+
+/// Return addresses of the calls that are on the stack, innermost first; zeros behind the last one.
+struct return_addresses {
+    uintptr_t address[24];
+};
+
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *_Nonnull attributes);
+
+/// Where the calling thread's stack ends, as far as the system knows, if `address` is on that; else 0.
+static inline uintptr_t end_of_stack_of(uintptr_t address) {
+    static __thread uintptr_t start, end;
+    if (end == 0) {
+        pthread_attr_t attributes;
+        void *lowest;
+        size_t size;
+        if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
+        if (pthread_attr_getstack(&attributes, &lowest, &size) == 0) {
+            start = (uintptr_t)lowest;
+            end = start + size;
+        }
+        pthread_attr_destroy(&attributes);
+    }
+    return start <= address && address < end ? end : 0;
+}
+
+/// Whether the user has switched backtraces of crashes off, which take their time.
+static inline bool wants_no_backtrace(void) {
+    const char *settings = getenv("SWIFT_BACKTRACE");
+    return settings && strstr(settings, "enable=no");
+}
+
+/// How deep the stack is here.
+static inline uintptr_t stack_depth(void) { return (uintptr_t)__builtin_frame_address(0); }
+
+/// Follows the frame pointers up to `outermost`, if that is not 0. Code that uses that register for something else may end
+/// the walk early, but not lead it off the stack.
+__attribute__((no_sanitize("address", "thread")))
+static inline struct return_addresses return_addresses_within(uintptr_t outermost) {
+    struct return_addresses found = {{0}};
+    uintptr_t frame = stack_depth();
+    uintptr_t last = end_of_stack_of(frame);
+    if (last == 0) return found;
+    last -= 2 * sizeof(uintptr_t);
+    if (outermost != 0 && outermost < last) last = outermost;
+    for (int i = 0; i < 24 && frame <= last && frame % sizeof(uintptr_t) == 0; i++) {
+        const uintptr_t *record = (const uintptr_t *)frame;
+        found.address[i] = record[1];
+        if (record[0] <= frame) break;
+        frame = record[0];
+    }
+    return found;
+}
+
+/// Swift has no subscript for an array of C.
+static inline uintptr_t return_address_at(struct return_addresses of, int index) { return of.address[index]; }

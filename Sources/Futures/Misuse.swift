@@ -1,48 +1,48 @@
 /// What a programmer's mistake is answered with, in release builds too: one sentence that names the remedy.
 enum Misuse {
     static func wrongThread() -> Never {
-        fatalError(
+        trap(
             "This future, promise or timer was used off its event loop's thread. Go there first, with "
                 + "loop.execute { … }.")
     }
 
     static func foreignFuture() -> Never {
-        fatalError(
+        trap(
             "A future of another event loop was given where only one of this loop can be waited for. Complete a "
                 + "promise of this loop instead, with loop.execute { … } from the other loop's callback.")
     }
 
     static func foreignToken() -> Never {
-        fatalError(
+        trap(
             "A cancellation token of another event loop was given where only one of this loop can be watched. Make "
                 + "a CancellationSource(on:) of this loop for it.")
     }
 
     static func nestedRun(_ call: String) -> Never {
-        fatalError(
+        trap(
             "\(call) was called on an event loop that is running. Return from the callback instead, and go on in a "
                 + "future's callback, or await the future in asynchronous code.")
     }
 
     static func runElsewhere(_ call: String) -> Never {
-        fatalError(
+        trap(
             "\(call) was called on another thread than the one that has used the event loop so far. Make and run "
                 + "the loop on one thread, or make nothing on it before.")
     }
 
     static func attached(_ call: String) -> Never {
-        fatalError(
+        trap(
             "\(call) was called on an event loop that is attached to a host's, which alone runs it. Register "
                 + "callbacks and return to the host; end with detach().")
     }
 
     static func notAttached() -> Never {
-        fatalError(
+        trap(
             "detach() was called on an event loop that is attached to no host's. End it with shutdown().")
     }
 
     static func noLoop() -> Never {
-        fatalError(
+        trap(
             "A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback."
         )
     }
@@ -56,39 +56,39 @@ enum Misuse {
     }
 
     static func jobWithoutLoop() -> Never {
-        fatalError(
+        trap(
             "execute was called on no event loop's thread, so that its future would belong to none. Pass on: loop, "
                 + "or call it from a loop's callback.")
     }
 
     static func noBarrier(_ context: String) -> Never {
-        fatalError(
+        trap(
             "A barrier was asked of \(context), which runs its jobs in no order of its own. Use a queue, or put a "
                 + "limit around it with .limited(to:on:).")
     }
 
     static func waitOnLoop() -> Never {
-        fatalError(
+        trap(
             "wait was called on the event loop's own thread, where nothing could happen meanwhile. Register a "
                 + "callback with whenComplete instead, or use run(until:) outside of all callbacks.")
     }
 
     /// Of a size that is fixed when something is made, where no future could carry the error.
     static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
-        fatalError("\(what) of \(size) makes no sense; give at least \(minimum).")
+        trap("\(what) of \(size) makes no sense; give at least \(minimum).")
     }
 
     /// Any other argument, complained of as a future would be.
-    static func sentence(_ text: String) -> Never { fatalError(text) }
+    static func sentence(_ text: String) -> Never { trap(text) }
 
     static func endlessShutdown() -> Never {
-        fatalError(
+        trap(
             "shutdown() was kept busy by callbacks that start new work when their work fails. Let them end on "
                 + "FutureError.shutDown.")
     }
 
     static func actorOutlivesLoop() -> Never {
-        fatalError(
+        trap(
             "A job was given to an actor whose event loop has been shut down. Shut the loop down after the last "
                 + "use of its actors.")
     }

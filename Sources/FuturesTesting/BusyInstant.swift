@@ -1,5 +1,4 @@
 internal import Futures
-internal import Runtime
 
 /// How much a virtual loop has run since its clock moved: one that always has something ready never gets on.
 struct BusyInstant {
@@ -26,49 +25,29 @@ struct BusyInstant {
         callbacks += max(1, Int(loop.callbackCount &- countBefore))
         countBefore = loop.callbackCount
         guard callbacks > limit else { return }
-        if patience != nil { trap() }
+        if patience != nil { giveUp() }
         // The next turn will show who makes them.
         patience = Self.patience
         loop.revealMakers()
     }
 
-    mutating func callbackWasMade() {
+    mutating func callbackWasMade(on loop: EventLoop) {
         guard let left = patience else { return }
         // What the optimizer leaves of the stack tells another place.
         #if DEBUG
-            let place = try? Backtrace.capture(limit: 24, top: 0).place
+            let place = Callers(on: loop).place
         #else
             let place: String? = nil
         #endif
-        if place != nil || left == 0 { trap(place) }
+        if place != nil || left == 0 { giveUp(place) }
         patience = left - 1
     }
 
-    private func trap(_ place: String? = nil) -> Never {
+    private func giveUp(_ place: String? = nil) -> Never {
         fatalError(
             "A virtual event loop has run \(limit) callbacks at one instant, and there are more: they never end. "
                 + (place.map { "The last one was made at \($0). " } ?? "")
                 + "Let it wait for time to pass, or allow for more by EventLoop.virtual(maxCallbacksPerInstant:)."
         )
-    }
-}
-
-extension Backtrace {
-    /// The innermost place that is not in this library: its file, with the folder that it is in, and the line.
-    fileprivate var place: String? {
-        let file: String = #filePath
-        let sources = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(
-            separator: "/")
-        for frame in symbolicated()?.frames ?? [] {
-            guard let location = frame.symbol?.sourceLocation else { continue }
-            // Whoever runs the loop does not make its callbacks.
-            if location.path.hasSuffix("SlowCallbacks.swift") { return nil }
-            guard location.line > 0, !location.path.hasPrefix(sources + "/"), !location.path.hasPrefix("<")
-            else {
-                continue
-            }
-            return "\(location.path.split(separator: "/").suffix(2).joined(separator: "/")):\(location.line)"
-        }
-        return nil
     }
 }

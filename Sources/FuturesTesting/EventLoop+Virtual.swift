@@ -27,17 +27,17 @@ extension EventLoop {
     /// Traps on a loop that is not virtual, in a callback, and if `duration` is negative.
     public func advance(by duration: Duration) {
         guard let driver = driver as? VirtualDriver else {
-            fatalError(
+            trap(
                 "advance(by:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
             )
         }
         guard let nanoseconds = duration.wholeNanoseconds else {
-            fatalError("advance(by:) was given \(duration); time only moves forward.")
+            trap("advance(by:) was given \(duration); time only moves forward.")
         }
         do {
             try enter("advance(by:)") { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
         } catch {
-            fatalError("advance(by:) was called on an event loop that has been shut down; make a new one.")
+            trap("advance(by:) was called on an event loop that has been shut down; make a new one.")
         }
     }
 
@@ -47,12 +47,12 @@ extension EventLoop {
     /// Traps on a loop that is not virtual, and if `duration` is negative.
     public func takeTime(_ duration: Duration) {
         guard let driver = driver as? VirtualDriver else {
-            fatalError(
+            trap(
                 "takeTime(_:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
             )
         }
         guard let nanoseconds = duration.wholeNanoseconds else {
-            fatalError("takeTime(_:) was given \(duration); time only moves forward.")
+            trap("takeTime(_:) was given \(duration); time only moves forward.")
         }
         driver.takeTime(nanoseconds)
     }

@@ -27,7 +27,7 @@ final class VirtualDriver: LoopDriver {
 
     func requestTurn() {
         isTurnRequested = true
-        instant.callbackWasMade()
+        instant.callbackWasMade(on: loop)
     }
     func wake() {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }

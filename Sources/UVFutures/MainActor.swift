@@ -17,7 +17,7 @@ extension EventLoop {
         set {
             checkThread()
             guard EventLoop.isMainThread else {
-                fatalError(
+                trap(
                     "servesMainQueue was set on an event loop that is not the main thread's. Only the main thread can "
                         + "do the work of the main queue: set it on EventLoop.main.")
             }

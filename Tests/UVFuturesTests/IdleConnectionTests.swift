@@ -29,10 +29,10 @@ struct IdleConnectionTests {
     }
 }
 
-/// What a build for debugging takes to remember where each promise was made.
+/// What a build for debugging takes to remember where each future was made.
 private var debugging: Int {
     #if DEBUG
-        64
+        512
     #else
         0
     #endif

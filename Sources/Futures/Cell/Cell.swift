@@ -6,12 +6,19 @@ final class CellObject {
     @exclusivity(unchecked) private var content: CellContent
     /// Not in the content: the compiler destroys that at greater cost if it has more than fifteen fields.
     @exclusivity(unchecked) private var timerSlot = SlotHeap.noSlot
+    #if DEBUG
+        /// Who has made the future.
+        let callers: Callers
+    #endif
 
     /// A cell in its first state. The caller fills the slot.
     @usableFromInline
     init(_ loop: borrowing EventLoop, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(
             Unmanaged.passUnretained(loop), state: state, flags: flags, behavior: behavior)
+        #if DEBUG
+            callers = Callers(on: loop)
+        #endif
         loop.cellWasMade()
     }
 
@@ -19,6 +26,9 @@ final class CellObject {
     @usableFromInline
     init(besides sibling: borrowing CellObject, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(sibling.content.loop, state: .pending, flags: flags, behavior: behavior)
+        #if DEBUG
+            callers = Callers(on: sibling.loop)
+        #endif
         cell.withLoop { $0.cellWasMade() }
     }
 

@@ -4,7 +4,7 @@ struct ReadyQueue {
     private var last: Cell?
 
     /// The cell whose step runs. The queue's reference to it passes to the first consumer that it completes.
-    fileprivate var running: Cell?
+    fileprivate(set) var running: Cell?
     /// The cell whose outcome that step gets.
     fileprivate(set) var calling: Cell?
 

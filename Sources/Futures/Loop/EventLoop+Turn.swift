@@ -1,3 +1,4 @@
+internal import CRuntime
 internal import Synchronization
 
 extension EventLoop {
@@ -15,6 +16,9 @@ extension EventLoop {
     func tryUsualTurn() -> Bool {
         if isTurning || isAttached || observer != nil { return false }
         isTurning = true
+        #if DEBUG
+            turnDepth = stack_depth()
+        #endif
         return true
     }
 
@@ -29,6 +33,9 @@ extension EventLoop {
     private func startTurn(_ callback: () -> Void) {
         if observer != nil { turnStarted = driver.now }
         isTurning = true
+        #if DEBUG
+            turnDepth = stack_depth()
+        #endif
         callback()
         finishTurn()
     }
@@ -44,6 +51,9 @@ extension EventLoop {
         if phase == .shuttingDown { goOnEnding() }
         if observer != nil { observeTurn(callbacks: callbacks) }
         isTurning = false
+        #if DEBUG
+            turnDepth = 0
+        #endif
         if !isRunning { completedVoid = nil }
         if !ready.isEmpty || unhandled.isPending || contexts.isWaitingForTurn { requestTurn() }
         if timers.hasChanged { armTimer() }

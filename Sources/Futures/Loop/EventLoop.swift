@@ -66,6 +66,10 @@ public final class EventLoop: @unchecked Sendable {
     var askingDepth = 0
     var tokenActions: [() -> Void] = []
     var isTurning = false
+    #if DEBUG
+        /// How deep the stack was when the turn began; 0 if none runs.
+        var turnDepth: UInt = 0
+    #endif
     var isTurnRequested = false
     var isRunning = false
     /// What other threads know by a number.

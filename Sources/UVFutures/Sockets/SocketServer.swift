@@ -107,7 +107,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Traps if it has never listened.
     public var localAddress: SocketAddress {
         guard let address = localAddresses.first else {
-            fatalError("A server was asked for its address before it listened. Call listen(…) first.")
+            trap("A server was asked for its address before it listened. Call listen(…) first.")
         }
         return address
     }

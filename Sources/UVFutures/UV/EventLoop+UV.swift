@@ -23,7 +23,7 @@ extension EventLoop {
     /// whenever that waits. Traps on another thread.
     public static var main: EventLoop {
         guard isMainThread else {
-            fatalError(
+            trap(
                 "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), or "
                     + "ask on the main thread and pass the loop on. In an asynchronous main, and in top-level code that "
                     + "awaits, ask for EventLoop.main before the first await, which otherwise moves what follows to "
@@ -37,7 +37,7 @@ extension EventLoop {
             mainLoop.withLock { $0 = loop }
             return loop
         } catch {
-            fatalError("The event loop of the main thread could not be made: \(error)")
+            trap("The event loop of the main thread could not be made: \(error)")
         }
     }
 
@@ -46,7 +46,7 @@ extension EventLoop {
     /// The loop of the main thread, for whoever gives it work from elsewhere.
     static var existingMain: EventLoop {
         guard let loop = mainIfMade else {
-            fatalError(
+            trap(
                 "Work was given to the main thread's event loop before there was one. Ask for EventLoop.main on "
                     + "the main thread first.")
         }
@@ -61,7 +61,7 @@ extension EventLoop {
     /// The driver. Traps if this is not a loop of libuv.
     var uv: UVLoop {
         guard let driver = driver as? UVLoop else {
-            fatalError(
+            trap(
                 "This event loop has no sockets and signals. Make it with EventLoop() or use EventLoop.main.")
         }
         return driver

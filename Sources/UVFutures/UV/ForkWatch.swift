@@ -1,3 +1,4 @@
+internal import Futures
 internal import Glibc
 internal import Synchronization
 
@@ -26,7 +27,7 @@ extension UVLoop {
     }
 
     private func wasForked() -> Never {
-        fatalError(
+        trap(
             "An event loop was used in a process that came out of fork() after the loop was made. Fork first and make "
                 + "the loop then, or let the child call exec() and nothing of the loop.")
     }

@@ -48,7 +48,7 @@ public final class LoopThread: Sendable {
     @available(*, noasync, message: "It would block a thread that tasks share.")
     public func join() {
         if loop.isCurrent {
-            fatalError(
+            trap(
                 "join() was called on the loop's own thread, which would wait for itself. Call it elsewhere, or "
                     + "shutdown() only.")
         }

@@ -36,7 +36,7 @@ enum MainTask {
     private static func hasSuspended(or original: main_drain?) {
         let main = EventLoop.mainIfMade
         for other in loops.withLock({ $0.compactMap(\.loop) }) where other !== main && other.isAwaited {
-            fatalError(
+            trap(
                 "The main task awaits a future of an event loop that nobody runs. Use EventLoop.main, which runs while an "
                     + "asynchronous main waits, or call run(until:) instead of await.")
         }

@@ -210,7 +210,7 @@ final class UVLoop: LoopDriver {
     func run() {
         checkProcess()
         if servesMainQueue, !EventLoop.isMainThread {
-            fatalError(
+            trap(
                 "An event loop that does the work of the main queue was run on another thread than the main one. Make "
                     + "and run it there, or set servesMainQueue to false first.")
         }
@@ -270,7 +270,7 @@ final class UVLoop: LoopDriver {
         unsafe uv_run(loop, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(loop)
         if status != 0 {
-            fatalError(
+            trap(
                 "An event loop could not be closed (\(UVError.Code(rawValue: status).name)): somebody else has a "
                     + "handle open on it. Close that before the loop is shut down.")
         }

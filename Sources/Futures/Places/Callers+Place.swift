@@ -1,0 +1,79 @@
+// How to make a backtrace of addresses is not in the public interface of that module, and may be another thing in the next
+// compiler: there, no place is known until somebody has looked.
+#if DEBUG && compiler(<6.4)
+    @_spi(Internal) internal import Runtime
+
+    extension Callers {
+        /// The innermost place that is not in this library: the file, with the folder that it is in, and the line.
+        package var place: String? {
+            zip(addresses, symbolicated(addresses, [.useSymbolCache])).lazy
+                .filter { $1.symbol?.isOfLibrary == false }
+                .compactMap { symbolicated([$0.0], .default).lazy.compactMap(\.userPlace).first }.first
+        }
+
+        /// Lines take a thousand times as long as names: up to a third of a second where a program is large.
+        private func symbolicated(
+            _ addresses: [UInt64], _ options: Backtrace.SymbolicationOptions
+        ) -> [SymbolicatedBacktrace.Frame] {
+            let frames = addresses.map { RichFrame<UInt64>.returnAddress($0) }
+            let backtrace = Backtrace(architecture: architecture, frames: frames, images: images)
+            return backtrace.symbolicated(options: options)?.frames ?? []
+        }
+    }
+
+    #if arch(arm64)
+        private let architecture = "arm64"
+    #else
+        private let architecture = "x86_64"
+    #endif
+
+    private let images = ImageMap.capture()
+
+    /// The folder of this library's sources.
+    private let sources: String = {
+        let file: String = #filePath
+        let folders = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        return folders.joined(separator: "/") + "/"
+    }()
+
+    extension SymbolicatedBacktrace.Frame {
+        /// Where it is, unless that is in this library, or in nobody's source.
+        fileprivate var userPlace: String? {
+            guard let location = symbol?.sourceLocation, location.line > 0,
+                !location.path.hasPrefix(sources), !location.path.hasPrefix("<")
+            else { return nil }
+            return "\(location.path.split(separator: "/").suffix(2).joined(separator: "/")):\(location.line)"
+        }
+    }
+
+    extension SymbolicatedBacktrace.Symbol {
+        /// Whether no code of a user's has this name. A mangled one begins with a module; an extension's own stands in front of
+        /// an `E`, with what the extension demands in between.
+        fileprivate var isOfLibrary: Bool {
+            guard rawName.hasPrefix("$s") else { return !["main", "async_Main"].contains(rawName) }
+            var rest = rawName.dropFirst(2)
+            var isOwn = rest.first?.isNumber != true || isOfLibrary(takeIdentifier(&rest))
+            while isOwn, let next = rest.first {
+                if next.isNumber {
+                    let identifier = takeIdentifier(&rest)
+                    if rest.first == "E", isOfLibrary(identifier) { rest.removeFirst() }
+                } else {
+                    isOwn = next != "E"
+                    rest.removeFirst()
+                }
+            }
+            return isOwn
+        }
+
+        private func isOfLibrary(_ module: Substring) -> Bool {
+            ["Futures", "ByteStreams", "UVFutures", "FuturesTesting"].contains(module)
+        }
+
+        private func takeIdentifier(_ rest: inout Substring) -> Substring {
+            let digits = rest.prefix(while: \.isNumber)
+            let identifier = rest.dropFirst(digits.count).prefix(Int(digits) ?? 0)
+            rest = rest[identifier.endIndex...]
+            return identifier
+        }
+    }
+#endif
