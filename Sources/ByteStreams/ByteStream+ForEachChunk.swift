@@ -77,6 +77,8 @@ private final class DataLoop: ChunkLoop {
     override func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
         try body.call(chunk())
     }
+
+    override var subject: String? { "forEachChunk of \(stream.name)" }
 }
 
 private final class SpanLoop: ChunkLoop {
@@ -90,12 +92,14 @@ private final class SpanLoop: ChunkLoop {
     override func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
         try body.call(bytes)
     }
+
+    override var subject: String? { "forEachSpan of \(stream.name)" }
 }
 
 /// The reader behind `forEachChunk` and `forEachSpan`: takes a chunk whenever there is one and the body is done with the
 /// last. Of no generic type, which would be looked up for each connection.
 private class ChunkLoop: Reader {
-    private final let stream: ByteStream
+    final let stream: ByteStream
     private final let promise: OwnedPromise<Void>
     /// Goes on when the future of the body completes.
     private final var waiting: Future<Void>?

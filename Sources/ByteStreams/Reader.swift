@@ -14,6 +14,7 @@ class Reader: PromiseOwner {
     func fail(_ error: any Error, byClose: Bool) {}
     /// What it waits for is not needed any more.
     func cancellationRequested() {}
+    var subject: String? { nil }
 }
 
 /// A read of a frame that what had arrived did not make up.
@@ -45,6 +46,8 @@ final class PendingRead<F: Framing>: Reader {
     }
 
     override func cancellationRequested() { stream.remove(self) }
+
+    override var subject: String? { "a read of \(stream.name)" }
 
     override func fail(_ error: any Error, byClose: Bool) {
         promise.future.ignoreFailure()

@@ -49,9 +49,9 @@ struct TrapPlaceTests {
     }
 }
 
-/// Prints the place that the trap has to name: the next line.
-private func sayNextLine(_ line: Int = #line) {
-    StandardError.print("here: \(#fileID):\(line + 1)")
+/// Prints the place that a trap, or the report of a failure, has to name: the next line.
+func sayNextLine(_ file: String = #fileID, _ line: Int = #line) {
+    StandardError.print("here: \(file):\(line + 1)")
 }
 
 extension Future where Value == Int {

@@ -90,8 +90,8 @@ extension Cell {
             }
             withLoop { $0.releaseSlot(of: self, .dropValue) }
         } else if state == .failure {
-            let error = takeError()
-            if !flags.contains(.isObserved) { loop.reportUnhandled(error) }
+            let failure = takeFailure()
+            if !flags.contains(.isObserved) { reportUnhandled(failure.error, of: failure.subject) }
         }
     }
 }

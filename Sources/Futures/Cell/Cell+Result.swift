@@ -13,7 +13,7 @@ extension Cell {
         guard let result = readSlot(as: Value.self) as? any Fallible, let error = result.reason else {
             return
         }
-        loop.reportUnhandled(error)
+        reportUnhandled(error)
     }
 }
 

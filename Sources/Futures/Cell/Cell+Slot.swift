@@ -40,12 +40,19 @@ extension Cell {
         }
     }
 
-    func storeError(_ error: any Error) {
-        // `as` keeps the compiler from opening the existential and storing what is inside.
-        initializeSlot(error as any Error)
+    /// What a failed cell has in its slot. It begins with the error, which most want to read only.
+    struct Failure {
+        let error: any Error
+        /// What has failed, if its producer knows and it looks as if nobody will hear of it.
+        let subject: String?
     }
 
-    func takeError() -> any Error { takeSlot(as: (any Error).self) }
+    func storeError(_ error: any Error) {
+        let subject = hasProducer && !flags.contains(.isObserved) ? producer?.subject : nil
+        initializeSlot(Failure(error: error, subject: subject))
+    }
+
+    func takeFailure() -> Failure { takeSlot(as: Failure.self) }
 
     @usableFromInline
     func readError() -> any Error { readSlot(as: (any Error).self) }

@@ -90,6 +90,8 @@ struct Cell: Equatable {
         case copyValue
         /// Report the failure in the value, a `Result`, if there is one.
         case reportFailure
+        /// Say what the cell's step is called, for who reads that it has failed.
+        case name
     }
 
     /// Which outcomes of its source run a cell's step, and where. The others pass through it at once.

@@ -69,6 +69,8 @@ final class Group: Producer {
     override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
 
     /// The outcome is there, or nobody wants it: stops waiting for what is still pending.
+    override var subject: String? { "a group" }
+
     override func settled() {
         watch?.end()
         watch = nil

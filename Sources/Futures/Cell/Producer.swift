@@ -22,6 +22,9 @@ package class Producer {
     /// Whether it has an answer to such requests.
     var answersRequests: Bool { true }
 
+    /// What it makes, for who reads that this has failed.
+    var subject: String? { nil }
+
     /// The cell was one of the loop's timers, and is due.
     func timeIsUp(for cell: CellObject) {}
 

@@ -4,6 +4,12 @@ protocol Step {
     associatedtype Output
     /// Called once, from the ready queue. Completes `target`, unless it waits for another future.
     func run(source: Cell, target: Cell)
+    /// What its user has called, if only that makes such steps.
+    static var verb: String? { get }
+}
+
+extension Step {
+    @inlinable static var verb: String? { nil }
 }
 
 extension CellObject {
@@ -15,7 +21,7 @@ extension CellObject {
             case .dropValue: _ = cell.takeSlot(as: Value.self)
             case .copyValue: cell.initializeSlot(source.readSlot(as: Value.self))
             case .reportFailure: cell.reportFailure(in: Value.self)
-            case .run, .dropStep: break
+            case .run, .dropStep, .name: break
             }
         }
         return CellObject(loop, state: state, flags: .trivial(Value.self), behavior: behavior)
@@ -39,6 +45,7 @@ extension CellObject {
             case .dropValue: _ = cell.takeSlot(as: S.Output.self)
             case .copyValue: cell.initializeSlot(source.readSlot(as: S.Output.self))
             case .reportFailure: cell.reportFailure(in: S.Output.self)
+            case .name: cell.isCalled(S.verb)
             }
         }
     }
@@ -103,7 +110,26 @@ struct EndingStep<S: Step>: Step where S.Output == Void {
         target.succeed(())
     }
 
+    @inlinable static var verb: String? { S.verb }
+
     @usableFromInline typealias Output = Void
+}
+
+/// A step of a kind that several methods make, in one of them.
+struct Named<Name: Verb, S: Step>: Step {
+    private let step: S
+
+    init(_: Name.Type, _ step: S) { self.step = step }
+
+    func run(source: Cell, target: Cell) { step.run(source: source, target: target) }
+
+    static var verb: String? { Name.verb }
+
+    typealias Output = S.Output
+}
+
+protocol Verb {
+    static var verb: String { get }
 }
 
 extension Cell.Flags {

@@ -7,7 +7,7 @@ extension Future {
         _ transform: @escaping (Value) throws -> C
     ) -> Future<C.Value> {
         let step = CompletingStep<Value, C.Value> { try transform($0.get()).completion }
-        return cell.derive(step, when: .success, on: context, token: token)
+        return cell.derive(Named(FlatMap.self, step), when: .success, on: context, token: token)
     }
 
     /// A future that completes in the way that `body` returns for the outcome of this one, whichever it is.
@@ -15,7 +15,8 @@ extension Future {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
     ) -> Future<C.Value> {
-        cell.derive(CompletingStep { try body($0).completion }, when: .all, on: context, token: token)
+        let step = CompletingStep { try body($0).completion }
+        return cell.derive(Named(FlatMapResult.self, step), when: .all, on: context, token: token)
     }
 
     /// A future of the value, or one that completes in the way that `body` returns for the error.
@@ -24,7 +25,7 @@ extension Future {
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
     ) -> Future<Value> where C.Value == Value {
         let step = CompletingStep<Value, Value> { try $0.completion(replacingError: body) }
-        return cell.derive(step, when: policy.interest, on: context, token: token)
+        return cell.derive(Named(FlatMapError.self, step), when: policy.interest, on: context, token: token)
     }
 
     /// A future of the value, or of what `body` returns or throws if this one has been cancelled.
@@ -58,6 +59,10 @@ extension Future where Value: Completing {
         cell.derive(CompletingStep<Value, Value.Value> { try $0.get().completion }, when: .success)
     }
 }
+
+private enum FlatMap: Verb { static var verb: String { "flatMap" } }
+private enum FlatMapResult: Verb { static var verb: String { "flatMapResult" } }
+private enum FlatMapError: Verb { static var verb: String { "flatMapError" } }
 
 struct CompletingStep<Input, Output>: Step {
     let body: (Result<Input, any Error>) throws -> Completion<Output>

@@ -35,6 +35,8 @@ struct FlatMapStep<Input, Output>: Step {
             target.fail(error)
         }
     }
+
+    @inlinable static var verb: String? { "flatMap" }
 }
 
 @usableFromInline

@@ -10,7 +10,7 @@ extension Future {
             let value = try result.get()
             return try body(value).completion.map { _ in value }
         }
-        return cell.derive(step, when: .success, on: context, token: token)
+        return cell.derive(Named(FlatTap.self, step), when: .success, on: context, token: token)
     }
 
     /// Waits, after an error, for what `body` returns for that, and passes the error on.
@@ -23,7 +23,8 @@ extension Future {
         let step = CompletingStep<Value, Value> { result in
             result.after(C.completion { try body(result.thrownError!) })
         }
-        return cell.derive(step, when: policy.interest, on: context, token: token)
+        return cell.derive(
+            Named(FlatTapError.self, step), when: policy.interest, on: context, token: token)
     }
 
     /// Waits for what `body` returns for the outcome, and passes the outcome on.
@@ -35,7 +36,7 @@ extension Future {
         _ body: @escaping (Result<Value, any Error>) throws -> C
     ) -> Future<Value> {
         let step = CompletingStep<Value, Value> { result in result.after(C.completion { try body(result) }) }
-        return cell.derive(step, when: .all, on: context, token: token)
+        return cell.derive(Named(FlatTapResult.self, step), when: .all, on: context, token: token)
     }
 
     /// Waits for the clean-up that `body` returns, and passes the outcome on.
@@ -51,6 +52,10 @@ extension Future {
         cell.derive(CleanUpStep<Value, C>(body), when: [.all, .afterCancel], on: context, token: token)
     }
 }
+
+private enum FlatTap: Verb { static var verb: String { "flatTap" } }
+private enum FlatTapError: Verb { static var verb: String { "flatTapError" } }
+private enum FlatTapResult: Verb { static var verb: String { "flatTapResult" } }
 
 private struct CleanUpStep<Output, C: Completing>: Step {
     let body: () throws -> C
@@ -73,4 +78,6 @@ private struct CleanUpStep<Output, C: Completing>: Step {
         }
         target.complete(with: outcome)
     }
+
+    static var verb: String? { "flatAlways" }
 }

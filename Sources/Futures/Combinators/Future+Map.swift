@@ -44,6 +44,8 @@ struct MapStep<Input, Output>: Step {
             target.fail(error)
         }
     }
+
+    @inlinable static var verb: String? { "map" }
 }
 
 @usableFromInline

@@ -26,4 +26,6 @@ private struct MapFutureStep<Output>: Step {
             target.fail(error)
         }
     }
+
+    static var verb: String? { "mapFuture" }
 }

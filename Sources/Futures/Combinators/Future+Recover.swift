@@ -54,6 +54,8 @@ struct RecoverStep<Output>: Step {
             target.fail(error)
         }
     }
+
+    @inlinable static var verb: String? { "recover" }
 }
 
 @usableFromInline
@@ -70,4 +72,6 @@ struct FlatRecoverStep<Output>: Step {
             target.fail(error)
         }
     }
+
+    @inlinable static var verb: String? { "flatMapError" }
 }

@@ -95,6 +95,8 @@ final class Traversal<Element, Output, Total, Value>: Producer {
 
     override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
 
+    override var subject: String? { "traverse" }
+
     override func settled() {
         let running = running.sorted { $0.key < $1.key }
         self.running = [:]

@@ -72,4 +72,6 @@ struct SubmitStep<Output>: Step {
     func run(source: Cell, target: Cell) {
         target.complete(Result(catching: body))
     }
+
+    @inlinable static var verb: String? { "submit" }
 }

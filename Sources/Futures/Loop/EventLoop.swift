@@ -102,7 +102,8 @@ public final class EventLoop: @unchecked Sendable {
     public static let turnBudget = 4096
 
     /// Called once, at the end of the turn, for each future that failed and was released without anyone having
-    /// heard of the failure. Prints to standard error, at most ten lines a second, unless set.
+    /// heard of the failure. Unless set, prints to standard error, at most ten lines a second: what has failed, the error,
+    /// and, if the library was built for debugging, the place where the future was made.
     ///
     /// Released when the loop has been shut down, or when the future of ``detach()`` completes, and never called
     /// afterwards: what fails later is printed.

@@ -3,7 +3,9 @@ final class UnhandledFailures {
     static let linesPerSecond = 10
 
     var handler: ((any Error) -> Void)?
-    fileprivate var failures: [(error: any Error, subject: String)] = []
+    fileprivate var failures: [(error: any Error, subject: Subject)] = []
+    /// What the step of a cell is called that has just been asked.
+    fileprivate var verb: String?
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0
     fileprivate var omitted = 0
@@ -12,11 +14,55 @@ final class UnhandledFailures {
     fileprivate var hasOmitted = false
     /// The loop has ended, and calls nobody any more.
     fileprivate(set) var isOver = false
+
+    /// What has failed.
+    fileprivate struct Subject {
+        let name: String?
+        #if DEBUG
+            /// Of the future.
+            var callers: Callers?
+        #endif
+
+        /// What is printed of its failure with `error`.
+        func line(_ error: any Error) -> String {
+            "Unhandled failure of \(name ?? "a future")\(place(error)): \(error)"
+        }
+
+        private func place(_ error: any Error) -> String {
+            #if DEBUG
+                // It says where its promise was made, which is the same place.
+                if name == nil, case .brokenPromise = error as? FutureError { return "" }
+                if let place = callers?.place { return " made at \(place)" }
+            #endif
+            return ""
+        }
+    }
+}
+
+extension Cell {
+    /// Reports `error` at the end of the turn, as a failure of `subject`, or of what has made this future.
+    func reportUnhandled(_ error: any Error, of subject: String? = nil) {
+        let loop = loop
+        loop.unhandled.verb = nil
+        if subject == nil { behavior(.name, self, self) }
+        var subject = UnhandledFailures.Subject(name: subject ?? loop.unhandled.verb)
+        #if DEBUG
+            subject.callers = object.callers
+        #endif
+        loop.report(error, of: subject)
+    }
+
+    @usableFromInline
+    func isCalled(_ verb: String?) { withLoop { $0.unhandled.verb = verb } }
 }
 
 extension EventLoop {
     /// Reports `error` at the end of the turn, as a failure of `subject`.
-    package func reportUnhandled(_ error: any Error, of subject: String = "a future") {
+    package func reportUnhandled(_ error: any Error, of subject: String) {
+        report(error, of: UnhandledFailures.Subject(name: subject))
+    }
+
+    fileprivate func report(_ error: any Error, of subject: UnhandledFailures.Subject) {
         // Whoever shuts the loop down knows that what was pending fails.
         if isShutDown, error.meansShutDown { return }
         unhandled.failures.append((error, subject))
@@ -44,7 +90,7 @@ extension EventLoop {
                 handler(error)
             } else if unhandled.printed < UnhandledFailures.linesPerSecond {
                 unhandled.printed += 1
-                StandardError.print("Unhandled failure of \(subject): \(error)")
+                StandardError.print(subject.line(error))
             } else {
                 unhandled.omitted += 1
                 unhandled.hasOmitted = true

@@ -47,6 +47,8 @@ package final class OwnedPromise<Value>: Producer {
         return .cancel
     }
 
+    override var subject: String? { owner?.subject }
+
     override func settled() { owner = nil }
 }
 
@@ -55,4 +57,6 @@ package final class OwnedPromise<Value>: Producer {
 package protocol PromiseOwner: AnyObject {
     /// The future is about to be cancelled.
     func cancellationRequested()
+    /// What the future is of, for who reads that it has failed.
+    var subject: String? { get }
 }

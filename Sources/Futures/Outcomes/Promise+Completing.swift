@@ -100,4 +100,6 @@ private struct FlatSubmitStep<Output>: Step {
             target.fail(error)
         }
     }
+
+    static var verb: String? { "flatSubmit" }
 }

@@ -52,6 +52,8 @@ package final class PromiseSeries: Producer {
         return .cancel
     }
 
+    override var subject: String? { owner?.subject }
+
     override func settled() {
         cell.take()?.promiseWasReleased(#fileID, #line)
     }

@@ -1,6 +1,6 @@
 // How to make a backtrace of addresses is not in the public interface of that module, and may be another thing in the next
 // compiler: there, no place is known until somebody has looked.
-#if DEBUG && compiler(<6.4)
+#if DEBUG && compiler(>=6.3) && compiler(<6.4)
     @_spi(Internal) internal import Runtime
 
     extension Callers {
@@ -37,10 +37,11 @@
     }()
 
     extension SymbolicatedBacktrace.Frame {
-        /// Where it is, unless that is in this library, or in nobody's source.
+        /// Where it is, unless that is in this library, or in nobody's source, as what a macro has made.
         fileprivate var userPlace: String? {
             guard let location = symbol?.sourceLocation, location.line > 0,
-                !location.path.hasPrefix(sources), !location.path.hasPrefix("<")
+                !location.path.hasPrefix(sources), !location.path.hasPrefix("<"),
+                !location.path.contains("/@__swiftmacro_")
             else { return nil }
             return "\(location.path.split(separator: "/").suffix(2).joined(separator: "/")):\(location.line)"
         }

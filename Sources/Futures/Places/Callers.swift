@@ -22,7 +22,7 @@ internal import CRuntime
             (0..<Self.limit).map { UInt64(return_address_at(found, $0)) }.filter { $0 != 0 }
         }
 
-        #if compiler(>=6.4)
+        #if compiler(<6.3) || compiler(>=6.4)
             package var place: String? { nil }
         #endif
     }

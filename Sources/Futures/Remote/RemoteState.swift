@@ -137,6 +137,8 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
         return cell.withLoop { $0.whileAsking { handler().applied(to: cell.object) } }
     }
 
+    override var subject: String? { onSettled == nil ? "a remote promise" : "a job of another thread" }
+
     override func settled() {
         cell.loop.letGo()
         shared.settled(isCancelled: cell.cell.state == .cancelled)

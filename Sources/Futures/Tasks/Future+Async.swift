@@ -72,6 +72,8 @@ private final class TaskProducer: Producer {
 
     override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
 
+    override var subject: String? { "a body" }
+
     override func settled() {
         task.cancel()
         body.cancel(on: loop)

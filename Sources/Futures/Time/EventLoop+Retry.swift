@@ -74,10 +74,14 @@ extension EventLoop {
     ) -> Future<Value> {
         guard !token.isCancelled else { return failed(CancellationError()) }
         guard interval > .zero else { return failed(FutureError.unsuitableInterval(interval)) }
-        return Rerun(
+        let last = Rerun(
             loop: self, interest: .success, maxRepetitions: .max, delay: { _ in interval },
             run: { _ in try body().map { value in (value: value, isEnough: try predicate(value)) } },
             decide: { result, _ in try result.get().isEnough ? .enough : .again }
-        ).start().map(\.value).until(token)
+        ).start()
+        let value = MapStep<(value: Value, isEnough: Bool), Value> { $0.value }
+        return last.cell.derive(Named(Poll.self, value), when: .success).until(token)
     }
 }
+
+private enum Poll: Verb { static var verb: String { "poll" } }

@@ -42,6 +42,8 @@ private final class Timeout: TimeLimit {
         self.cancelling = cancelling
     }
 
+    override var subject: String? { "timeout" }
+
     override func timeIsUp(for cell: CellObject) {
         cell.leaveSource(cancelling: cancelling)
         cell.fail(FutureError.timedOut(after: limit))

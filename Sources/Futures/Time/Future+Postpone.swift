@@ -94,6 +94,8 @@ private final class Replacement<Value>: TimeLimit {
         self.cancelsSource = cancelsSource
     }
 
+    override var subject: String? { "timeout" }
+
     override func timeIsUp(for cell: CellObject) {
         cell.leaveSource(cancelling: cancelsSource)
         cell.cell.complete(with: completion)

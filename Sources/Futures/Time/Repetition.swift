@@ -72,6 +72,8 @@ final class Repetition<Ignored>: Producer {
 
     override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
 
+    override var subject: String? { "repeat" }
+
     override func settled() {
         let waiting = waiting
         self.waiting = nil

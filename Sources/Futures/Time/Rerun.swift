@@ -24,8 +24,11 @@ struct Rerun<Value> {
         let future: Future<Value>
         do { future = try run(repetition) } catch { future = loop.failed(error) }
         guard repetition < maxRepetitions else { return future }
-        return future.cell.derive(
-            FlatMapResultStep { result in follow(result, repetition) }, when: interest)
+        let step = FlatMapResultStep { result in follow(result, repetition) }
+        // Only what fails is tried again; what succeeds is repeated.
+        return interest == .failure
+            ? future.cell.derive(Named(Retry.self, step), when: interest)
+            : future.cell.derive(Named(Repeated.self, step), when: interest)
     }
 
     private func follow(_ result: Result<Value, any Error>, _ repetition: Int) -> Future<Value> {
@@ -47,6 +50,9 @@ struct Rerun<Value> {
         return loop.sleep(for: delay).flatMap { start(repetition) }
     }
 }
+
+private enum Retry: Verb { static var verb: String { "retry" } }
+private enum Repeated: Verb { static var verb: String { "a repetition" } }
 
 extension FutureError {
     /// What is wrong with a number of repetitions or the delay before each, if anything.

@@ -23,12 +23,12 @@ extension TypedFuture {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
     ) {
-        let loop = loop
+        let cell = outcome.cell.cell
         let step = CompleteObserver<Result<Value, Failure>> { outcome in
             switch outcome {
             case .success(.success): break
             case .success(.failure(let failure)): body(failure)
-            case .failure(let error): loop.reportUnhandled(error)
+            case .failure(let error): cell.reportUnhandled(error)
             }
         }
         outcome.cell.observe(step, when: [.success, .failure], on: context, token: token)
