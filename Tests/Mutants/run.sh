@@ -1,7 +1,14 @@
 #!/bin/bash
-# Breaks the core as mutants.txt says, one mutant at a time in a copy, and expects its suite to notice each.
-# A suite that hangs for five minutes has noticed, and is named so, since a slow machine looks the same; a mutant that
-# does not compile proves nothing, and is as bad as a survivor.
+# Breaks the library as mutants.txt says, one mutant at a time, and expects its suite to notice each.
+#
+# All is built once, in a copy. Of a mutant only its file is compiled, as SwiftPM had it compiled, and linked in place
+# of the original. The other files know no more of it than the module holds without the bodies of functions, since a
+# debug build inlines nothing; if that changes they would have to be compiled too, and the mutant is refused.
+#
+# killed        by the tests named for it
+# killed late   by others
+# hung          they did not end within ten times the time they take; a slow machine looks the same
+# Any other verdict is a fault.
 # usage: run.sh [NAMES]    only the mutants whose name matches that expression
 #        run.sh --find     only whether the text of each occurs once
 set -euo pipefail
@@ -10,56 +17,102 @@ cd "$(dirname "$0")/../.."
 only_find='' names=${1-}
 if [ "$names" = --find ]; then only_find=yes names=''; fi
 
-flags=(-Xswiftc -use-ld=lld)
+workers=2
+
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t "$copy"
 cd "$copy"
+list=Tests/Mutants/mutants.txt
 
-build() { swift build --build-tests "${flags[@]}" </dev/null >log 2>&1; }
+# Sets `build`, `link`, `tests` and `objects`; the commands that compile a module are in MODULE.jobs, one for each file.
+build() {
+    swift build --build-tests -v -Xswiftc -use-ld=lld </dev/null >log 2>&1 || return
+    build=$(readlink -f .build/debug)
+    tests=$(echo "$build"/*.xctest) objects=$(echo "$build"/*.product/Objects.LinkFileList)
+    link=$(grep -m1 '^[^ ]*swiftc .* -emit-executable ' log)
+    mkdir -p original/include
+    for path in Sources/*/; do
+        module=$(basename "$path")
+        command=$(grep -m1 "^[^ ]*swiftc -module-name $module " log) || continue
+        ${command//-incremental/} -disable-batch-mode -driver-print-jobs -driver-filelist-threshold=10000 2>/dev/null |
+            sed 's/-experimental-skip-[^ ]*/-experimental-skip-all-function-bodies/' >"$module.jobs"
+        job ' -emit-module ' "$copy/original" || return
+    done
+}
+
+# Does one job of `module`, with a folder for what it makes, and for the file that is mutated.
+# usage: job TEXT FOLDER [FILE]
+job() {
+    local command
+    command=$(grep -m1 -Fe "$1" "$module.jobs")
+    command=${command//"$build/$module.build/"/"$2/"}
+    command=${command//"$build/Modules/$module."/"$2/$module."}
+    [ -z "${3-}" ] || command=${command//"$copy/$3"/"$2/${3##*/}"}
+    eval "$command" </dev/null >"$2/log" 2>&1
+}
 
 # The test binary itself, since `swift test` does not take a hanging one down with it.
 # Some mutants never stop to allocate, and a crash has no need of a backtrace.
-# usage: suite [TYPES]    only the tests of the types that begin so
+# usage: suite BINARY LOG SECONDS [TYPES]    only the tests of the types that begin so
 suite() (
     ulimit -v 8000000
     export SWIFT_BACKTRACE=enable=no
-    exec timeout -k 5 300 .build/debug/*.xctest --testing-library swift-testing \
-        --filter "^(Futures|UVFutures|ByteStreams)Tests\.(${1-})" </dev/null >log 2>&1
+    exec timeout -k 5 "$3" "$1" --testing-library swift-testing ${4:+--filter "^[A-Za-z]+Tests\.($4)"} \
+        </dev/null >"$2" 2>&1
 )
 
-# Applies one mutant, and undoes it. Sets `verdict`.
+# Tries one mutant in a folder of its own. Sets `verdict`.
 try() {
-    local original mutated
+    local folder=$1 original mutated module=${file#Sources/} object=${file##*/}.o
+    module=${module%%/*}
     original=$(<"$file") mutated=${original/"$old"/"$new"}
     if [ -z "$old" ] || [[ $original != *"$old"* ]]; then verdict="NOT FOUND"; return; fi
     if [[ ${original#*"$old"} == *"$old"* ]]; then verdict="FOUND TWICE"; return; fi
     if [ "$only_find" ]; then verdict=found; return; fi
-    printf '%s\n' "$mutated" >"$file"
-    if ! build; then verdict="DOES NOT COMPILE"
-    elif { suite "$types" && suite; } 2>/dev/null; then verdict=SURVIVED
-    elif [ $? = 124 ]; then verdict=hung
-    else verdict=killed
+    mkdir -p "$folder/include"
+    printf '%s\n' "$mutated" >"$folder/${file##*/}"
+    if ! job "-primary-file $copy/$file " "$folder" "$file" || ! job ' -emit-module ' "$folder" "$file"; then
+        verdict="DOES NOT COMPILE"
+        return
     fi
-    printf '%s\n' "$original" >"$file"
+    if ! cmp -s {"$folder",original}/"$module.swiftmodule"; then verdict="NOT ONE FILE"; return; fi
+    sed "s|^$build/$module.build/$object$|$folder/$object|" "$objects" >"$folder/objects"
+    local command=${link/"@$objects"/"@$folder/objects"}
+    eval "${command/"-o $tests"/"-o $folder/tests"}" </dev/null >"$folder/log" 2>&1 || { verdict="DOES NOT LINK"; return; }
+
+    local status=0
+    { suite "$folder/tests" "$folder/log" 70 "$types"; } 2>/dev/null || status=$?
+    if [ $status = 124 ]; then verdict=hung; return; fi
+    if [ $status != 0 ]; then verdict=killed; return; fi
+    { suite "$folder/tests" "$folder/log" 500; } 2>/dev/null || status=$?
+    case $status in 0) verdict=SURVIVED ;; 124) verdict=hung ;; *) verdict="killed late" ;; esac
 }
 
-list=Tests/Mutants/mutants.txt
-fail() { cat log >&2; echo "the suite fails without a mutant" >&2; exit 1; }
+fail() { grep -hE 'error:|✘' log original/log >&2; echo "$1" >&2; exit 1; }
 if [ -z "$only_find" ]; then
-    build || fail
-    for types in '' $(sed -n 's/^~ //p' "$list"); do suite "$types" || fail; done
+    build || fail "does not build without a mutant"
+    for types in '' $(sed -n 's/^~ //p' "$list"); do
+        suite "$tests" log 500 "$types" || fail "the suite fails without a mutant"
+    done
 fi
 
-faults=0 total=0 types='' name='' file='' old='' new=''
+# A worker is a line in this pipe: who reads it has its folder until it writes it back.
+mkfifo idle
+exec 3<>idle
+seq "$workers" >&3
+
+types='' name='' file='' old='' new=''
 finish() {
     [ -n "$name" ] && [[ $name =~ $names ]] || return 0
-    local start=$SECONDS
-    try
-    total=$((total + 1))
-    [ "$verdict" = found ] && return
-    printf '%-17s %4d s  %s\n' "$verdict" $((SECONDS - start)) "$name"
-    [ "$verdict" = killed ] || [ "$verdict" = hung ] || faults=$((faults + 1))
+    read -r worker <&3
+    {
+        start=$SECONDS
+        try "$copy/$worker"
+        echo "$verdict" >>verdicts
+        [ "$only_find" ] || printf '%-17s %4d s  %s\n' "$verdict" $((SECONDS - start)) "$name"
+        echo "$worker" >&3
+    } &
 }
 while IFS= read -r line; do
     case $line in
@@ -72,6 +125,8 @@ while IFS= read -r line; do
     esac
 done <"$list"
 finish
+wait
+total=$(wc -l <verdicts) faults=$(grep -cvE '^(found|killed|killed late|hung)$' verdicts) || true
 if [ "$only_find" ]; then aim=found; else aim=killed; fi
 echo "$total mutants, $faults not $aim"
 [ "$total" -gt 0 ] && [ "$faults" = 0 ]
