@@ -7,7 +7,7 @@
 #
 # killed        by the tests named for it
 # killed late   by others
-# hung          they did not end within ten times the time they take; a slow machine looks the same
+# hung          no test failed, but they took ten times the time they need; a slow machine looks the same
 # Any other verdict is a fault.
 # usage: run.sh [NAMES]    only the mutants whose name matches that expression
 #        run.sh --find     only whether the text of each occurs once
@@ -52,15 +52,26 @@ job() {
     eval "$command" </dev/null >"$2/log" 2>&1
 }
 
-# The test binary itself, since `swift test` does not take a hanging one down with it.
+# The test binary itself, since `swift test` does not take a hanging one down with it. The first failure ends it.
 # Some mutants never stop to allocate, and a crash has no need of a backtrace.
 # usage: suite BINARY LOG SECONDS [TYPES]    only the tests of the types that begin so
-suite() (
-    ulimit -v 8000000
-    export SWIFT_BACKTRACE=enable=no
-    exec timeout -k 5 "$3" "$1" --testing-library swift-testing ${4:+--filter "^[A-Za-z]+Tests\.($4)"} \
-        </dev/null >"$2" 2>&1
-)
+suite() {
+    local pid
+    (
+        ulimit -v 8000000
+        export SWIFT_BACKTRACE=enable=no
+        exec timeout -k 5 "$3" "$1" --testing-library swift-testing ${4:+--filter "^[A-Za-z]+Tests\.($4)"}
+    ) </dev/null >"$2" 2>&1 &
+    pid=$!
+    while kill -0 $pid 2>/dev/null; do
+        if grep -qF '✘' "$2"; then
+            kill $pid
+            break
+        fi
+        sleep 0.2
+    done 2>/dev/null
+    wait $pid
+}
 
 # Tries one mutant in a folder of its own. Sets `verdict`.
 try() {
@@ -82,10 +93,10 @@ try() {
     eval "${command/"-o $tests"/"-o $folder/tests"}" </dev/null >"$folder/log" 2>&1 || { verdict="DOES NOT LINK"; return; }
 
     local status=0
-    { suite "$folder/tests" "$folder/log" 70 "$types"; } 2>/dev/null || status=$?
+    suite "$folder/tests" "$folder/log" 70 "$types" 2>/dev/null || status=$?
     if [ $status = 124 ]; then verdict=hung; return; fi
     if [ $status != 0 ]; then verdict=killed; return; fi
-    { suite "$folder/tests" "$folder/log" 500; } 2>/dev/null || status=$?
+    suite "$folder/tests" "$folder/log" 500 2>/dev/null || status=$?
     case $status in 0) verdict=SURVIVED ;; 124) verdict=hung ;; *) verdict="killed late" ;; esac
 }
 
