@@ -41,15 +41,14 @@ build() {
     done
 }
 
-# Does one job of `module`, with a folder for what it makes, and for the file that is mutated.
-# usage: job TEXT FOLDER [FILE]
+# Does one job of `module`, with a folder for what it makes.
+# usage: job TEXT FOLDER [OPTION...]
 job() {
     local command
     command=$(grep -m1 -Fe "$1" "$module.jobs")
     command=${command//"$build/$module.build/"/"$2/"}
     command=${command//"$build/Modules/$module."/"$2/$module."}
-    [ -z "${3-}" ] || command=${command//"$copy/$3"/"$2/${3##*/}"}
-    eval "$command" </dev/null >"$2/log" 2>&1
+    eval "$command ${*:3}" </dev/null >"$2/log" 2>&1
 }
 
 # The test binary itself, since `swift test` does not take a hanging one down with it. The first failure ends it.
@@ -82,8 +81,13 @@ try() {
     if [[ ${original#*"$old"} == *"$old"* ]]; then verdict="FOUND TWICE"; return; fi
     if [ "$only_find" ]; then verdict=found; return; fi
     mkdir -p "$folder/include"
-    printf '%s\n' "$mutated" >"$folder/${file##*/}"
-    if ! job "-primary-file $copy/$file " "$folder" "$file" || ! job ' -emit-module ' "$folder" "$file"; then
+    printf '%s\n' "$mutated" >"$folder/mutated.swift"
+    # The compiler finds it where the original is: its path goes into the object, and tests compare it.
+    printf '{"version": 0, "use-external-names": false, "roots": [
+        {"type": "file", "name": "%s", "external-contents": "%s"}]}' \
+        "$copy/$file" "$folder/mutated.swift" >"$folder/overlay"
+    local overlay=(-vfsoverlay "$folder/overlay")
+    if ! job "-primary-file $copy/$file " "$folder" "${overlay[@]}" || ! job ' -emit-module ' "$folder" "${overlay[@]}"; then
         verdict="DOES NOT COMPILE"
         return
     fi
