@@ -270,6 +270,27 @@ struct AsyncBodyTests {
         }
     }
 
+    @Test("shutdown waits for a body that comes back and leaves again", arguments: Driver.allCases)
+    func shutdownOfRestless(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let seen = Record()
+            let elsewhere = DispatchGroup()
+            let future = Future<Void>(on: loop) {
+                for number in 0..<3 {
+                    await outlastCancellation(elsewhere) { continuation in
+                        #expect(loop.execute { continuation.resume() })
+                    }
+                    seen.add(number)
+                }
+            }
+            try settle(loop)
+            loop.shutdown()
+            #expect(seen.entries == ["0", "1", "2"])
+            expectRefused(future)
+            elsewhere.wait()
+        }
+    }
+
     private func expectRefused<Value>(
         _ future: Future<Value>, sourceLocation: SourceLocation = #_sourceLocation
     ) {

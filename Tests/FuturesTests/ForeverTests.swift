@@ -89,6 +89,17 @@ struct ForeverTests {
         }
     }
 
+    @Test("shutdown fails it, and what follows from it", arguments: Driver.allCases)
+    func shutdown(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let forever = loop.forever(of: Int.self)
+            let next = forever.map { $0 }
+            loop.shutdown()
+            expect(forever, failsWith: FutureError.shutDown)
+            expect(next, failsWith: FutureError.shutDown)
+        }
+    }
+
     @Test(
         "what somebody holds, or listens to, lives on, and hears of a cancellation",
         arguments: Driver.allCases)

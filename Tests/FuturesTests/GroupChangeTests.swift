@@ -140,6 +140,23 @@ struct GroupChangeTests {
         }
     }
 
+    @Test("a group that is cancelled hears of none of its members any more", arguments: Driver.allCases)
+    func cancelled(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (first, second) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            first.onCancelRequest {
+                second.fail(Failure(2))
+                return .cancel
+            }
+            var failures: [Int] = []
+            let all = Future.all([first.future, second.future]) { _, index in failures.append(index) }
+            #expect(all.cancel())
+            #expect(first.future.isCompleted && second.future.isCompleted)
+            try settle(loop)
+            #expect(failures.isEmpty)
+        }
+    }
+
     @Test("closures that a group is given run from the loop, never inside the call that completes a member")
     func closures() throws {
         try withLoop(.virtual) { loop in
