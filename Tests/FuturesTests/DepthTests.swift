@@ -133,24 +133,27 @@ struct DepthTests {
 
     @Test("futures whose clean-up cancels the next", arguments: Driver.allCases, End.allCases)
     func cleanUps(driver: Driver, end: End) throws {
-        try onSmallStack(driver) { loop in
-            let promises = (0..<longChain).map { _ in loop.makePromise(of: Int.self) }
-            var futures: [Future<Int>] = []
-            for promise in promises.reversed() {
-                let next = futures.last
-                futures.append(promise.future.performWhile { Disposer { next?.cancel() } })
+        // Twenty of them may be nested, with what runs them.
+        try onThread(stackSize: 4 * smallStack) {
+            try withLoop(driver) { loop in
+                let promises = (0..<longChain).map { _ in loop.makePromise(of: Int.self) }
+                var futures: [Future<Int>] = []
+                for promise in promises.reversed() {
+                    let next = futures.last
+                    futures.append(promise.future.performWhile { Disposer { next?.cancel() } })
+                }
+                try settle(loop)
+                let last = futures.removeLast()
+                switch end {
+                case .completed: promises[0].succeed(1)
+                case .failed: promises[0].fail(Failure())
+                case .cancelled, .dropped: last.cancel()
+                }
+                last.ignoreFailure()
+                // Before the call returns.
+                let areCompleted = futures.allSatisfy { $0.isCompleted }
+                #expect(areCompleted)
             }
-            try settle(loop)
-            let last = futures.removeLast()
-            switch end {
-            case .completed: promises[0].succeed(1)
-            case .failed: promises[0].fail(Failure())
-            case .cancelled, .dropped: last.cancel()
-            }
-            last.ignoreFailure()
-            // Before the call returns.
-            let areCompleted = futures.allSatisfy { $0.isCompleted }
-            #expect(areCompleted)
         }
     }
 
