@@ -86,7 +86,8 @@ struct TruncationTests {
         case found
     }
 
-    private static let sent = Data("first\nsecond\nth".utf8)
+    // Not stored: a leak detector does not see into a global `Data`.
+    private static var sent: Data { Data("first\nsecond\nth".utf8) }
 
     @Test(
         "no way to read succeeds on what a reset has cut off, and what came before can be read",
