@@ -20,13 +20,17 @@ extension ByteStream {
     /// Sends what is queued, then ends the connection. Completes as ``closed`` does.
     ///
     /// From now on reads and writes fail with ``StreamError/connectionClosed``, also a read that is pending; a
-    /// `forEachChunk` completes. Bytes that have not been read are thrown away. If there are such on a socket, the peer
-    /// is told that nothing follows, and what it still sends is thrown away until it has finished too: a socket that
-    /// is closed with bytes unread resets the connection, and the peer may lose what it was sent last.
+    /// `forEachChunk` completes. Bytes that have not been read are thrown away.
+    ///
+    /// A socket lingers: when all is sent the peer is told that nothing follows, and what it still sends is thrown away
+    /// until it has finished too. Otherwise its next byte would be answered by a reset, which takes from it what it has
+    /// not received yet. It lingers until `deadline`, and no longer than ``StreamLimits/closeDiscardLimit`` and
+    /// ``StreamLimits/maxLingering`` allow; a peer that has finished before is not waited for.
     ///
     /// What has not been sent within `deadline`, ``StreamLimits/closeDeadline`` if that is `nil`, is given up: the
-    /// connection is aborted and fails with ``StreamError/flushTimedOut(after:unsent:)``. A peer that has been sent
-    /// everything and goes on sending is not waited for any longer either. Does nothing the second time.
+    /// connection is aborted and fails with ``StreamError/flushTimedOut(after:unsent:)``. If it has been sent but a TCP
+    /// connection's peer has not acknowledged it by then, the system goes on to send it, and ``closed`` fails with
+    /// ``StreamError/unacknowledged(bytes:)``. Does nothing the second time.
     /// Fails with ``FutureError/invalidArgument(_:)``, and closes nothing, if `deadline` is negative.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
@@ -42,19 +46,31 @@ extension ByteStream {
 
     /// What `close` does, for an owner, which hears of the end anyway.
     package final func end(within deadline: Duration) {
-        let hadUnread = hasUnread
         discardUnread()
         guard phase == .open else { return }
-        isPeerSending = hadUnread || (!isAtEnd && transport.hasUnreadBytes)
-        phase = .flushing
         endedBy = .close
+        finish(within: deadline) { failWaiting(StreamError.connectionClosed, byClose: true) }
+    }
+
+    /// Ends it for a reason that is not the peer's fault.
+    final func end(because error: any Error) {
+        guard phase == .open else { return }
+        failure = error
+        finish(within: limits.closeDeadline) { failWaiting(error, byClose: false) }
+    }
+
+    private func finish(within deadline: Duration, failWaiting: () -> Void) {
+        hearsPeerOut = !isAtEnd && transport.losesIfNotHeardOut
+        phase = .flushing
         watch?.leave()
-        failWaiting(StreamError.connectionClosed, byClose: true)
+        failWaiting()
         closeWhenFlushed()
-        if isConnected {
-            closeTimer = loop.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
-            closeTimer?.future.ignoreFailure()
-            if transport.resetsIfUnread { startReading() }
+        guard isConnected else { return }
+        closeTimer = loop.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
+        closeTimer?.future.ignoreFailure()
+        if hearsPeerOut {
+            discardingStart = received
+            startReading()
         }
     }
 
@@ -67,19 +83,17 @@ extension ByteStream {
     /// The next step of `close`, whenever one is done.
     final func closeWhenFlushed() {
         guard outbound == nil, !writeSide.isShuttingDown else { return }
-        guard isPeerSending, !isAtEnd, transport.resetsIfUnread else {
-            return closeTransport(resetting: false)
-        }
+        guard hearsPeerOut, !isAtEnd else { return closeWhenAcknowledged() }
         if case .open = writeSide {
             writeSide = .shuttingDown(makeSharedPromise())
             transport.shutdownWrite()
         } else {
-            phase = .lingering
+            linger()
         }
     }
 
     private func closeTimedOut(_ deadline: Duration) {
-        if phase == .lingering { return closeTransport(resetting: false) }
+        if phase == .lingering { return endLingering() }
         connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
     }
 
@@ -130,6 +144,7 @@ extension ByteStream {
     private func beginClosing() {
         phase = .closing
         watch?.leave()
+        leaveLingering()
         closeTimer?.cancel()
         closeTimer = nil
         updateHold()
@@ -164,7 +179,7 @@ extension ByteStream {
 extension ByteStream {
     package func transportDidFail(_ error: any Error) {
         // A peer that was only waited for has gone.
-        if phase == .lingering { closeTransport(resetting: false) } else { transportBroke(error) }
+        if phase == .lingering { endLingering(because: error) } else { transportBroke(error) }
     }
 
     package func transportDidClose() {

@@ -101,10 +101,7 @@ extension ByteStream {
     package final func transportDidRead(_ bytes: RawSpan, orAs data: () -> Data) {
         received += bytes.byteCount
         // What comes during `close` is thrown away, so that a peer that has to send before it reads gets there.
-        guard phase == .open else {
-            isPeerSending = true
-            return
-        }
+        guard phase == .open else { return didDiscard() }
         exchange = .unanswered
         if let reader, !hasUnread, reader.receive(bytes, orAs: data) {
             // Mostly there is nothing to watch, which is seen sooner here.
@@ -121,6 +118,6 @@ extension ByteStream {
         noteEnd()
         reader?.inboundChanged()
         watch?.limitsEnded()
-        if phase == .lingering { closeTransport(resetting: false) }
+        if phase == .lingering { closeWhenAcknowledged() }
     }
 }

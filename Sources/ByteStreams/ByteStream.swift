@@ -46,8 +46,8 @@ open class ByteStream {
     final var phase = Phase.open
     /// What this side has ended it by, if nothing ended it before.
     final var endedBy: Ending?
-    /// `close` has found that the peer sends what nobody will read.
-    final var isPeerSending = false
+    /// `close` waits for the peer's end.
+    final var hearsPeerOut = false
     /// What of the peer's has been answered.
     final var exchange = Exchange.fresh
     package final var wasAnswered: Bool { exchange == .answered }
@@ -180,6 +180,10 @@ open class ByteStream {
 
 /// Who has a stream: holds it until it hears of its end. That takes less memory and time than to wait for `closed`.
 package protocol StreamOwner: AnyObject {
+    /// Whether what was sent has to be acknowledged before a stream counts as ended in order.
+    var wantsAcknowledgement: Bool { get }
+    /// Called when all has been sent, and only the peer's end is waited for.
+    func streamLingers(_ stream: ByteStream)
     /// Called once, when ``ByteStream/closed`` has completed.
     func streamDidClose(_ stream: ByteStream)
 }

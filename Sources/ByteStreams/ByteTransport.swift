@@ -18,13 +18,14 @@ package protocol ByteTransport: AnyObject {
     func startReading() throws
     /// Delivers nothing more until `startReading`, not even the end.
     func stopReading()
-    /// Whether bytes have come that have not been delivered; `false` if that is not known.
-    var hasUnreadBytes: Bool { get }
     /// Takes the bytes that have come and have not been delivered, in blocks as `transportDidRead` gives them. Called
     /// when the connection has broken.
     func takeUndelivered() -> [Data]
-    /// Whether a close with bytes unread takes from the peer what it was sent last, as that of a socket does.
-    var resetsIfUnread: Bool { get }
+    /// Whether a close may take from the peer what it was sent last, if it is not heard out first: that of a socket
+    /// whose peer has not finished sending. Called once at most, when it is to be closed.
+    var losesIfNotHeardOut: Bool { get }
+    /// How much of what has left, a told end included, the peer has not acknowledged; 0 if that is not known.
+    var unacknowledgedBytes: Int { get }
     /// Takes what fits without waiting; the number of bytes taken, 0 if it would have to wait. `bytes` is not empty.
     func tryWrite(_ bytes: RawSpan) throws -> Int
     /// The same, with one vectored write. Not all of `buffers` are empty.
@@ -43,7 +44,7 @@ package protocol ByteTransport: AnyObject {
 }
 
 extension ByteTransport {
-    package var hasUnreadBytes: Bool { false }
     package func takeUndelivered() -> [Data] { [] }
-    package var resetsIfUnread: Bool { true }
+    package var losesIfNotHeardOut: Bool { false }
+    package var unacknowledgedBytes: Int { 0 }
 }

@@ -7,6 +7,8 @@ final class StreamDetails {
     fileprivate var failure: (any Error)?
     fileprivate var closedPromise: Promise<Void>?
     fileprivate var closeTimer: ScheduledTask<Void>?
+    fileprivate var lingeringNumber: UInt64?
+    fileprivate var discardingStart: Int?
     fileprivate var drainingPromise: Promise<Void>?
     fileprivate var onIdle: (() -> Void)?
     fileprivate var hold: ByteStream?
@@ -38,6 +40,18 @@ extension ByteStream {
     final var closeTimer: ScheduledTask<Void>? {
         get { details?.closeTimer }
         set { detailsToSet(newValue)?.closeTimer = newValue }
+    }
+
+    /// Its number among those of its loop that linger, or did.
+    final var lingeringNumber: UInt64? {
+        get { details?.lingeringNumber }
+        set { detailsToSet(newValue)?.lingeringNumber = newValue }
+    }
+
+    /// How many bytes had come when what comes began to be thrown away.
+    final var discardingStart: Int? {
+        get { details?.discardingStart }
+        set { detailsToSet(newValue)?.discardingStart = newValue }
     }
 
     /// Of the future that tells the stream's user that its server drains.

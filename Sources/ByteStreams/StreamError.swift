@@ -24,6 +24,12 @@ public enum StreamError: Error, Hashable {
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
     /// Closing took too long to send what was queued. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
+    /// All was sent, but when the connection was closed the peer had not acknowledged so many bytes. The system may go
+    /// on to send them; whether they arrive is not known.
+    case unacknowledged(bytes: Int)
+    /// The connection lingered after ``ByteStream/close(within:)``, and was reset since more than
+    /// ``StreamLimits/maxLingering`` did.
+    case crowdedOut(limit: Int)
     /// The last reference to the stream was released before it was closed or read to its end. The connection has been
     /// aborted.
     case droppedUnclosed
@@ -55,6 +61,12 @@ extension StreamError: CustomStringConvertible {
         case .flushTimedOut(let deadline, let unsent):
             "the connection was aborted: \(unsent) bytes were still unsent \(deadline) after close(); "
                 + "give close(within:) more time"
+        case .unacknowledged(let count):
+            "the connection was closed before the peer had acknowledged the last \(count) bytes; give "
+                + "close(within:) more time, or the peer a reason to read"
+        case .crowdedOut(let limit):
+            "the connection was reset while it waited for its peer to finish, since more than \(limit) of the loop "
+                + "did; raise StreamLimits.maxLingering, or let peers finish first"
         case .droppedUnclosed:
             "a connection was dropped without close() and has been aborted; keep it until it is closed"
         }

@@ -18,8 +18,16 @@ public struct StreamLimits: Hashable, Sendable {
     /// and the connection is aborted. Writes that are smaller than what it takes to remember them count as that:
     /// 512 bytes, beyond the first hundred or so.
     public var writeCap = 16_777_216
-    /// How long ``ByteStream/close(within:)`` may take to send what is queued, unless told otherwise.
+    /// How long ``ByteStream/close(within:)`` may take to send what is queued and to hear the peer out, unless told
+    /// otherwise.
     public var closeDeadline: Duration = .seconds(5)
+    /// How many bytes that come after ``ByteStream/close(within:)`` are thrown away, once all is sent, before the peer
+    /// is not heard out any longer.
+    public var closeDiscardLimit = 1_048_576
+    /// How many connections of the loop may linger after ``ByteStream/close(within:)`` until their peers have finished.
+    /// One more, and the one that began first is reset; it fails with ``StreamError/crowdedOut(limit:)``. None lingers if
+    /// it is zero.
+    public var maxLingering = 1000
 
     /// How long nothing may come nor leave. A connection with nothing unsent is closed, and not reset. Does not pass
     /// while this side leaves bytes unread.
@@ -49,6 +57,11 @@ public struct StreamLimits: Hashable, Sendable {
         guard closeDeadline >= .zero else {
             throw FutureError.invalidArgument(
                 "a close deadline of \(closeDeadline) is negative; give zero or more")
+        }
+        guard closeDiscardLimit >= 0, maxLingering >= 0 else {
+            throw FutureError.invalidArgument(
+                "a closeDiscardLimit of \(closeDiscardLimit) and maxLingering of \(maxLingering) make no sense; "
+                    + "give zero or more of both")
         }
         for limit in StreamTimeLimit.allCases {
             guard let duration = self[limit], duration <= .zero else { continue }

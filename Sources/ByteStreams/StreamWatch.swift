@@ -227,6 +227,6 @@ extension ByteStream {
         guard let duration = limits[limit] else { return }
         let unsent = bufferedBytes
         let error = StreamError.timedOut(limit, after: duration, unread: unreadBytes, unsent: unsent)
-        connectionBroke(error, resetting: limit != .idle || unsent > 0)
+        if limit == .idle, unsent == 0 { end(because: error) } else { connectionBroke(error) }
     }
 }

@@ -1,8 +1,10 @@
 #pragma once
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -95,6 +97,12 @@ static inline void forget_hang_up(int set, int descriptor) {
 static inline int next_hang_up(int set) {
     struct epoll_event event;
     return epoll_wait(set, &event, 1, 0) == 1 ? event.data.fd : -1;
+}
+
+/// How much of what was written to a TCP socket the peer's system has not acknowledged, an end included.
+static inline int unacknowledged_bytes(int socket) {
+    int count = 0;
+    return ioctl(socket, SIOCOUTQ, &count) == 0 ? count : 0;
 }
 
 int accept_with_flags(int listener, struct sockaddr *address, socklen_t *length, int flags) __asm__("accept4");

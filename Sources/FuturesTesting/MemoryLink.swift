@@ -142,6 +142,12 @@ final class MemoryLink {
         return arrival <= loop.instant
     }
 
+    /// Whether the end is all that is left to be read now.
+    func hasEnded(_ direction: Direction) -> Bool {
+        guard case (.end, let arrival)? = wires[direction.rawValue].items.first else { return false }
+        return arrival <= loop.instant
+    }
+
     /// What comes next, and when.
     func next(_ direction: Direction) -> (item: Item, arrival: LoopInstant)? {
         wires[direction.rawValue].items.first

@@ -73,7 +73,7 @@ final class MemoryTransport: ByteTransport {
         }
     }
 
-    var hasUnreadBytes: Bool { link.hasArrived(outgoing.opposite) }
+    var losesIfNotHeardOut: Bool { !link.hasEnded(outgoing.opposite) }
 
     func takeUndelivered() -> [Data] {
         var blocks: [Data] = []

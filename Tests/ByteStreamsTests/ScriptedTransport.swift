@@ -123,7 +123,10 @@ final class ScriptedTransport: ByteTransport {
         timesStopped += 1
     }
 
-    var hasUnreadBytes: Bool { !incoming.isEmpty }
+    /// Unless the peer has finished, it is as with a socket.
+    var isSocket = false
+    var losesIfNotHeardOut: Bool { isSocket && !(hasEnded && incoming.isEmpty) }
+    var unacknowledgedBytes = 0
 
     func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
 

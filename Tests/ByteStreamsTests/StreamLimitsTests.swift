@@ -10,6 +10,7 @@ struct StreamLimitsTests {
         #expect(limits.writeHighWaterMark == 65_536 && limits.writeLowWaterMark == 16_384)
         #expect(limits.writeCap == 16 * 1024 * 1024)
         #expect(limits.closeDeadline == .seconds(5))
+        #expect(limits.closeDiscardLimit == 1_048_576 && limits.maxLingering == 1000)
         #expect(limits.writeTimeout == .seconds(30))
         #expect(limits.framingTimeout == .seconds(30) && limits.framingRate == 4096)
         #expect(limits.idleTimeout == nil && limits.readTimeout == nil && limits.handshakeTimeout == nil)
@@ -25,6 +26,11 @@ struct StreamLimitsTests {
         expect("a close deadline of -1.0 seconds is negative; give zero or more") {
             $0.closeDeadline = .seconds(-1)
         }
+        expect("a closeDiscardLimit of -1 and maxLingering of 1000 make no sense; give zero or more of both")
+        {
+            $0.closeDiscardLimit = -1
+        }
+        expect("a closeDiscardLimit of 1048576 and maxLingering of -2 make no sense") { $0.maxLingering = -2 }
         expect("a framingRate of 0 makes no sense; give more than zero") { $0.framingRate = 0 }
     }
 

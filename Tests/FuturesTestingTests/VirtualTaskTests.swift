@@ -71,11 +71,13 @@ struct VirtualTaskTests {
         #expect(printed.contains("This future, promise or timer was used off its event loop's thread."))
     }
 
-    @Test("a thread without a task does not get a virtual loop")
-    func plainThread() async {
+    @Test(
+        "a thread without a task does not get a virtual loop, be that made in a task or not",
+        arguments: [true, false])
+    func plainThread(inTask: Bool) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let loop = EventLoop.virtual()
-            _ = loop.succeeded(1)
+            [inTask] in
+            let loop = inTask ? EventLoop.virtual() : try onThread { EventLoop.virtual() }
             try onThread { _ = loop.succeeded(1) }
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -111,17 +111,18 @@ struct ForeverTests {
             loop.forever(of: Int.self).map { $0 }.whenComplete { seen.add($0) }
             let source = CancellationSource(on: loop)
             loop.forever(of: Int.self).whenComplete(token: source.token) { seen.add($0) }
+            let tied = loop.forever(of: Int.self).map(token: source.token) { $0 }
             let group = Future.all([loop.forever(of: Int.self), loop.succeeded(1)])
             let race = Future.race([loop.forever(of: Int.self), loop.sleep(for: .ticks(3)).map { 3 }])
             for _ in 0..<40 { try settle(loop) }
-            #expect(!held.isCompleted && !deep.isCompleted && !group.isCompleted)
+            #expect(!held.isCompleted && !deep.isCompleted && !group.isCompleted && !tied.isCompleted)
             #expect(seen.entries.isEmpty)
             try expect(race, succeedsWith: 3)
             #expect(held.cancel() && deep.cancel() && group.cancel())
             #expect(held.isCancelled && deep.isCancelled && group.isCancelled)
             source.cancel()
             try settle(loop)
-            #expect(seen.entries == ["cancelled"])
+            #expect(seen.entries == ["cancelled"] && tied.isCancelled)
             loop.shutdown()
             #expect(seen.entries.count == 2 && seen.entries[1].contains("shut down"))
         }

@@ -146,6 +146,30 @@ struct TraverseTests {
         }
     }
 
+    @Test(
+        "a body that cancels its own traversal ends it, though there is room for more",
+        arguments: Driver.allCases)
+    func reentrantWithRoom(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var pulled: [Int] = []
+            let elements = (1...9).lazy.map { number in
+                pulled.append(number)
+                return number
+            }
+            var whole: Future<Void>?
+            let failing: Future<Int> = loop.submit { throw Failure(1) }
+            whole = loop.traverseSettled(elements, limit: 2) { number in
+                if number == 3 { #expect(whole!.cancel()) }
+                return failing
+            }
+            .asVoid()
+            try settle(loop)
+            expectCancelled(whole!)
+            #expect(pulled == [1, 2, 3])
+            whole = nil
+        }
+    }
+
     @Test("traverseSettled goes on after failures and throws, which are outcomes", arguments: Driver.allCases)
     func settled(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -111,7 +111,7 @@ struct ConnectTests {
                 let client = try loop.run(
                     until: TCPConnection.connect(host: "localhost", port: port, on: loop))
                 #expect(client.peerAddress == server.localAddress)
-                try loop.closeAll(client)
+                loop.closeAll(client)
                 server.close()
             }
             let port = PlainSocket.bound()
@@ -138,7 +138,7 @@ struct ConnectTests {
             #expect(client.id != server.id)
             #expect("\(client)".contains("\(client.peerAddress!)"))
             #expect(loop.statistics.connections == 2)
-            try loop.closeAll(client, server)
+            loop.closeAll(client, server)
             #expect(loop.statistics.connections == 0)
         }
     }
@@ -156,7 +156,7 @@ struct ConnectTests {
                 let client = try loop.run(
                     until: TCPConnection.connect(host: "some.name", port: port, resolver: resolver, on: loop))
                 #expect(client.peerAddress == server.localAddress)
-                try loop.closeAll(client)
+                loop.closeAll(client)
             }
             let none = TCPConnection.connect(
                 host: "some.name", port: port, resolver: FixedResolver([]), on: loop)
@@ -206,7 +206,7 @@ struct ConnectTests {
                     host: "some.name", port: listener.port, resolver: resolver, on: loop))
             #expect(client.peerAddress == server.localAddress)
             #expect(start.duration(to: loop.instant) >= .milliseconds(250))
-            try loop.closeAll(client)
+            loop.closeAll(client)
             server.close()
             try loop.run()
             #expect(loop.statistics.handles == 0)
@@ -251,7 +251,7 @@ struct ConnectTests {
             #expect(first.localAddress?.host == "127.0.0.3")
             let second = try loop.run(until: connect(nil, free))
             #expect(second.localAddress == (try SocketAddress(host: "127.0.0.1", port: free)))
-            try loop.closeAll(first, second)
+            loop.closeAll(first, second)
             let taken = PlainSocket.bound(backlog: 1)
             let errors = [
                 connect("127.0.0.1", taken.port), connect("192.0.2.77", 0), connect("::1", 0),
@@ -270,7 +270,7 @@ struct ConnectTests {
                 host: "localhost", port: port, localHost: "127.0.0.3", on: loop)
             let third = try loop.run(until: both)
             #expect(third.localAddress?.host == "127.0.0.3")
-            try loop.closeAll(third)
+            loop.closeAll(third)
             server.close()
         }
     }

@@ -21,8 +21,10 @@ struct HandleDumpTests {
             #endif
             #expect(lines.contains { $0.contains("4 handles, of which 2 are connections") })
             signal.cancel()
-            _ = try loop.run(until: listener.close().and(client.close()).and(read))
-            try loop.closeAll(server)
+            let closed = client.close()
+            _ = try loop.run(until: listener.close().and(read))
+            loop.closeAll(server)
+            try loop.run(until: closed)
         }
     }
 }

@@ -30,8 +30,9 @@ struct HandlerTests {
             case .awaiting: #expect(try loop.run(until: client.readToEnd()) == Data("two\n".utf8))
             case .owning: aborted = 1
             }
-            _ = loop.outcome(of: client.close())
+            let closed = client.close()
             #expect(try loop.run(until: shutdown()).aborted == aborted)
+            _ = loop.outcome(of: closed)
         }
     }
 

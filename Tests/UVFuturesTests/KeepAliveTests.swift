@@ -24,7 +24,7 @@ struct KeepAliveTests {
             try client.setUserTimeout(.seconds(86_400 * 24))
             try client.setUserTimeout(nil)
             #expect(tcpOptions([TCP_USER_TIMEOUT], descriptor) == [0])
-            try loop.closeAll(client)
+            client.abort()
         }
     }
 
@@ -52,7 +52,7 @@ struct KeepAliveTests {
             client.abort()
             #expect(throws: StreamError.connectionClosed) { try client.setKeepAlive(after: .seconds(1)) }
             #expect(throws: StreamError.connectionClosed) { try client.setUserTimeout(nil) }
-            try loop.closeAll(client, server)
+            loop.closeAll(client, server)
         }
     }
 

@@ -13,7 +13,7 @@ struct ConnectionSequenceTests {
                 var peers: [SocketAddress?] = []
                 for try await connection in listener.connections {
                     peers.append(connection.peerAddress)
-                    try await connection.close().value
+                    connection.close()
                 }
                 return peers
             }
@@ -22,7 +22,7 @@ struct ConnectionSequenceTests {
             try loop.run(until: listener.close())
             let peers = try loop.run(until: served)
             #expect(peers == clients.map(\.localAddress))
-            for client in clients { try loop.closeAll(client) }
+            for client in clients { loop.closeAll(client) }
         }
     }
 
@@ -38,7 +38,7 @@ struct ConnectionSequenceTests {
             let client = try loop.connect(to: listener.localAddress)
             let accepted = try loop.run(until: listener.connections.first())
             #expect(accepted?.peerAddress == client.localAddress)
-            try loop.closeAll(client, accepted!)
+            loop.closeAll(client, accepted!)
             try loop.run(until: listener.close())
             let none = try loop.run(until: listener.connections.first())
             #expect(none == nil)
@@ -59,7 +59,7 @@ struct ConnectionSequenceTests {
             client.write(Data("hello".utf8))
             client.shutdownWrite()
             #expect(try loop.run(until: client.readToEnd()) == Data("hello".utf8))
-            try loop.closeAll(client)
+            loop.closeAll(client)
             try loop.run(until: listener.close())
             try loop.run(until: served)
         }

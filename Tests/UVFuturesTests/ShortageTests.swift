@@ -89,7 +89,7 @@ struct ShortageTests {
                             + "minute at most."
                     ])
                 let count = accepted.count
-                try loop.closeAll(accepted[0])
+                try loop.run(until: accepted[0].abort())
                 try loop.runUntil { accepted.count == count + 1 }
                 listener.close()
                 #expect(loop.failure(of: accepting) is CancellationError)

@@ -80,8 +80,12 @@ extension EventLoop {
         return pair
     }
 
-    func closeAll(_ connections: TCPConnection...) throws {
-        for connection in connections { _ = outcome(of: connection.close()) }
+    /// Closes them at the same time: one that is closed waits for the end of its peer.
+    func closeAll(_ connections: ByteStream...) { closeAll(connections) }
+
+    func closeAll(_ connections: [ByteStream]) {
+        let closes = connections.map { $0.close() }
+        for close in closes { _ = outcome(of: close) }
     }
 }
 

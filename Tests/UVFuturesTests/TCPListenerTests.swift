@@ -11,9 +11,8 @@ struct TCPListenerTests {
             for client in clients {
                 let accepted = try loop.run(until: listener.accept())
                 #expect(accepted.peerAddress == client.localAddress)
-                try loop.closeAll(accepted)
+                loop.closeAll(accepted, client)
             }
-            for client in clients { try loop.closeAll(client) }
         }
     }
 
@@ -25,7 +24,7 @@ struct TCPListenerTests {
             let clients = try (0..<3).map { _ in try loop.connect(to: listener.localAddress) }
             let accepted = try loop.run(until: Future.all(accepts))
             #expect(accepted.map(\.peerAddress) == clients.map(\.localAddress))
-            for connection in accepted + clients { try loop.closeAll(connection) }
+            loop.closeAll(accepted + clients)
         }
     }
 
@@ -39,7 +38,7 @@ struct TCPListenerTests {
             let client = try loop.connect(to: listener.localAddress)
             let accepted = try loop.run(until: second)
             #expect(accepted.peerAddress == client.localAddress)
-            try loop.closeAll(client, accepted)
+            loop.closeAll(client, accepted)
         }
     }
 
@@ -88,7 +87,7 @@ struct TCPListenerTests {
             let client = try loop.connect(to: address)
             let accepted = try loop.run(until: accept!)
             accept = nil
-            try loop.closeAll(client, accepted)
+            loop.closeAll(client, accepted)
             try loop.run()
             #expect(loop.statistics.handles == 0)
         }
@@ -107,7 +106,7 @@ struct TCPListenerTests {
             // A connection that it had leaves the address in TIME_WAIT, which does not keep it.
             let client = try loop.connect(to: listener.localAddress)
             let accepted = try loop.run(until: listener.accept())
-            try loop.closeAll(accepted, client)
+            loop.closeAll(accepted, client)
             try loop.run(until: listener.close())
             try loop.run(until: TCPListener(host: "127.0.0.1", port: port, on: loop).close())
         }
@@ -135,7 +134,7 @@ struct TCPListenerTests {
                 let client = TCPConnection.connect(host: host, port: port, on: loop)
                 let (connected, accepted) = try loop.run(until: client.and(listener.accept()))
                 #expect(accepted.localAddress?.host == (host == "::1" ? "::1" : "::ffff:127.0.0.1"))
-                try loop.closeAll(connected, accepted)
+                loop.closeAll(connected, accepted)
             }
         }
     }

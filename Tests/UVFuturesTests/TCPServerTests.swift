@@ -11,7 +11,7 @@ struct TCPServerTests {
             client.write("hello")
             client.shutdownWrite()
             #expect(try loop.run(until: client.readToEnd(limit: 100)) == Data("hello".utf8))
-            try loop.closeAll(client)
+            loop.closeAll(client)
             #expect(server.activeConnections == 0)
             server.close()
         }
@@ -27,7 +27,7 @@ struct TCPServerTests {
             }
             let client = try loop.connect(to: server.localAddress)
             #expect(try loop.run(until: client.readToEnd(limit: 5_000_000)) == answer)
-            try loop.closeAll(client)
+            loop.closeAll(client)
             server.close()
         }
     }
@@ -44,7 +44,7 @@ struct TCPServerTests {
             #expect(server.activeConnections == 1)
             promise.succeed()
             #expect(try loop.run(until: read).isEmpty)
-            try loop.closeAll(client)
+            loop.closeAll(client)
             server.close()
         }
     }
@@ -173,7 +173,7 @@ struct TCPServerTests {
             #expect(server.activeConnections == 1)
             finish?()
             #expect(try loop.run(until: everything) == Data("bye".utf8))
-            try loop.closeAll(client)
+            loop.closeAll(client)
             #expect(server.activeConnections == 0)
             server.close()
         }
@@ -187,7 +187,7 @@ struct TCPServerTests {
                 let client = try loop.connect(to: address)
                 client.write("hello")
                 #expect(try loop.run(until: client.read(exactly: 5)) == Data("hello".utf8))
-                try loop.closeAll(client)
+                loop.closeAll(client)
             }
         }
     }
@@ -206,7 +206,7 @@ struct TCPServerTests {
             #expect((refused as? UVError)?.code == .connectionRefused)
             client.write("b")
             #expect(try loop.run(until: client.read()) == Data("b".utf8))
-            try loop.closeAll(client)
+            loop.closeAll(client)
             try loop.run()
         }
     }
@@ -260,7 +260,7 @@ struct TCPServerTests {
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             #expect(loop.failure(of: server.shutdown(grace: .seconds(-1))) is FutureError)
             let client = try loop.connect(to: server.localAddress)
-            try loop.closeAll(client)
+            loop.closeAll(client)
             server.close()
         }
     }

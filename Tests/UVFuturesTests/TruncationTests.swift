@@ -189,8 +189,8 @@ extension EventLoop {
     fileprivate func received(by drain: ByteStream, from sink: ByteStream) -> Data {
         let ended = sink.close()
         let result = (try? run(until: drain.readToEnd())) ?? Data()
+        closeAll(drain)
         _ = outcome(of: ended)
-        _ = outcome(of: drain.close())
         return result
     }
 }

@@ -84,7 +84,7 @@ struct UVLoopTests {
             #expect(try loop.run(until: server.read()).count == 5)
             isOver = true
             try loop.run(until: endless)
-            try loop.closeAll(client, server)
+            loop.closeAll(client, server)
         }
     }
 
@@ -100,7 +100,7 @@ struct UVLoopTests {
             #expect(try loop.run(until: server.read()).count == 5)
             isOver = true
             try loop.run(until: endless)
-            try loop.closeAll(client, server)
+            loop.closeAll(client, server)
         }
     }
 

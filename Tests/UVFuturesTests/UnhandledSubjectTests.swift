@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import TestSupport
 import Testing
 import UVFutures
@@ -53,6 +54,23 @@ struct UnhandledSubjectTests {
                 #expect(!line.contains(" made at "), "\(report)")
             #endif
         }
+    }
+
+    @Test("what the library makes after a callback is made by none, least of all by who runs the loop")
+    func madeByNobody() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            var pair: (ByteStream, ByteStream)? = try MemoryStream.pair(on: loop)
+            // The callback has the last reference, and goes when it has run.
+            loop.submit { [stream = pair!.0] in _ = stream }.ignoreFailure()
+            pair = nil
+            loop.advance(by: .zero)
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #if DEBUG
+            #expect(
+                printed.hasPrefix("Unhandled failure of a future: a connection was dropped"), "\(printed)")
+        #endif
     }
 
     @Test("a promise that is dropped is named once")

@@ -231,8 +231,8 @@ struct UnixTests {
             #expect(
                 complaint { _ = try UnixListener(path: path, on: loop) }
                     == "listen EADDRINUSE unix:\(path): address already in use")
-            for connection in waiting { if let connection { try loop.run(until: connection.close()) } }
             try loop.run(until: listener.close())
+            loop.closeAll(waiting.compactMap { $0 })
         }
     }
 
@@ -352,7 +352,7 @@ struct UnixTests {
             let accepted = try loop.run(until: listener.accept())
             let late = try loop.run(until: fourth)
             let last = try loop.run(until: listener.accept())
-            for connection in [first, accepted, late, last] { try loop.run(until: connection.close()) }
+            loop.closeAll(first, accepted, late, last)
             try loop.run(until: listener.close())
         }
     }
@@ -371,7 +371,7 @@ struct UnixTests {
             _ = try loop.run(until: server.read())
             client.write("second")
             let ticks = loop.repeat(every: .milliseconds(1)) {}
-            try loop.run(until: client.close())
+            try loop.run(until: client.close(within: .zero))
             try loop.run(until: loop.sleep(for: .milliseconds(5)))
             let before = loop.statistics.turns
             try loop.run(until: loop.sleep(for: .milliseconds(20)))
@@ -399,11 +399,9 @@ struct UnixTests {
                 }
                 try loop.runUntil { server.statistics.pauses == 1 }
                 #expect(server.activeConnections == 1)
-                try loop.run(until: clients[0].close())
-                if let first = held.first { try loop.run(until: first.close()) }
+                loop.closeAll([clients[0]] + held)
                 try loop.runUntil { server.statistics.accepted == 2 }
-                try loop.run(until: clients[1].close())
-                try held.last.map { try loop.run(until: $0.close()) }
+                loop.closeAll([clients[1]] + held)
                 try loop.runUntil { server.activeConnections == 0 }
                 try end(server, loop)
             }
@@ -471,7 +469,7 @@ struct UnixTests {
             let again = try UnixConnection.adopt(descriptor: released, on: loop)
             again.write("back")
             #expect(try loop.run(until: connections[0].read()) == Data("back".utf8))
-            for connection in [connections[0], again] { try loop.run(until: connection.close()) }
+            loop.closeAll(connections[0], again)
 
             func refusal(_ descriptor: CInt) -> String? {
                 defer { #expect(descriptor < 0 || close(descriptor) == 0) }

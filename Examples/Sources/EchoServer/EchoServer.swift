@@ -73,18 +73,15 @@ struct EchoServer: ParsableCommand {
         say(
             "echoed \(counts.bytes) bytes to \(counts.connections) connections, of which \(counts.failures) broke"
         )
-        say("after the signal \(summary.finished) connections finished, and \(summary.aborted) were aborted")
+        say("after the signal \(summary)")
     }
 
     /// Sends back what comes, and counts it.
     func echo(_ connection: SocketConnection, _ counts: Counts) throws -> Future<Void> {
-        counts.connected()
+        counts.connected(connection)
         try limits.apply(to: connection)
-        if lines { return echoLines(of: connection, counts) }
-        return connection.forEachChunk { chunk in
-            counts.received(chunk.count)
-            return connection.write(chunk)
-        }
+        if lines { return echoLines(of: connection) }
+        return connection.forEachChunk { chunk in connection.write(chunk) }
     }
 
     private func tellSystemd(_ address: SocketAddress, on loop: EventLoop) throws {

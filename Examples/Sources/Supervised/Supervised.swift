@@ -18,7 +18,7 @@ struct EchoService: Service {
         fflush(nil)
         let wasAsked: Void? = try? await gracefulShutdown()
         let summary = try await group.drain(deadline: wasAsked == nil ? .zero : grace)
-        print("\(summary.finished) connections finished, and \(summary.aborted) were aborted")
+        print(summary)
         fflush(nil)
     }
 }

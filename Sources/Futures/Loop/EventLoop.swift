@@ -76,6 +76,8 @@ public final class EventLoop: @unchecked Sendable {
     var remotes: [UInt64: any Remote] = [:]
     /// Any thread.
     let lastRemoteID = Atomic<UInt64>(0)
+    /// What the room of the streams keeps with the loop.
+    package var streams: AnyObject?
     /// What keeps `run` from returning, besides the driver's own.
     var holds = 0
     let bodies = BodyList()

@@ -2,7 +2,7 @@ internal import Futures
 
 /// How many connections a server takes. What it does not take waits in the system, in the backlog of the socket.
 public struct AcceptLimits: Hashable, Sendable {
-    /// How many connections are open at a time; `nil` for as many as the system allows.
+    /// How many connections are open at a time, without those that linger; `nil` for as many as the system allows.
     public var maxConnections: Int?
     /// When so many have been open, taking goes on only at this number or below, so that a server at its limit does
     /// not stop and start with each connection that ends; `nil` for seven eighths of it.

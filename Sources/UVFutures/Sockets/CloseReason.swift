@@ -11,6 +11,10 @@ public enum CloseReason: Hashable, Sendable {
     case timedOut(StreamTimeLimit)
     /// What was queued when it was closed could not be sent in time.
     case flushTimedOut
+    /// It was closed in order, but the peer had not acknowledged all by the end of that time.
+    case unacknowledged
+    /// It lingered, and more than ``ByteStreams/StreamLimits/maxLingering`` did.
+    case crowdedOut
     /// The peer left too much waiting.
     case backpressureExceeded
     /// The system says so: mostly ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
@@ -27,6 +31,8 @@ extension CloseReason: CustomStringConvertible {
         case .aborted: "aborted"
         case .timedOut(let limit): limit.name
         case .flushTimedOut: "flushTimedOut"
+        case .unacknowledged: "unacknowledged"
+        case .crowdedOut: "crowdedOut"
         case .backpressureExceeded: "backpressureExceeded"
         case .broken(let code): code.name
         case .other: "other"
@@ -41,6 +47,8 @@ extension SocketConnection {
         return switch breakage {
         case StreamError.timedOut(let limit, _, _, _): .timedOut(limit)
         case StreamError.flushTimedOut: .flushTimedOut
+        case StreamError.unacknowledged: .unacknowledged
+        case StreamError.crowdedOut: .crowdedOut
         case StreamError.backpressureExceeded: .backpressureExceeded
         case let error as UVError: .broken(error.code)
         default: .other

@@ -2,8 +2,11 @@
 public struct ServerStatistics: Hashable, Sendable {
     /// How many connections it has taken.
     public var accepted = 0
-    /// How many of them are open.
+    /// How many of them are open, without those that linger.
     public var active = 0
+    /// How many have sent all, and wait for their peers to finish: ``ByteStreams/ByteStream/close(within:)``. They do not
+    /// count for ``AcceptLimits/maxConnections``.
+    public var lingering = 0
     /// How many of those are being drained: all, once that has begun.
     public var draining = 0
     /// How often it stopped taking connections because ``AcceptLimits/maxConnections`` were open.
@@ -29,7 +32,8 @@ extension ServerStatistics: CustomStringConvertible {
     /// One line.
     public var description: String {
         let reasons = closes.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")
-        return "\(accepted) connections accepted, \(shed) shed, \(active) active, \(draining) draining; "
+        return
+            "\(accepted) connections accepted, \(shed) shed, \(active) active, \(draining) draining, \(lingering) lingering; "
             + "\(bytesReceived) bytes received, \(bytesSent) sent; closed: \(reasons.isEmpty ? "none" : reasons)"
     }
 }

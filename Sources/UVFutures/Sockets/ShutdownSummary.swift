@@ -1,12 +1,31 @@
 /// How the connections ended that were open when a server was shut down.
 public struct ShutdownSummary: Hashable, Sendable {
-    /// By themselves, within the grace.
+    /// In order: all that was written has been sent and, over TCP, acknowledged by the peer's system.
     public var finished = 0
-    /// By the server, after it.
+    /// By an abort of this side: of the server at the end of its time, or of a handler, be it because that failed.
     public var aborted = 0
+    /// Otherwise: by a reset of the peer, a time limit, or before the peer had acknowledged all.
+    public var failed = 0
 
-    public init(finished: Int = 0, aborted: Int = 0) {
+    public init(finished: Int = 0, aborted: Int = 0, failed: Int = 0) {
         self.finished = finished
         self.aborted = aborted
+        self.failed = failed
+    }
+
+    mutating func count(_ reason: CloseReason) {
+        switch reason {
+        case .closed: finished += 1
+        case .aborted: aborted += 1
+        default: failed += 1
+        }
+    }
+}
+
+extension ShutdownSummary: CustomStringConvertible {
+    /// Like `3 connections finished, 1 was aborted, 0 failed`.
+    public var description: String {
+        "\(finished) \(finished == 1 ? "connection" : "connections") finished, "
+            + "\(aborted) \(aborted == 1 ? "was" : "were") aborted, \(failed) failed"
     }
 }

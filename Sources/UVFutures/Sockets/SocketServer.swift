@@ -39,6 +39,8 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Those whose sockets are not closed.
     private(set) var acceptors: [Acceptor] = []
     private let connections = ConnectionList()
+    /// How many of them wait for their peers' ends only.
+    private var lingering = 0
     private var acceptLimits = AcceptLimits()
     /// As many connections are open as may be, or it has not come down to the low mark since.
     private var isFull = false
@@ -112,8 +114,8 @@ public final class SocketServer<Connection: SocketConnection> {
         return address
     }
 
-    /// How many connections are open.
-    public var activeConnections: Int { connections.count }
+    /// How many connections are open, without those that linger.
+    public var activeConnections: Int { connections.count - lingering }
 
     /// A snapshot of what it has done. Takes time in proportion to the open connections.
     public var statistics: ServerStatistics {
@@ -121,8 +123,9 @@ public final class SocketServer<Connection: SocketConnection> {
         var statistics = counters
         statistics.closes = otherCloses
         if closedInOrder > 0 { statistics.closes[.closed] = closedInOrder }
-        statistics.active = connections.count
-        statistics.draining = isDraining ? connections.count : 0
+        statistics.active = activeConnections
+        statistics.draining = isDraining ? activeConnections : 0
+        statistics.lingering = lingering
         statistics.shortages = shortages.count
         for connection in connections.all { statistics.count(bytesOf: connection) }
         return statistics
@@ -243,7 +246,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// Whether another connection may be taken.
     private func hasRoom() -> Bool {
-        if !isFull, connections.count >= acceptLimits.maxConnections ?? .max {
+        if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
             isFull = true
             counters.pauses += 1
             if loop.isObserved, fullness.admits(at: loop.now) { loop.turn(warnOfFullness) }
@@ -255,7 +258,7 @@ public final class SocketServer<Connection: SocketConnection> {
         let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
         loop.tell(
             .warning(
-                "a server has \(connections.count) connections open, as many as maxConnections allows; others wait in the "
+                "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
                     + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
             ))
     }
@@ -279,11 +282,14 @@ public final class SocketServer<Connection: SocketConnection> {
             if connection.hasEndedWell { return }
             connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):
-            let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
-            connection.abort()
             // It wrote what its peer has sent after the half-close.
             let cause = (error as? CleanUpError)?.error ?? error
-            if connection.isDraining, cause as? StreamError == .writeSideShutDown { return }
+            if connection.isDraining, cause as? StreamError == .writeSideShutDown {
+                return handled(connection, .success(()))
+            }
+            let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
+            // What it has been told to send before it failed is sent.
+            if connection.isOpen { connection.abort() }
             report(error, of: subject)
         }
     }
@@ -301,13 +307,19 @@ public final class SocketServer<Connection: SocketConnection> {
     private func closed(_ connection: Connection) {
         connections.remove(connection)
         count(connection)
-        if shutdownPromise != nil, !hasAborted { summary.finished += 1 }
-        if connections.count <= acceptLimits.lowMark { isFull = false }
-        for acceptor in acceptors {
-            acceptor.retry()
-            acceptor.resume()
+        if connection.hasLingered {
+            lingering -= 1
+        } else {
+            wentBelowLimit()
         }
+        for acceptor in acceptors { acceptor.retry() }
         completeShutdown()
+    }
+
+    /// There is one less that counts.
+    private func wentBelowLimit() {
+        if activeConnections <= acceptLimits.lowMark { isFull = false }
+        for acceptor in acceptors { acceptor.resume() }
     }
 
     /// By one number at a time, or each look at the counters would be checked at run time.
@@ -317,19 +329,19 @@ public final class SocketServer<Connection: SocketConnection> {
         counters.bytesSent += sent
         let reason = connection.closeReason
         if reason == .closed { closedInOrder += 1 } else { otherCloses[reason, default: 0] += 1 }
+        if shutdownPromise != nil { summary.count(reason) }
     }
 
     private func abortAll() {
         guard !hasAborted else { return }
         hasAborted = true
         close()
-        summary.aborted = connections.count
         abort(connections.all[...])
     }
 
     /// So many at a time that no turn takes long.
     private func abort(_ connections: ArraySlice<SocketConnection>) {
-        for connection in connections.prefix(256) { connection.abort() }
+        for connection in connections.prefix(256) { connection.cutOff() }
         let rest = connections.dropFirst(256)
         if !rest.isEmpty { loop.later(on: .nextTurn) { self.abort(rest) } }
     }
@@ -347,6 +359,14 @@ public final class SocketServer<Connection: SocketConnection> {
 }
 
 extension SocketServer: StreamOwner, OutcomeListener {
+    /// The end of a server says how many connections have finished, which they have when their peers have got all.
+    package var wantsAcknowledgement: Bool { shutdownPromise != nil }
+
+    package func streamLingers(_ stream: ByteStream) {
+        lingering += 1
+        wentBelowLimit()
+    }
+
     package func streamDidClose(_ stream: ByteStream) { closed(stream as! Connection) }
 
     /// The future of a connection's handler has completed.

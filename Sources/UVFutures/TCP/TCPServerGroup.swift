@@ -248,6 +248,7 @@ extension ShutdownSummary {
     fileprivate mutating func add(_ other: ShutdownSummary) {
         finished += other.finished
         aborted += other.aborted
+        failed += other.failed
     }
 }
 

@@ -139,8 +139,6 @@ final class UVFile: UVHandle, ByteTransport {
 
     // MARK: Closing
 
-    var resetsIfUnread: Bool { false }
-
     /// What the pool has begun it ends first: it uses the descriptor.
     func close(resetting: Bool) {
         guard !isEnding else { return }

@@ -33,8 +33,6 @@ final class UVPipe: UVStream {
         answerLater { $0.didShutDown(0) }
     }
 
-    override var resetsIfUnread: Bool { isSocket }
-
     override func didClose() {
         loop.count(connections: -1)
         super.didClose()

@@ -101,8 +101,6 @@ class UVStream: UVHandle, ByteTransport {
         return -error
     }
 
-    final var hasUnreadBytes: Bool { peek() > 0 }
-
     final func takeUndelivered() -> [Data] {
         var blocks: [Data] = []
         // Not the driver's block, whose bytes somebody may be looking at.
@@ -210,7 +208,13 @@ class UVStream: UVHandle, ByteTransport {
 
     // MARK: Closing
 
-    var resetsIfUnread: Bool { true }
+    /// A socket's, unless the peer has finished.
+    final var losesIfNotHeardOut: Bool {
+        ![0, -ENOTSOCK, -EBADF].contains(peek())
+    }
+
+    /// TCP's only: others have the bytes where the peer finds them.
+    var unacknowledgedBytes: Int { 0 }
 
     func close(resetting: Bool) {
         close()

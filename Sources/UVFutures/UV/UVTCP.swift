@@ -103,6 +103,8 @@ final class UVTCP: UVStream, ConnectingSocket {
         if setSocketOption(level, option, value, of: descriptor) != 0 { throw error(-errno, operation) }
     }
 
+    override var unacknowledgedBytes: Int { descriptor.map { Int(unacknowledged_bytes($0)) } ?? 0 }
+
     /// The reset is that of a socket which does not linger. `uv_tcp_close_reset` refuses it after a shutdown.
     override func close(resetting: Bool) {
         if resetting, let descriptor {

@@ -28,8 +28,6 @@ final class UVTerminal: UVStream {
     /// A terminal has no end that could be told.
     override func shutdownWrite() { answerLater { $0.didShutDown(0) } }
 
-    override var resetsIfUnread: Bool { false }
-
     override func close(resetting: Bool) {
         if let descriptor { TerminalModes.restore(descriptor) }
         super.close(resetting: resetting)
