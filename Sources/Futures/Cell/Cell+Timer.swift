@@ -8,7 +8,7 @@ extension EventLoop {
 
     /// Fires all timers that are due now; what they start is not due before the next time.
     func fireTimers() {
-        let now = driver.now
+        let now = self.now
         if let earliest = timers.earliest, earliest <= now { work.timersFired(late: now - earliest) }
         var due: [Cell] = []
         while let cell = timers.takeFirst(until: now) { due.append(cell) }

@@ -139,7 +139,7 @@ extension EventLoop {
 
     private func runIdle() {
         // The driver may round up.
-        if let earliest = timers.earliest, earliest <= driver.now { return fireTimers() }
+        if let earliest = timers.earliest, earliest <= now { return fireTimers() }
         guard let cell = contexts.takeIdle() else { return }
         enqueue { [unowned self] in
             run(cell, on: .whenIdle)

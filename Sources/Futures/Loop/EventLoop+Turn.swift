@@ -31,7 +31,7 @@ extension EventLoop {
     }
 
     private func startTurn(_ callback: () -> Void) {
-        if observer != nil { turnStarted = driver.now }
+        if observer != nil { turnStarted = now }
         isTurning = true
         #if DEBUG
             turnDepth = stack_depth()

@@ -90,6 +90,7 @@ public final class EventLoop: @unchecked Sendable {
     var liveCells = 0
     var livePromises = 0
     // What others may read is stored apart: only then is no look at it checked at run time.
+    private var latestNow: UInt64 = 0
     private var handles = 0
     private var connections = 0
     /// Handles of the driver that users hold, and, among them, connections.
@@ -157,7 +158,13 @@ public final class EventLoop: @unchecked Sendable {
     package var isShutDown: Bool { phase != .open }
 
     /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
-    package var now: UInt64 { driver.now }
+    ///
+    /// Never goes back. The clocks of some virtual machines do, and all that is reckoned from two readings relies on it.
+    package var now: UInt64 {
+        let now = driver.now
+        if now > latestNow { latestNow = now }
+        return latestNow
+    }
 
     package func count(handles change: Int) { handles += change }
     package func count(connections change: Int) { connections += change }

@@ -25,7 +25,7 @@ extension EventLoop {
         checkThread()
         guard !unhandled.isOver else { return }
         self.observer = observer
-        turnStarted = driver.now
+        turnStarted = now
     }
 
     /// Whether anybody wants to hear of events: else they need not be made.
@@ -34,7 +34,7 @@ extension EventLoop {
     package func tell(_ event: LoopEvent) { observer?(event) }
 
     func observeTurn(callbacks: Int) {
-        let now = driver.now
+        let now = self.now
         let duration = now > turnStarted ? now - turnStarted : 0
         tell(.turnEnded(duration: .nanoseconds(duration), callbacks: callbacks, lag: .nanoseconds(work.lag)))
         guard duration > Self.slowTurn, slowTurns.admits(at: now) else { return }

@@ -25,17 +25,17 @@ extension EventLoop {
     /// Runs what is ready, up to `budget`, with an eye on the clock. Returns what is left of the budget.
     func drainWatching(budget: Int) -> Int {
         var budget = budget
-        var started = driver.now
+        var started = now
         let revealsMakers = slowCallbacks?.revealsMakers == true
         defer { if revealsMakers { isTurning = true } }
         while budget > 0 {
             if revealsMakers { (isTurning, isTurnRequested) = (false, false) }
             guard runNext() else { break }
             budget -= 1
-            let ended = driver.now
+            let ended = now
             if let watch = slowCallbacks, ended - started > watch.threshold {
                 watch.report(.nanoseconds(ended - started))
-                started = driver.now
+                started = now
             } else {
                 started = ended
             }

@@ -79,9 +79,9 @@ extension EventLoop {
         let failures = unhandled.failures
         unhandled.failures = []
         unhandled.isPending = false
-        if unhandled.handler == nil, driver.now - unhandled.secondStarted >= 1_000_000_000 {
+        if unhandled.handler == nil, now - unhandled.secondStarted >= 1_000_000_000 {
             printOmitted()
-            unhandled.secondStarted = driver.now
+            unhandled.secondStarted = now
             unhandled.printed = 0
         }
         for (error, subject) in failures {

@@ -13,7 +13,7 @@ extension EventLoop {
             }
             var due = deadline(after: nanoseconds)
             return LoopSequence.AsyncIterator(next: {
-                let now = self.driver.now
+                let now = self.now
                 if due < now {
                     let missed = (now - due - 1) / nanoseconds + 1
                     due = due.addingSaturated(missed.multipliedSaturated(by: nanoseconds))

@@ -22,8 +22,8 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 }
 
 extension EventLoop {
-    /// The time now, as the timers see it. Virtual on a virtual loop.
-    public var instant: LoopInstant { LoopInstant(nanoseconds: driver.now) }
+    /// The time now, as the timers see it. Virtual on a virtual loop. Any thread.
+    public var instant: LoopInstant { LoopInstant(nanoseconds: isOnItsThread ? now : driver.now) }
 
     /// Completes when `duration` has passed, never earlier.
     ///

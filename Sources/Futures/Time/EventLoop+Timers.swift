@@ -9,7 +9,7 @@ extension EventLoop {
     }
 
     /// Far deadlines saturate: 584 years are for ever.
-    func deadline(after nanoseconds: UInt64) -> UInt64 { driver.now.addingSaturated(nanoseconds) }
+    func deadline(after nanoseconds: UInt64) -> UInt64 { now.addingSaturated(nanoseconds) }
 }
 
 extension Duration {
