@@ -3,6 +3,36 @@ import Testing
 import UVFutures
 
 struct ConnectTests {
+    @Test("what nobody can connect to is told from the settings alone")
+    func target() throws {
+        for (host, port) in [("example.com", 1), ("::1", 65_535), ("localhost", 80)] {
+            try TCPConnection.checkTarget(host: host, port: port)
+        }
+        func refusal(_ host: String, _ port: Int) -> String? {
+            complaint { try TCPConnection.checkTarget(host: host, port: port) }
+        }
+        #expect(refusal("a", 0) == "port 0 is none to connect to; give 1 to 65535")
+        #expect(refusal("a", 65_536) == "port 65536 is out of range; give 0 to 65535")
+        #expect(refusal("", 1) == "host \"\" is empty; give a name or a numeric address")
+    }
+
+    @Test("of thousands of addresses that have failed eight are named")
+    func manyAddresses() {
+        let errors = (1...3000).map { port in
+            UVError(
+                .connectionRefused, "connect", local: nil,
+                peer: try! SocketAddress(host: "192.0.2.1", port: port))
+        }
+        let text = "\(ConnectError(host: "example.com", port: 80, errors: errors))"
+        #expect(text.hasPrefix("connect to example.com port 80: connect ECONNREFUSED 192.0.2.1:1: "))
+        #expect(text.hasSuffix("192.0.2.1:8: connection refused; and 2992 more"))
+        #expect("\(AggregateError(errors))".hasSuffix("; and 2992 more"))
+        #expect(
+            "\(AggregateError(Array(errors.prefix(2))))"
+                == "2 errors: connect ECONNREFUSED 192.0.2.1:1: connection refused; "
+                + "connect ECONNREFUSED 192.0.2.1:2: connection refused")
+    }
+
     @Test("a connection that nobody accepts is refused, with the operation and both addresses")
     func refused() throws {
         try withLoop { loop in

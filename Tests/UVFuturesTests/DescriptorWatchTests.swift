@@ -26,6 +26,20 @@ struct DescriptorWatchTests {
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 
+    @Test("what the system does not let be watched is refused with its number")
+    func refusedBySystem() throws {
+        let host = HostLoop()
+        let loop = try host.attach()
+        // No set of descriptors can be in itself.
+        let own = unsafe uv_backend_fd(host.loop)
+        #expect(
+            complaint { _ = try loop.watch(descriptor: own) }
+                == "descriptor \(own) cannot be watched: the system says EINVAL, invalid argument")
+        loop.detach().ignoreFailure()
+        host.run()
+        #expect(host.close() == 0)
+    }
+
     @Test("a descriptor is writable at once, and readable when something has come")
     func futures() throws {
         try withSockets { (here, there, loop) throws in

@@ -205,7 +205,8 @@ struct DrainTests {
         try withLoop { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
             let negative = loop.failure(of: server.drain(deadline: .seconds(-1)))
-            #expect(negative as? FutureError != nil)
+            let text = "drain(deadline:) was given -1.0 seconds; give zero or more"
+            #expect(negative as? FutureError == .invalidArgument(text))
             let client = try loop.connect(to: server.localAddress)
             #expect(try loop.ask(client, "a") == "a")
             let patient = server.drain(deadline: .seconds(60))

@@ -1,3 +1,5 @@
+import CLibUV
+import Glibc
 import Testing
 import UVFutures
 
@@ -10,17 +12,25 @@ struct HandleDumpTests {
             let server = try loop.run(until: listener.accept())
             let read = server.read()
             let signal = loop.signal(.user1)
+            var ends: [CInt] = [0, 0]
+            #expect(unsafe uv_pipe(&ends, 0, 0) == 0)
+            let watch = try loop.watch(descriptor: ends[0])
+            let readable = watch.readable
             let lines = Set(loop.dump().split(separator: "\n").map(String.init))
             let (local, remote) = (listener.localAddress, client.localAddress!)
             #expect(lines.contains("handle: listener \(local), not accepting"))
             #expect(lines.contains("handle: connection \(local) – \(remote), reading, 0 bytes unsent"))
             #expect(lines.contains("handle: connection \(remote) – \(local), not reading, 0 bytes unsent"))
             #expect(lines.contains("handle: signal 10"))
+            #expect(lines.contains("handle: watch of descriptor \(ends[0]), waiting"))
             #if DEBUG
                 #expect(lines.contains { $0.hasPrefix("promise: ByteStreams/Reader.swift:") })
             #endif
-            #expect(lines.contains { $0.contains("4 handles, of which 2 are connections") })
+            #expect(lines.contains { $0.contains("5 handles, of which 2 are connections") })
             signal.cancel()
+            readable.cancel()
+            try loop.run(until: watch.close())
+            for end in ends { close(end) }
             let closed = client.close()
             _ = try loop.run(until: listener.close().and(read))
             loop.closeAll(server)

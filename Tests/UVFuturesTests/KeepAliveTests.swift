@@ -52,6 +52,11 @@ struct KeepAliveTests {
             client.abort()
             #expect(throws: StreamError.connectionClosed) { try client.setKeepAlive(after: .seconds(1)) }
             #expect(throws: StreamError.connectionClosed) { try client.setUserTimeout(nil) }
+            // What the peer has ended is not said to have been closed here.
+            let reset = loop.failure(of: server.closed) as? UVError
+            #expect(reset?.code == .connectionReset)
+            #expect(throws: reset!) { try server.setKeepAlive(after: .seconds(1)) }
+            #expect(throws: reset!) { try server.setUserTimeout(.seconds(1)) }
             loop.closeAll(client, server)
         }
     }

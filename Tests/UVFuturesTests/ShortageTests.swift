@@ -1,7 +1,8 @@
 import Glibc
 import TestSupport
 import Testing
-import UVFutures
+
+@testable import UVFutures
 
 struct ShortageTests {
     @Test("without descriptors a server waits, at no cost, says so once, and goes on when there is one")
@@ -56,9 +57,20 @@ struct ShortageTests {
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("accept EMFILE 127.0.0.1:") == true)
         let advice =
-            " connections are open, the others wait in the system until there is room; it is tried again and again. "
-            + "Raise the limit (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
+            " connections are open, the others wait in the system; it is tried again and again. "
+            + "Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
         #expect(lines.first?.hasSuffix(advice) == true)
+    }
+
+    @Test("what is to be done about connections that cannot be accepted depends on the reason")
+    func advice() {
+        func advice(_ code: CInt) -> String {
+            UVError(-code, "accept", local: nil, peer: nil).acceptAdvice
+        }
+        #expect(advice(ENFILE).hasPrefix("Raise the limit of the machine (fs.file-max)"))
+        for code in [ENOMEM, ENOBUFS] { #expect(advice(code).hasSuffix("more memory.")) }
+        for code in [EPERM, EACCES] { #expect(advice(code).contains("firewalls")) }
+        #expect(!advice(EIO).contains("limit") && advice(EIO).contains("system's log"))
     }
 
     @Test("onShortage hears of it instead, and an accept waits until there is a descriptor")
@@ -84,9 +96,8 @@ struct ShortageTests {
                 #expect(shortages.map(\.code) == [.tooManyOpenFiles])
                 #expect(
                     told.warnings == [
-                        "\(shortages[0]). Connections wait in the system until there is room; it is tried again and "
-                            + "again. Raise the limit (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a "
-                            + "minute at most."
+                        "\(shortages[0]). Connections wait in the system; it is tried again and again. Raise the limit of "
+                            + "the process (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
                     ])
                 let count = accepted.count
                 try loop.run(until: accepted[0].abort())

@@ -258,7 +258,10 @@ struct TCPServerTests {
     func negativeGrace() throws {
         try withLoop { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
-            #expect(loop.failure(of: server.shutdown(grace: .seconds(-1))) is FutureError)
+            let text = "shutdown(grace:) was given -1.0 seconds; give zero or more"
+            #expect(
+                loop.failure(of: server.shutdown(grace: .seconds(-1))) as? FutureError
+                    == .invalidArgument(text))
             let client = try loop.connect(to: server.localAddress)
             loop.closeAll(client)
             server.close()

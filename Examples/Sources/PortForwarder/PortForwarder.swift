@@ -22,6 +22,14 @@ struct PortForwarder: ParsableCommand {
     @Option(parsing: .unconditional, help: "How many seconds open connections have to finish after a signal.")
     var grace = 5.0
 
+    func validate() throws {
+        do {
+            try target.check()
+        } catch {
+            throw ValidationError("nothing can be passed on to that target: \(error)")
+        }
+    }
+
     func run() throws {
         let loop = EventLoop.main
         var (connections, bytes, failures) = (0, 0, 0)
@@ -72,6 +80,14 @@ enum Target: ExpressibleByArgument {
         let host = argument[..<colon]
         let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
         self = .tcp(host: String(isBracketed ? host.dropFirst().dropLast() : host), port: port)
+    }
+
+    /// Throws if nobody can ever listen there.
+    func check() throws {
+        switch self {
+        case .tcp(let host, let port): try TCPConnection.checkTarget(host: host, port: port)
+        case .unix(let path): _ = try SocketAddress(path: path)
+        }
     }
 
     func connect(on loop: EventLoop) -> Future<SocketConnection> {

@@ -10,8 +10,16 @@ public struct AggregateError: Error {
 }
 
 extension AggregateError: CustomStringConvertible {
-    public var description: String {
-        "\(errors.count) errors: \(errors.map { "\($0)" }.joined(separator: "; "))"
+    /// Like `2 errors: …; …`. Names the first eight.
+    public var description: String { "\(errors.count) errors: \(errors.listed)" }
+}
+
+extension Collection {
+    /// The elements in one line, that of a log: as many as are of use there.
+    package var listed: String {
+        let most = 8
+        let rest = count > most ? ["and \(count - most) more"] : []
+        return (prefix(most).map { "\($0)" } + rest).joined(separator: "; ")
     }
 }
 

@@ -38,7 +38,7 @@ package enum Host: Hashable {
         let bytes = name.utf8
         if bytes.isEmpty { return "is empty; give a name or a numeric address" }
         if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "[")) {
-            return "is no IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
+            return complaint(aboutAddress: name)
         }
         if bytes.contains(where: { $0 >= 0x80 }) {
             return "is not ASCII; give such a name in its other form, xn--…"
@@ -61,6 +61,31 @@ package enum Host: Hashable {
             return "looks like a numeric address, but is none; give one like 192.0.2.1"
         }
         return nil
+    }
+
+    /// What is wrong with something that has a colon or a bracket, which no name has.
+    private static func complaint(aboutAddress address: String) -> String {
+        if let end = address.firstRange(of: "://") {
+            let rest = address[end.upperBound...].prefix { $0 != "/" }
+            return "is a URL; give the host in it, \(quoted(String(rest)))"
+        }
+        if let colon = address.lastIndex(of: ":"), let port = UInt16(address[address.index(after: colon)...])
+        {
+            let host = address[..<colon]
+            let bare = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host
+            if bare.count < host.count || !host.contains(":") {
+                return
+                    "ends with a port; give the host, \(quoted(String(bare))), and the port, \(port), apart"
+            }
+        }
+        if let percent = address.firstIndex(of: "%"),
+            SocketAddress(numericHost: String(address[..<percent]), port: 0) != nil
+        {
+            let zone = quoted(String(address[address.index(after: percent)...]))
+            return
+                "has the zone \(zone), which is no network interface of this machine; ip link shows their names"
+        }
+        return "is no IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {

@@ -1,7 +1,8 @@
 internal import Futures
+internal import Glibc
 
-/// Says that connections cannot be taken for want of descriptors or memory: at most once a minute, to the observer of
-/// the loop, and to whoever asked for it or to standard error.
+/// Says that connections cannot be taken, mostly for want of descriptors or memory: at most once a minute, to the
+/// observer of the loop, and to whoever asked for it or to standard error.
 final class ShortageReport {
     var handler: ((UVError) -> Void)?
     /// How often there was none.
@@ -13,9 +14,23 @@ final class ShortageReport {
         guard limit.admits(at: loop.now) else { return }
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
         let text =
-            "\(error). \(connections) wait in the system until there is room; it is tried again and again. Raise the "
-            + "limit (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
+            "\(error). \(connections) wait in the system; it is tried again and again. \(error.acceptAdvice) Said once "
+            + "a minute at most."
         loop.tell(.warning(text))
         if let handler { handler(error) } else { StandardError.print(text) }
+    }
+}
+
+extension UVError {
+    /// What to do about connections that cannot be accepted.
+    var acceptAdvice: String {
+        switch code.rawValue {
+        case -EMFILE: "Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower maxConnections."
+        case -ENFILE: "Raise the limit of the machine (fs.file-max), or lower maxConnections."
+        case -ENOMEM, -ENOBUFS:
+            "Lower maxConnections, or give the machine or the service (MemoryMax=) more memory."
+        case -EPERM, -EACCES: "Look at the rules of firewalls and of security modules, which refuse them."
+        default: "It is no lack of descriptors or memory; look at the system's log."
+        }
     }
 }

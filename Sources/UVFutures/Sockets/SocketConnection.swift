@@ -68,6 +68,12 @@ extension SocketConnection {
         return promise.future
     }
 
+    /// Throws what has ended the connection, if something has.
+    final func checkConnected() throws {
+        loop.checkThread()
+        if socket.isClosing { throw breakage ?? StreamError.connectionClosed }
+    }
+
     /// From now on the connection is half-closed when its peer waits for nothing.
     final func beginDraining() {
         guard !isDraining else { return }

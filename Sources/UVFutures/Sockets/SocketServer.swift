@@ -164,7 +164,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// all calls complete together. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(grace: Duration) -> Future<ShutdownSummary> {
-        end(within: grace) { close() }
+        end(within: grace, "shutdown(grace:)") { close() }
     }
 
     /// Serves what has come, and ends: on all sockets, within `deadline`. Completes when all is closed.
@@ -180,10 +180,13 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Can be called again, with a shorter deadline too; all calls complete together. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(deadline: Duration) -> Future<ShutdownSummary> {
-        end(within: deadline) { beginDraining(deadline) }
+        end(within: deadline, "drain(deadline:)") { beginDraining(deadline) }
     }
 
-    private func end(within time: Duration, _ begin: () -> Void) -> Future<ShutdownSummary> {
+    private func end(within time: Duration, _ call: String, _ begin: () -> Void) -> Future<ShutdownSummary> {
+        guard time >= .zero else {
+            return loop.failed(FutureError.invalidArgument("\(call) was given \(time); give zero or more"))
+        }
         let timer = loop.schedule(after: time) { [self] in abortAll() }
         if case .failure(let error) = timer.future.ignoreFailure().result { return loop.failed(error) }
         let promise = shutdownPromise ?? loop.makePromise()

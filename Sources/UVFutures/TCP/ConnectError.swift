@@ -14,8 +14,9 @@ public struct ConnectError: Error, Hashable {
 }
 
 extension ConnectError: CustomStringConvertible {
-    /// Like `connect to localhost port 9: connect ECONNREFUSED 127.0.0.1:9: connection refused; connect …`.
+    /// Like `connect to localhost port 9: connect ECONNREFUSED 127.0.0.1:9: connection refused; connect …`. Names the first
+    /// eight.
     public var description: String {
-        "connect to \(host) port \(port): " + errors.map { "\($0)" }.joined(separator: "; ")
+        "connect to \(host) port \(port): " + errors.listed
     }
 }

@@ -43,6 +43,17 @@ extension TCPConnection {
     }
 }
 
+extension TCPConnection {
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` for what nobody can ever connect to: a malformed host, or a port
+    /// that is not from 1 to 65535. Does not look anything up, and connects to nothing: of use to who reads settings.
+    public static func checkTarget(host: String, port: Int) throws {
+        _ = try Host(host, port: port)
+        guard port > 0 else {
+            throw FutureError.invalidArgument("port 0 is none to connect to; give 1 to 65535")
+        }
+    }
+}
+
 /// What there is to a connection besides the addresses.
 private struct Connector {
     let loop: EventLoop

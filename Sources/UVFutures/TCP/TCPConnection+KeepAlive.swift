@@ -9,14 +9,13 @@ extension TCPConnection {
     /// `probes` intervals, 70 s for instance by `setKeepAlive(after: .seconds(60))`. The failure is
     /// ``UVError/Code/timedOut``.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or longer than
-    /// 32,767 s, or `probes` is not from 1 to 127; with ``ByteStreams/StreamError/connectionClosed`` if the
-    /// connection is gone, and with ``UVError`` if the system refuses.
+    /// 32,767 s, or `probes` is not from 1 to 127; with ``ByteStreams/StreamError/connectionClosed`` if this side has
+    /// closed the connection, with what broke it if something did, and with ``UVError`` if the system refuses.
     /// Sets `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
     public func setKeepAlive(
         after idle: Duration?, every interval: Duration = .seconds(1), probes: Int = 10
     ) throws {
-        loop.checkThread()
-        guard !tcp.isClosing else { throw StreamError.connectionClosed }
+        try checkConnected()
         guard let idle else { return try tcp.setKeepAlive(nil) }
         guard (1...127).contains(probes) else {
             throw FutureError.invalidArgument(
@@ -38,8 +37,7 @@ extension TCPConnection {
     /// Fails as ``setKeepAlive(after:every:probes:)`` does; `limit` may be up to 24 days.
     /// Sets `TCP_USER_TIMEOUT`.
     public func setUserTimeout(_ limit: Duration?) throws {
-        loop.checkThread()
-        guard !tcp.isClosing else { throw StreamError.connectionClosed }
+        try checkConnected()
         guard let limit else { return try tcp.setUserTimeout(milliseconds: 0) }
         guard limit > .zero, limit <= .seconds(86_400 * 24), let nanoseconds = limit.wholeNanoseconds else {
             throw FutureError.invalidArgument(

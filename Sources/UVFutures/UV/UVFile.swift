@@ -157,6 +157,8 @@ final class UVFile: UVHandle, ByteTransport {
 
     override func abort() { close(resetting: true) }
 
+    override var line: String { "file of descriptor \(descriptor)" }
+
     override func didClose() {
         Glibc.close(descriptor)
         loop.count(connections: -1)

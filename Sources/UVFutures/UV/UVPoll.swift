@@ -47,7 +47,10 @@ final class UVPoll: UVHandle {
                 throw FutureError.invalidArgument(
                     "descriptor \(descriptor) belongs to a stream or a listener of this loop; use that instead"
                 )
-            default: throw error
+            default:
+                throw FutureError.invalidArgument(
+                    "descriptor \(descriptor) cannot be watched: the system says \(error.code), \(error.code.message)"
+                )
             }
         }
     }
@@ -117,6 +120,10 @@ final class UVPoll: UVHandle {
     }
 
     override func abort() { closeWatch() }
+
+    override var line: String {
+        "watch of descriptor \(descriptor), \(interest.isEmpty ? "not waiting" : "waiting")"
+    }
 
     override func didClose() {
         let onClose = onClose

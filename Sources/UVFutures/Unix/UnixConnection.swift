@@ -32,10 +32,11 @@ public final class UnixConnection: SocketConnection {
     /// Who connected, or, to a client, who listens; the system vouches for it, as it was at that time. Asks
     /// `SO_PEERCRED`.
     ///
-    /// Throws ``ByteStreams/StreamError/connectionClosed`` if the connection is gone, and ``UVError``.
+    /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection, what broke it if
+    /// something did, and ``UVError``.
     public var peerCredentials: Credentials {
         get throws {
-            loop.checkThread()
+            try checkConnected()
             guard let descriptor = socket.descriptor else { throw StreamError.connectionClosed }
             return try UnixSocket.peerCredentials(descriptor)
         }

@@ -3,6 +3,7 @@ import Testing
 import UVFutures
 
 private let notIPv6 = "is no IPv6 address; give one like ::1 or fe80::1%eth0, without brackets and port"
+private let noZone = ", which is no network interface of this machine; ip link shows their names"
 private let notIPv4 = "looks like a numeric address, but is none; give one like 192.0.2.1"
 private let allowed = "; a name has letters, digits, hyphens, underscores and dots"
 
@@ -17,10 +18,15 @@ struct HostTests {
             ("a.b..", "has nothing before or between its dots"),
             ("[::1]", notIPv6),
             ("::1:", notIPv6),
-            ("host:80", notIPv6),
-            ("fe80::1%nosuch", notIPv6),
-            ("fe80::1%", notIPv6),
-            ("::1%lo%lo", notIPv6),
+            ("[::1", notIPv6),
+            ("host:80", #"ends with a port; give the host, "host", and the port, 80, apart"#),
+            ("127.0.0.1:80", #"ends with a port; give the host, "127.0.0.1", and the port, 80, apart"#),
+            ("[::1]:8080", #"ends with a port; give the host, "::1", and the port, 8080, apart"#),
+            ("host:65536", notIPv6),
+            ("http://example.com/a", #"is a URL; give the host in it, "example.com""#),
+            ("fe80::1%nosuch", #"has the zone "nosuch"\#(noZone)"#),
+            ("fe80::1%", #"has the zone ""\#(noZone)"#),
+            ("::1%lo%lo", #"has the zone "lo%lo"\#(noZone)"#),
             ("bücher.example", "is not ASCII; give such a name in its other form, xn--…"),
             ("a b", #"contains " "\#(allowed)"#),
             (" a", #"contains " "\#(allowed)"#),
