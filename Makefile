@@ -72,7 +72,7 @@ check:
 	swift build --build-tests $(STRICT)
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
-	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 16
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 17
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000

@@ -68,7 +68,7 @@ private func use(_ loop: EventLoop, _ server: TCPServer, _ way: String) {
 }
 
 /// `fork`, which Swift does not offer. The child ends without looking for a backtrace, and in any case.
-private func forked() -> pid_t {
+func forked() -> pid_t {
     let symbol = unsafe dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork")
     let child = unsafe unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
     if child == 0 {
@@ -76,4 +76,19 @@ private func forked() -> pid_t {
         alarm(60)
     }
     return child
+}
+
+/// The status of a child of this process that ends with what `body` returns.
+func inChild(_ body: () throws -> CInt) -> CInt {
+    let child = forked()
+    if child == 0 { _exit((try? body()) ?? 4) }
+    var status: CInt = 0
+    _ = unsafe waitpid(child, &status, 0)
+    return status
+}
+
+func unblock(_ signal: CInt) {
+    var set = sigset_t()
+    unsafe sigaddset(&set, signal)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
 }

@@ -37,7 +37,7 @@ extension EventLoop {
             mainLoop.withLock { $0 = loop }
             return loop
         } catch {
-            trap("The event loop of the main thread could not be made: \(error)")
+            trap("The event loop of the main thread could not be made: \(error). \(adviceOnDescriptors)")
         }
     }
 

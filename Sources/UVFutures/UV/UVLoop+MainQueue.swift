@@ -6,13 +6,23 @@ internal import Futures
 /// On the main thread: some loop does the work of the main queue.
 nonisolated(unsafe) private var isServing = false
 
+/// Dispatch's descriptor, without which Dispatch would end the process and not say why.
+private let mainQueueDescriptor: CInt = {
+    do {
+        try checkFreeDescriptors(1, for: "main queue")
+    } catch {
+        trap("An event loop cannot do the work of the main queue: \(error). \(adviceOnDescriptors)")
+    }
+    return _dispatch_get_main_queue_handle_4CF()
+}()
+
 extension UVLoop {
     func startMainQueue() {
         if unsafe mainQueue == nil {
             let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
             unsafe poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
             // Dispatch's descriptor can be watched, and nobody else on this loop watches it.
-            unsafe uv_poll_init(loop, poll, _dispatch_get_main_queue_handle_4CF())
+            unsafe uv_poll_init(loop, poll, mainQueueDescriptor)
             unsafe uv_unref(poll.asHandle)
             unsafe mainQueue = poll
         }
@@ -25,7 +35,7 @@ extension UVLoop {
             driver.eventLoop.turn {
                 // Dispatch never does it, and the loop would find the descriptor readable for ever. Before the work: what
                 // comes during that makes it readable again.
-                empty_eventfd(_dispatch_get_main_queue_handle_4CF())
+                empty_eventfd(mainQueueDescriptor)
                 _dispatch_main_queue_callback_4CF(nil)
             }
         }

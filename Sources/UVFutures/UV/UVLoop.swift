@@ -56,14 +56,7 @@ final class UVLoop: LoopDriver {
 
     /// A loop of its own.
     convenience init() throws(UVError) {
-        let loop = UnsafeMutablePointer<uv_loop_t>.allocate(capacity: 1)
-        do throws(UVError) {
-            try unsafe UVError.check(uv_loop_init(loop), "loop")
-        } catch {
-            unsafe loop.deallocate()
-            throw error
-        }
-        unsafe self.init(loop, isAttached: false)
+        try unsafe self.init(makeLoop(), isAttached: false)
     }
 
     /// An initialized loop, which is a host's if `isAttached`.
