@@ -264,7 +264,7 @@ struct DescriptorStreamTests {
     // MARK: Terminals
 
     /// Both ends of a new terminal: the one that a person has, and the one that programs have.
-    private func withTerminal(_ body: (CInt, CInt) throws -> Void) throws {
+    func withTerminal(_ body: (CInt, CInt) throws -> Void) throws {
         let person = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(person >= 0)
         defer { close(person) }

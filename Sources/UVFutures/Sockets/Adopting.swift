@@ -5,8 +5,9 @@ extension SocketListener {
     /// Takes over `descriptor`, which somebody else has bound and made listen: a parent process, say.
     ///
     /// From now on it belongs to the listener, which closes it, does not block, and is not passed on to programs that
-    /// this process starts. Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is not open, no socket, does
-    /// not listen, or is of another kind than `Connection`; the descriptor stays the caller's then.
+    /// this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if it is not open, no socket, does not listen, or is of another kind
+    /// than `Connection`; the descriptor stays the caller's then.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -92,8 +93,8 @@ extension TCPConnection {
     /// The connection over `descriptor`, a connected TCP socket that somebody else has made.
     ///
     /// From now on it belongs to the connection, does not block, and is not passed on to programs that this process
-    /// starts. Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none; the descriptor stays the
-    /// caller's then.
+    /// starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none; the descriptor stays the caller's then.
     public static func adopt(
         descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws -> TCPConnection {

@@ -74,7 +74,7 @@ private struct Connector {
         let race = ConnectRace(
             addresses, on: loop,
             makeSocket: { address throws(UVError) in
-                try UVTCP(loop.uv, from: local, to: address)
+                try UVTCP.made(loop.uv, from: local, to: address)
             },
             connected: { socket in
                 socket.readLocalAddress()

@@ -18,6 +18,7 @@ let adviceOnDescriptors =
 
 /// A new loop of libuv's, whose memory is the caller's.
 func makeLoop() throws(UVError) -> UnsafeMutablePointer<uv_loop_t> {
+    try StandardDescriptors.fill()
     // The loop's set, its ring, and a pipe that all loops share, without which libuv ends the process. For what else it
     // wants it asks in an orderly way.
     try checkFreeDescriptors(4, for: "loop")

@@ -52,7 +52,7 @@ struct OpenDescriptor {
     func copy() throws(UVError) -> (number: CInt, sharesMode: Bool) {
         if isReopenable {
             let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
-            let reopened = unsafe open("/proc/self/fd/\(number)", mode)
+            let reopened = unsafe StandardDescriptors.leave(open("/proc/self/fd/\(number)", mode))
             if reopened >= 0 { return (reopened, false) }
         }
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)

@@ -51,7 +51,7 @@ final class UVHangUps {
     }
 
     private func start(_ driver: UVLoop) -> Bool {
-        if set < 0 { set = make_hang_up_set() }
+        if set < 0 { set = StandardDescriptors.leave(make_hang_up_set()) }
         guard set >= 0 else { return false }
         let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
         unsafe poll.pointee.data = Unmanaged.passUnretained(driver).toOpaque()

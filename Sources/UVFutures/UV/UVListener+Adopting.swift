@@ -32,9 +32,11 @@ extension UVListener {
             let kind = address.family == AF_UNIX ? "the UNIX domain" : "TCP"
             throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
         }
-        let socket = try UVListener(loop.uv, adopting: descriptor, address)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        return socket
+        return try StandardDescriptors.leave(descriptor) { descriptor in
+            let socket = try UVListener(loop.uv, adopting: descriptor, address)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            return socket
+        }
     }
 
     /// Gives the socket up, which listens on; the caller owns the descriptor.

@@ -65,7 +65,7 @@ final class UVListener: UVHandle {
     ) throws(UVError) -> CInt {
         func failure() -> UVError { UVError(-errno, "listen", local: address, peer: nil) }
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(address.family, kind, 0)
+        let descriptor = StandardDescriptors.leave(socket(address.family, kind, 0))
         guard descriptor >= 0 else { throw failure() }
         let isListening =
             unsafe setSocketOption(SOL_SOCKET, SO_REUSEADDR, 1, of: descriptor) == 0
@@ -98,7 +98,8 @@ final class UVListener: UVHandle {
         // A network may break many connections before they are accepted, but not without end.
         for _ in 0..<64 {
             var peer: SocketAddress?
-            let taken = unsafe SocketAddress.read(&peer) { unsafe accept_socket(descriptor, $0, $1) }
+            let taken = unsafe StandardDescriptors.leave(
+                SocketAddress.read(&peer) { unsafe accept_socket(descriptor, $0, $1) })
             guard taken < 0 else {
                 return .success(AcceptedSocket(descriptor: taken, listener: self, peerAddress: peer))
             }

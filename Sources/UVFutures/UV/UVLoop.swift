@@ -43,6 +43,8 @@ final class UVLoop: LoopDriver {
     @exclusivity(unchecked) var handles = UVHandleList()
     var polls = UVPollList()
     /// Whether any of them may have to be looked at. Each look at the list itself would be checked at run time.
+    /// Whether libuv has been asked for one.
+    var hasStreams = false
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()

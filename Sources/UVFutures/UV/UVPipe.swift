@@ -11,7 +11,9 @@ final class UVPipe: UVStream {
 
     init(_ driver: UVLoop, isSocket: Bool) throws(UVError) {
         self.isSocket = isSocket
-        try unsafe super.init(driver, UV_NAMED_PIPE, "pipe") { unsafe uv_pipe_init($0, $1, 0) }
+        try unsafe super.init(driver, UV_NAMED_PIPE, "pipe") { loop, pipe in
+            driver.makeStream { unsafe uv_pipe_init(loop, pipe, 0) }
+        }
         loop.count(connections: 1)
     }
 
@@ -40,10 +42,13 @@ final class UVPipe: UVStream {
 }
 
 /// Lets the descriptor stand for what takes all bytes and has none.
-func replaceByNothing(_ descriptor: CInt) {
+@discardableResult
+func replaceByNothing(_ descriptor: CInt) -> Bool {
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
-    guard nothing >= 0 else { return }
+    guard nothing >= 0 else { return false }
+    defer { close(nothing) }
     let flags = fcntl(descriptor, F_GETFD)
-    if dup2(nothing, descriptor) >= 0 { _ = fcntl(descriptor, F_SETFD, flags) }
-    close(nothing)
+    guard dup2(nothing, descriptor) >= 0 else { return false }
+    _ = fcntl(descriptor, F_SETFD, flags)
+    return true
 }

@@ -19,18 +19,20 @@ extension UVTCP {
         guard let peer = SocketAddress(peerOf: descriptor) else {
             throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
         }
-        let socket = try UVTCP(loop.uv, adopting: descriptor)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        socket.localAddress = local
-        socket.peerAddress = peer
-        return socket
+        return try StandardDescriptors.leave(descriptor) { descriptor in
+            let socket = try UVTCP(loop.uv, adopting: descriptor)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            socket.localAddress = local
+            socket.peerAddress = peer
+            return socket
+        }
     }
 }
 
 extension UVStream {
     /// Another descriptor of the same socket.
     final func duplicate() throws(UVError) -> CInt {
-        let copy = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1
+        let copy = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
         guard copy >= 0 else { throw error(-errno, "release") }
         return copy
     }

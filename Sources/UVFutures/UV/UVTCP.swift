@@ -5,16 +5,41 @@ internal import Glibc
 final class UVTCP: UVStream, ConnectingSocket {
     private(set) var noDelay = false
 
-    init(_ driver: UVLoop) throws(UVError) {
-        try unsafe super.init(driver, UV_TCP, "socket", initialize: uv_tcp_init)
+    /// For addresses of any family, which has no descriptor yet, or for those of `family`.
+    init(_ driver: UVLoop, family: CInt = AF_UNSPEC) throws(UVError) {
+        try unsafe super.init(driver, UV_TCP, "connect") { loop, tcp in
+            driver.makeStream { unsafe uv_tcp_init_ex(loop, tcp, CUnsignedInt(family)) }
+        }
         loop.count(connections: 1)
     }
 
-    /// A socket that is bound to where `local` says, if that matters.
-    convenience init(_ driver: UVLoop, from local: LocalEnd, to peer: SocketAddress) throws(UVError) {
+    /// A socket to be connected to `peer`, which is bound to where `local` says, if that matters.
+    static func made(_ driver: UVLoop, from local: LocalEnd, to peer: SocketAddress) throws(UVError) -> UVTCP
+    {
         let address = try local.address(towards: peer)
-        try self.init(driver)
-        guard let address else { return }
+        let socket: UVTCP
+        do throws(UVError) {
+            socket = try made(driver, family: peer.family)
+        } catch {
+            throw UVError(error.code, error.operation, local: address, peer: peer)
+        }
+        if let address { try socket.bind(to: address) }
+        return socket
+    }
+
+    private static func made(_ driver: UVLoop, family: CInt) throws(UVError) -> UVTCP {
+        let socket = try UVTCP(driver, family: family)
+        guard let descriptor = socket.descriptor, StandardDescriptors.include(descriptor) else {
+            return socket
+        }
+        socket.close()
+        // libuv does not.
+        Glibc.close(descriptor)
+        return try StandardDescriptors.avoid { () throws(UVError) in try UVTCP(driver, family: family) }
+    }
+
+    /// Closes the socket if that fails.
+    private func bind(to address: SocketAddress) throws(UVError) {
         var status = unsafe address.withSocketAddress { address, _ in unsafe uv_tcp_bind(tcp, address, 0) }
         // libuv keeps to itself that an address is in use, until it is asked for something else.
         var name = sockaddr_storage()

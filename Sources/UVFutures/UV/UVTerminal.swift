@@ -8,7 +8,10 @@ final class UVTerminal: UVStream {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw UVError(-errno, "terminal", local: nil, peer: nil) }
         do throws(UVError) {
-            try unsafe super.init(driver, UV_TTY, "terminal") { unsafe uv_tty_init($0, $1, copy, 0) }
+            try unsafe super.init(driver, UV_TTY, "terminal") { loop, terminal in
+                // It opens the terminal itself.
+                StandardDescriptors.avoid { unsafe uv_tty_init(loop, terminal, copy, 0) }
+            }
         } catch {
             Glibc.close(copy)
             throw error

@@ -6,7 +6,7 @@ internal import Glibc
 enum UnixSocket {
     private static func make(_ operation: String, _ address: SocketAddress) throws(UVError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_UNIX, kind, 0)
+        let descriptor = StandardDescriptors.leave(socket(AF_UNIX, kind, 0))
         guard descriptor >= 0 else { throw UVError(-errno, operation, local: nil, peer: address) }
         return descriptor
     }
@@ -43,11 +43,13 @@ enum UnixSocket {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is a socket that is not connected; connect it before")
         }
-        let pipe = try UVPipe(loop.uv, adopting: descriptor)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        pipe.localAddress = local
-        pipe.peerAddress = peer
-        return pipe
+        return try StandardDescriptors.leave(descriptor) { descriptor in
+            let pipe = try UVPipe(loop.uv, adopting: descriptor)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            pipe.localAddress = local
+            pipe.peerAddress = peer
+            return pipe
+        }
     }
 
     static func peerCredentials(_ descriptor: CInt) throws(UVError) -> UnixConnection.Credentials {

@@ -13,8 +13,8 @@ public final class UnixConnection: SocketConnection {
     /// The connection over `descriptor`, a connected stream socket of the UNIX domain that somebody else has made.
     ///
     /// From now on it belongs to the connection, does not block, and is not passed on to programs that this process
-    /// starts. Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none; the descriptor stays the
-    /// caller's then.
+    /// starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none; the descriptor stays the caller's then.
     public static func adopt(
         descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws -> UnixConnection {
