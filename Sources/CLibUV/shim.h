@@ -1,6 +1,7 @@
 #pragma once
 #include <fcntl.h>
 #include <linux/sockios.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -65,6 +66,24 @@ static inline enum drain_hook hook_main_drain(void (*drain)(main_drain original)
 
 static inline void call_main_drain(main_drain drain) {
     drain();
+}
+
+/// Blocks SIGPIPE on the calling thread, once: whoever lets it through again shall have it so.
+static inline void block_broken_pipes(void) {
+    static __thread bool has_been_blocked;
+    if (has_been_blocked) return;
+    has_been_blocked = true;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static inline void let_broken_pipes_through(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /// Takes what an eventfd counts, so that it is not readable any more.

@@ -1,18 +1,20 @@
 internal import CLibUV
 public import Futures
-internal import Glibc
 
 extension EventLoop {
     /// A loop of its own. Belongs to the calling thread until it is run.
     ///
     /// Ignores SIGPIPE in the process, unless that has a handler: writing to a peer that has gone is an error
-    /// of that connection and nothing more. Fails when no descriptors are left.
+    /// of that connection and nothing more. It remains one if somebody gives the signal its default effect back: a
+    /// thread that makes or runs a loop has it blocked, and programs that it starts inherit that.
+    /// Opens `/dev/null` on those of descriptors 0 to 2 that are closed, which connections would get otherwise.
+    /// Fails when no descriptors are left.
     /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
     public convenience init() throws(UVError) {
         let driver = try UVLoop()
         self.init(driver: driver)
         unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)
-        ignoreBrokenPipes()
+        driver.blocksBrokenPipes = BrokenPipes.ignore()
         MainTask.has(self)
     }
 
@@ -66,11 +68,4 @@ extension EventLoop {
         }
         return driver
     }
-}
-
-private func ignoreBrokenPipes() {
-    var action = sigaction()
-    unsafe sigaction(SIGPIPE, nil, &action)
-    let hasHandler = unsafe action.sa_flags & SA_SIGINFO != 0 || action.__sigaction_handler.sa_handler != nil
-    if !hasHandler { _ = signal(SIGPIPE, SIG_IGN) }
 }

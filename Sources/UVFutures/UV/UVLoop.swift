@@ -10,6 +10,8 @@ internal import Synchronization
 final class UVLoop: LoopDriver {
     let loop: UnsafeMutablePointer<uv_loop_t>
     private let isAttached: Bool
+    /// Whether threads that turn the loop block SIGPIPE.
+    var blocksBrokenPipes = false
     let forks = ForkWatch.start()
     private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
@@ -210,6 +212,7 @@ final class UVLoop: LoopDriver {
                     + "and run it there, or set servesMainQueue to false first.")
         }
         isRunning = true
+        blockBrokenPipes()
         isStopped = false
         // It may have been stopped within the work of another loop.
         if servesMainQueue { startMainQueue() }
@@ -231,6 +234,7 @@ final class UVLoop: LoopDriver {
     func poll() {
         checkProcess()
         // libuv does not look at its descriptors when nothing keeps the loop alive.
+        blockBrokenPipes()
         unsafe uv_ref(async.asHandle)
         unsafe uv_run(loop, UV_RUN_NOWAIT)
         referenceAsync()

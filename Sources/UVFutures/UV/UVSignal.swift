@@ -1,10 +1,12 @@
 internal import CLibUV
+internal import Glibc
 
 /// Waits for the deliveries of a signal, or for one, after which it closes itself. Does not keep the loop alive.
 final class UVSignal: UVHandle {
     var onDelivery: () -> Void = {}
     private let once: Bool
     private let number: CInt
+    private var isStarted = false
 
     init(_ driver: UVLoop, _ number: CInt, once: Bool) throws(UVError) {
         self.once = once
@@ -12,14 +14,25 @@ final class UVSignal: UVHandle {
         try unsafe super.init(driver, UV_SIGNAL, "signal", initialize: uv_signal_init)
         unsafe uv_unref(handle)
         let callback: uv_signal_cb = { handle, _ in unsafe UVSignal.from(handle!.pointee.data).isDelivered() }
-        let memory = unsafe memory(as: uv_signal_t.self)
-        let status =
-            unsafe once
-            ? uv_signal_start_oneshot(memory, callback, number) : uv_signal_start(memory, callback, number)
+        if number == SIGPIPE, driver.blocksBrokenPipes { BrokenPipes.unblock() }
+        let signal = unsafe self.signal
+        let status = SignalEffects.start(number) { hadEffect in
+            // By the one delivery the system would give it the default effect at once.
+            unsafe once && !hadEffect
+                ? uv_signal_start_oneshot(signal, callback, number)
+                : uv_signal_start(signal, callback, number)
+        }
+        isStarted = status == 0
         if status != 0 {
             close()
             throw UVError(status, "signal", local: nil, peer: nil)
         }
+    }
+
+    private var signal: UnsafeMutablePointer<uv_signal_t> { unsafe memory(as: uv_signal_t.self) }
+
+    override func willClose() {
+        if isStarted { SignalEffects.stop(number) { unsafe uv_signal_stop(signal) } }
     }
 
     override var line: String { "signal \(number)" }

@@ -1,0 +1,64 @@
+internal import Futures
+internal import Glibc
+
+/// What the signals did that are watched: libuv gives each its default effect when nobody watches it any more.
+enum SignalEffects {
+    private struct Watched {
+        var count = 0
+        /// `nil` for the default effect.
+        var before: sigaction?
+    }
+
+    private static let signals = Locked<[CInt: Watched]>([:])
+
+    /// Has libuv catch signal `number` by `start`, which returns its status, and is told whether there is an effect that
+    /// has to come back.
+    static func start(_ number: CInt, _ start: (_ hadEffect: Bool) -> CInt) -> CInt {
+        signals.withLock { signals in
+            let before = effect(of: number)
+            var watched = signals[number] ?? Watched(before: before.handler == 0 ? nil : before)
+            let status = start(watched.before != nil)
+            guard status == 0 else { return status }
+            // Somebody else has libuv catch it: that is no effect without libuv.
+            if watched.count == 0, effect(of: number).handler == before.handler { watched.before = nil }
+            watched.count += 1
+            signals[number] = watched
+            return 0
+        }
+    }
+
+    /// Has libuv catch it no more, by `stop`.
+    static func stop(_ number: CInt, _ stop: () -> Void) {
+        signals.withLock { signals in
+            var watched = signals[number]!
+            watched.count -= 1
+            signals[number] = watched.count == 0 ? nil : watched
+            guard watched.count == 0, var before = watched.before else { return stop() }
+            // What comes in between would have the default effect.
+            withBlocked(number) {
+                stop()
+                if effect(of: number).handler == 0 { unsafe sigaction(number, &before, nil) }
+            }
+        }
+    }
+
+    private static func withBlocked(_ number: CInt, _ body: () -> Void) {
+        var (one, mask) = (sigset_t(), sigset_t())
+        unsafe sigaddset(&one, number)
+        unsafe pthread_sigmask(SIG_BLOCK, &one, &mask)
+        body()
+        unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
+    }
+}
+
+extension sigaction {
+    /// The address of what is called: 0 for the default effect, 1 if it is ignored.
+    var handler: UInt { unsafe unsafeBitCast(__sigaction_handler.sa_handler, to: UInt.self) }
+}
+
+/// What the signal does in this process.
+func effect(of signal: CInt) -> sigaction {
+    var action = sigaction()
+    unsafe sigaction(signal, nil, &action)
+    return action
+}
