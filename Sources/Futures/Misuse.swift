@@ -1,9 +1,15 @@
 /// What a programmer's mistake is answered with, in release builds too: one sentence that names the remedy.
-enum Misuse {
+package enum Misuse {
     static func wrongThread() -> Never {
         trap(
             "This future, promise or timer was used off its event loop's thread. Go there first, with "
                 + "loop.execute { … }.")
+    }
+
+    package static func forked() -> Never {
+        trap(
+            "An event loop was used in a process that came out of fork() after the loop was made. Fork first and make "
+                + "the loop then, or let the child call exec() and nothing of the loop.")
     }
 
     static func foreignFuture() -> Never {

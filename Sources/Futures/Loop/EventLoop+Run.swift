@@ -63,6 +63,7 @@ extension EventLoop {
 
     /// Runs `body`, which turns the driver, as a run of this loop. `call` is what its user has called for that.
     package func enter(_ call: String, _ body: () -> Void) throws {
+        checkProcess()
         guard !isShutDown else { throw FutureError.shutDown }
         if isAttached { Misuse.attached(call) }
         if isRunning || isTurning { Misuse.nestedRun(call) }

@@ -70,6 +70,7 @@ extension EventLoop {
     func goOnEnding() {
         if isAttached { goOnDetaching() } else { driver.stop() }
     }
+        checkProcess()
 
     /// Other threads may submit jobs as long as there is a body: it may wait for what those do.
     private func takeJobsAtEnd() {

@@ -29,6 +29,7 @@ extension EventLoop {
     /// Moves a loop that nothing has used yet to the calling thread.
     func claimThread(for call: String) {
         guard !isCurrent else { return }
+        checkProcess()
         if liveCells > 0 || liveHandles > 0 { return moveToTask { Misuse.runElsewhere(call) } }
         moveToThisThread()
     }
@@ -36,6 +37,7 @@ extension EventLoop {
     /// Moves the loop to the thread of the task that it belongs to, if that calls.
     @inline(never)
     func moveToTask(or trap: () -> Never) {
+        checkProcess()
         guard movesWithTasks, EventLoop.isInTask, isOfThisTask, !isDriven.load(ordering: .acquiring) else {
             trap()
         }

@@ -46,7 +46,8 @@ final class Inbox: Sendable {
 
     /// `false` once the inbox is closed. Wakes under the lock, so never after `close`.
     func add(_ body: @escaping @Sendable () -> Void, waking loop: EventLoop) -> Bool {
-        withLock { state in
+        loop.checkProcess()
+        return withLock { state in
             guard state.isOpen else { return false }
             state.jobs.append(Job(body: body))
             if state.jobs.count == 1 { state.wake(loop) }

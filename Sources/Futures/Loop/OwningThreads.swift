@@ -6,22 +6,35 @@ internal import Synchronization
 /// identity, and would pass for it. Asked when a loop is made, moved or freed; `isCurrent` costs nothing more.
 enum OwningThreads {
     /// The addresses of loops, by the identity of their thread. One that is freed has been taken out.
-    private static let loops = Locked<[UInt: [UInt]]>([:])
+    // Touched with the mutex only, which a fork can hold, as the standard library's cannot be held.
+    nonisolated(unsafe) private static var loops: [UInt: [UInt]] = [:]
+    nonisolated(unsafe) private static let mutex = {
+        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        unsafe pthread_mutex_init(mutex, nil)
+        return unsafe mutex
+    }()
+
+    private static func withLoops<Result>(_ body: (inout [UInt: [UInt]]) -> Result) -> Result {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return unsafe body(&loops)
+    }
 
     /// Notes that a new loop belongs to the calling thread.
     static func add(_ loop: EventLoop) {
+        _ = watchesForks
         noticeEnd()
-        loops.withLock { $0[loop.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
+        withLoops { $0[loop.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
     }
 
     static func remove(_ loop: EventLoop) {
-        loops.withLock { remove(loop, from: &$0) }
+        withLoops { remove(loop, from: &$0) }
     }
 
     /// Makes `loop` belong to the calling thread, or to none.
     static func move(_ loop: EventLoop, toCallingThread isClaimed: Bool) {
         if isClaimed { noticeEnd() }
-        loops.withLock { loops in
+        withLoops { loops in
             remove(loop, from: &loops)
             let thread = isClaimed ? current_thread_identity() : 0
             loop.thread.store(thread, ordering: .relaxed)
@@ -63,11 +76,52 @@ enum OwningThreads {
 
     private static func threadEnds(inRound round: Int) {
         if round < lastRound { return awaitRound(round + 1) }
-        loops.withLock { loops in
+        withLoops { loops in
             for address in loops.removeValue(forKey: current_thread_identity()) ?? [] {
-                let loop = unsafe Unmanaged<EventLoop>.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
-                unsafe loop._withUnsafeGuaranteedRef { $0.thread.store(0, ordering: .relaxed) }
+                withLoop(at: address) { $0.thread.store(0, ordering: .relaxed) }
             }
         }
+    }
+
+    private static func withLoop(at address: UInt, _ body: (EventLoop) -> Void) {
+        let loop = unsafe Unmanaged<EventLoop>.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
+        unsafe loop._withUnsafeGuaranteedRef(body)
+    }
+
+    // MARK: The children of this process
+
+    /// What stands for the thread of a loop in a child that came out of a fork: nothing of it may be used there. So
+    /// whatever asks whether it is on the loop's thread finds that out too.
+    static let ofParent: UInt = 1
+
+    private static let watchesForks =
+        pthread_atfork(
+            { unsafe pthread_mutex_lock(OwningThreads.mutex) },
+            { unsafe pthread_mutex_unlock(OwningThreads.mutex) },
+            {
+                OwningThreads.hasForked()
+                unsafe pthread_mutex_unlock(OwningThreads.mutex)
+            }) == 0
+
+    private static func hasForked() {
+        for address in unsafe loops.values.joined() {
+            // One that moves with tasks has nothing that it could share with the parent.
+            withLoop(at: address) { if !$0.movesWithTasks { $0.belongToParent() } }
+        }
+        unsafe loops = [:]
+    }
+}
+
+extension EventLoop {
+    fileprivate func belongToParent() {
+        thread.store(OwningThreads.ofParent, ordering: .relaxed)
+        // A turn that has forked finds out at its end.
+        phase = .shuttingDown
+    }
+
+    /// Ends the process if it is a child of the one whose the loop is. Any thread.
+    @inline(__always)
+    func checkProcess() {
+        if thread.load(ordering: .relaxed) == OwningThreads.ofParent { Misuse.forked() }
     }
 }

@@ -23,12 +23,6 @@ extension UVLoop {
     /// parent's connections.
     @inline(__always)
     func checkProcess() {
-        if forks != ForkWatch.count { wasForked() }
-    }
-
-    private func wasForked() -> Never {
-        trap(
-            "An event loop was used in a process that came out of fork() after the loop was made. Fork first and make "
-                + "the loop then, or let the child call exec() and nothing of the loop.")
+        if forks != ForkWatch.count { Misuse.forked() }
     }
 }

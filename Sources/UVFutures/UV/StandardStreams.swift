@@ -8,7 +8,8 @@ enum StandardStreams {
         var inUse: [Bool] = [false, false, false]
         /// Those whose mode has been changed.
         var changed: [CInt: OpenDescriptor] = [:]
-        var isRegistered = false
+        /// What `ForkWatch.count` was when the end of the process was first to be noticed.
+        var registered: Int?
     }
 
     private static let state = Locked(State())
@@ -43,12 +44,19 @@ enum StandardStreams {
         changed?.restoreMode()
     }
 
+    private static func processEnds() {
+        // They are the parent's, too, of a child that came out of a fork.
+        guard state.withLock({ $0.registered == ForkWatch.count }) else { return }
+        for number: CInt in 0...2 { release(number) }
+    }
+
     private static func restoreAtExit(_ descriptor: OpenDescriptor) {
         state.withLock { state in
             state.changed[descriptor.number] = descriptor
-            guard !state.isRegistered else { return }
-            state.isRegistered = true
-            atexit { for number: CInt in 0...2 { StandardStreams.release(number) } }
+            guard state.registered != ForkWatch.count else { return }
+            state.registered = ForkWatch.start()
+            state.changed = [descriptor.number: descriptor]
+            atexit { StandardStreams.processEnds() }
         }
     }
 }

@@ -5,7 +5,8 @@ internal import Glibc
 enum TerminalModes {
     private struct Terminals {
         var before: [CInt: termios] = [:]
-        var isRegistered = false
+        /// What `ForkWatch.count` was when the end of the process was first to be noticed.
+        var registered: Int?
     }
 
     private static let terminals = Locked(Terminals())
@@ -18,8 +19,9 @@ enum TerminalModes {
         guard unsafe tcsetattr(descriptor, TCSADRAIN, &mode) == 0 else { throw failure() }
         terminals.withLock { terminals in
             if terminals.before[descriptor] == nil { terminals.before[descriptor] = before }
-            guard !terminals.isRegistered else { return }
-            terminals.isRegistered = true
+            guard terminals.registered != ForkWatch.count else { return }
+            terminals.registered = ForkWatch.start()
+            terminals.before = [descriptor: before]
             atexit { TerminalModes.restoreAll() }
         }
     }
@@ -31,7 +33,8 @@ enum TerminalModes {
     }
 
     private static func restoreAll() {
-        let all = terminals.withLock { Array($0.before) }
+        // They are the parent's, too, of a child that came out of a fork.
+        let all = terminals.withLock { $0.registered == ForkWatch.count ? Array($0.before) : [] }
         for (descriptor, before) in all {
             var before = before
             unsafe tcsetattr(descriptor, TCSANOW, &before)

@@ -180,6 +180,7 @@ final class UVLoop: LoopDriver {
     }
 
     func wake() {
+        checkProcess()
         isWakePending.store(true, ordering: .sequentiallyConsistent)
         unsafe uv_async_send(async)
     }
