@@ -124,7 +124,11 @@ final class VirtualDriver: LoopDriver {
     }
 
     private func waitForWakeUp() {
-        wakeUps.wait()
+        let limit = DispatchTime.now() + .nanoseconds(Int(loop.patienceAtEnd.wholeNanoseconds!))
+        if !loop.isShutDown || wakeUps.wait(timeout: limit) == .timedOut {
+            loop.sayWhatIsAwaited()
+            wakeUps.wait()
+        }
         isWoken.store(false, ordering: .releasing)
         // Other threads may bring as much as they like.
         instant.begin(loop)

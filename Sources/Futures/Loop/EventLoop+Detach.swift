@@ -3,7 +3,8 @@ extension EventLoop {
     ///
     /// What is pending fails and handles are closed as by ``shutdown()``, but the host's loop has to run for that:
     /// keep it running until the future completes, which it does after the last close callback, and only then
-    /// close it. Tasks behind ``Future/init(on:isolation:_:)`` are cancelled, and have ended by then.
+    /// close it. Tasks behind ``Future/init(on:isolation:_:)`` are cancelled, and have ended by then; which of them do
+    /// not is said on standard error after five seconds.
     /// May be called in a callback of the loop. The second call returns the same future.
     /// Traps on a loop that is not attached.
     public func detach() -> Future<Void> {
@@ -25,6 +26,7 @@ extension EventLoop {
     func goOnDetaching() {
         guard var detachment, !detachment.isClosing else { return }
         repeat { endPending(&detachment.allowance) } while hasPending
+        if bodies.count > 0 { noteWaitForBodies() }
         detachment.isClosing = liveHandles == 0 && bodies.count == 0
         self.detachment = detachment
         guard detachment.isClosing else { return }

@@ -6,6 +6,7 @@ extension EventLoop {
     /// futures they would complete fail with ``FutureError/shutDown``. Does nothing the second time.
     /// The tasks behind ``Future/init(on:isolation:_:)`` are cancelled and waited for, since they can go on nowhere
     /// else: one that does not heed that keeps this from returning, and what other threads submit meanwhile is run.
+    /// After five seconds it says on standard error which they are.
     /// Shut down after the last use of actors whose executor is the loop: a job of one that comes later traps. Traps
     /// in a callback of this loop, on a loop that is attached to a host's, and if callbacks go on starting new work:
     /// after 100,000 of them, and ten for each future that was alive and each job.
@@ -60,6 +61,7 @@ extension EventLoop {
 
     /// Turns the driver until something came, which may be a body that is back.
     private func waitForBodies() {
+        noteWaitForBodies()
         isTurning = false
         driver.run()
         isTurning = true
@@ -68,9 +70,9 @@ extension EventLoop {
 
     /// At the end of each turn of a loop that is to end.
     func goOnEnding() {
+        checkProcess()
         if isAttached { goOnDetaching() } else { driver.stop() }
     }
-        checkProcess()
 
     /// Other threads may submit jobs as long as there is a body: it may wait for what those do.
     private func takeJobsAtEnd() {

@@ -85,7 +85,7 @@ extension EventLoop {
     }
 
     private func armTimer() {
-        let next = timers.takeAlarm()
+        let next = timers.takeAlarm() ?? alarmAtEnd
         driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
     }
 

@@ -98,6 +98,10 @@ public final class EventLoop: @unchecked Sendable {
     package var liveConnections: Int { connections }
     var phase = Phase.open
     var detachment: Detachment?
+    /// For so long the end of the loop waits before it says what for.
+    package var patienceAtEnd: Duration = .seconds(5)
+    /// When the end of the loop has waited for bodies for long; `.max` once that has been said.
+    var endIsSlow: UInt64?
 
     enum Phase { case open, shuttingDown, closed }
 

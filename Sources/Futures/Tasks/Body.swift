@@ -12,6 +12,27 @@ final class Body: @unchecked Sendable {
     private(set) var isCancelled = false
     /// The identity of its task.
     var task: UInt = 0
+    /// For whom or what it works, if that has a name.
+    private let subject: (any CustomStringConvertible)?
+    #if DEBUG
+        private let callers: Callers
+    #endif
+
+    init(of subject: (any CustomStringConvertible)?, on loop: EventLoop) {
+        self.subject = subject
+        #if DEBUG
+            callers = Callers(on: loop)
+        #endif
+    }
+
+    /// For a person, with the place where it was made, if the library was built for debugging.
+    var name: String {
+        let name = subject.map { "a body of \($0)" } ?? "a body"
+        #if DEBUG
+            if let place = callers.place { return "\(name) made at \(place)" }
+        #endif
+        return name
+    }
 
     /// Begins to wait for `future`, which is pending. The task goes to `Parking` next.
     func wait(for future: CellObject) {
@@ -69,12 +90,13 @@ extension EventLoop {
     /// actor if
     /// `work` is, and what of it is isolated to nothing runs on the loop as well.
     func startBody(
-        isOnMain: Bool, _ work: @escaping () async -> Void, ended: @escaping () -> Void
+        of subject: (any CustomStringConvertible)?, isOnMain: Bool, _ work: @escaping () async -> Void,
+        ended: @escaping () -> Void
     ) -> (Task<Void, Never>, Body) {
         // They stay on this thread, or go where the user's code says.
         nonisolated(unsafe) let (work, ended) = (work, ended)
         let isolation = LoopTask(self)
-        let body = Body()
+        let body = Body(of: subject, on: self)
         bodyExecutor.new = isOnMain ? .startOnMain : .startOnLoop
         let task = Task(executorPreference: bodyExecutor) {
             unsafe await isolation.run(work, of: body, isOnMain: isOnMain, ended)

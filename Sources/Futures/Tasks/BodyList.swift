@@ -17,6 +17,9 @@ final class BodyList {
         unsafe bodies[body.task] = nil
     }
 
+    /// What they are called, and how many are called so.
+    var names: [String: Int] { unsafe bodies.values.reduce(into: [:]) { $0[$1.name, default: 0] += 1 } }
+
     func hasGoneOn(_ body: Body) { unsafe last = body }
 
     /// The body whose task runs now.

@@ -22,6 +22,14 @@ extension Future {
     public init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
     ) {
+        self.init(on: loop, isolation: isolation, of: nil, body)
+    }
+
+    /// The same, with a name for whoever waits for the end of `body` in vain.
+    package init(
+        on loop: EventLoop, isolation: (any Actor)?, of subject: (any CustomStringConvertible)?,
+        _ body: @escaping () async throws -> Value
+    ) {
         loop.checkThread()
         guard !loop.isShutDown else {
             self = loop.failed(FutureError.shutDown)
@@ -33,7 +41,7 @@ extension Future {
         // Something that it calls may be of the main actor, if itself is not.
         if loop.isOfMainThread { loop.driver.serveMainActor() }
         var outcome: Result<Value, any Error>?
-        let (task, known) = loop.startBody(isOnMain: isOnMain) {
+        let (task, known) = loop.startBody(of: subject, isOnMain: isOnMain) {
             do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
         } ended: {
             promise.complete(outcome!)

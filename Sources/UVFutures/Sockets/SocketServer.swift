@@ -79,7 +79,7 @@ public final class SocketServer<Connection: SocketConnection> {
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
     ) {
         self.init(on: loop) { connection in
-            Future(on: loop, isolation: isolation) { try await handler(connection) }
+            Future(on: loop, isolation: isolation, of: connection) { try await handler(connection) }
         }
     }
 

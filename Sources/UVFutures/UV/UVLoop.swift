@@ -43,10 +43,10 @@ final class UVLoop: LoopDriver {
     private var areTimersDue = false
 
     @exclusivity(unchecked) var handles = UVHandleList()
-    var polls = UVPollList()
-    /// Whether any of them may have to be looked at. Each look at the list itself would be checked at run time.
     /// Whether libuv has been asked for one.
     var hasStreams = false
+    var polls = UVPollList()
+    /// Whether any of them may have to be looked at. Each look at the list itself would be checked at run time.
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
@@ -212,8 +212,8 @@ final class UVLoop: LoopDriver {
                 "An event loop that does the work of the main queue was run on another thread than the main one. Make "
                     + "and run it there, or set servesMainQueue to false first.")
         }
-        isRunning = true
         blockBrokenPipes()
+        isRunning = true
         isStopped = false
         // It may have been stopped within the work of another loop.
         if servesMainQueue { startMainQueue() }
@@ -234,8 +234,8 @@ final class UVLoop: LoopDriver {
 
     func poll() {
         checkProcess()
-        // libuv does not look at its descriptors when nothing keeps the loop alive.
         blockBrokenPipes()
+        // libuv does not look at its descriptors when nothing keeps the loop alive.
         unsafe uv_ref(async.asHandle)
         unsafe uv_run(loop, UV_RUN_NOWAIT)
         referenceAsync()
@@ -261,7 +261,7 @@ final class UVLoop: LoopDriver {
         // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.
         unsafe _ = Unmanaged.passRetained(self)
         unsafe close(async.asHandle)
-        unsafe close(timer.asHandle)
+        if isAttached || works.isEmpty { unsafe close(timer.asHandle) } else { waitForWorks() }
         unsafe close(idle.asHandle)
         unsafe close(prepare.asHandle)
         if let mainQueue = unsafe mainQueue { unsafe close(mainQueue.asHandle) }
@@ -274,6 +274,27 @@ final class UVLoop: LoopDriver {
                 "An event loop could not be closed (\(UVError.Code(rawValue: status).name)): somebody else has a "
                     + "handle open on it. Close that before the loop is shut down.")
         }
+    }
+
+    /// Jobs of the thread pool cannot be interrupted, and libuv waits for them. The timer says so when that takes long.
+    private func waitForWorks() {
+        closingHandles += 1
+        unsafe uv_unref(timer.asHandle)
+        unsafe uv_timer_start(
+            timer,
+            {
+                let driver = unsafe UVLoop.from($0!.pointee.data)
+                StandardError.print(
+                    "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool, which nobody "
+                        + "can interrupt: \(driver.works.count). Let them end by themselves.")
+            }, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
+    }
+
+    /// A job of the thread pool has ended.
+    func workHasEnded() {
+        guard isClosing, !isAttached, works.isEmpty else { return }
+        closingHandles -= 1
+        unsafe close(timer.asHandle)
     }
 
     private func close(_ handle: UnsafeMutablePointer<uv_handle_t>) {

@@ -36,5 +36,6 @@ final class UVWork: UVRequest {
 
     private func hasEnded() {
         driver.works[ObjectIdentifier(job)] = nil
+        driver.workHasEnded()
     }
 }

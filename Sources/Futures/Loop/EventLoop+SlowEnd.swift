@@ -1,0 +1,34 @@
+extension EventLoop {
+    private static let namesAtEnd = 10
+
+    /// The end of the loop waits for bodies. Says so, once, when that has taken long.
+    func noteWaitForBodies() {
+        guard endIsSlow != .max else { return }
+        let now = driver.now
+        let due = endIsSlow ?? now.addingSaturated(patienceAtEnd.wholeNanoseconds!)
+        endIsSlow = due
+        if now >= due { return sayWhatIsAwaited() }
+        driver.arm(deadline: due, keepsAlive: false)
+    }
+
+    /// When the driver has to come back for that, though there are no timers any more.
+    var alarmAtEnd: TimerHeap.Alarm? {
+        guard let endIsSlow, endIsSlow < .max else { return nil }
+        return TimerHeap.Alarm(deadline: endIsSlow, keepsAlive: false)
+    }
+
+    /// Says once which bodies keep the loop from its end.
+    package func sayWhatIsAwaited() {
+        guard isShutDown, bodies.count > 0, endIsSlow != .max else { return }
+        endIsSlow = .max
+        var names = bodies.names.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { $0.key + ($0.value > 1 ? " (\($0.value) of them)" : "") }
+        if names.count > Self.namesAtEnd {
+            names = names.prefix(Self.namesAtEnd) + ["\(names.count - Self.namesAtEnd) others"]
+        }
+        StandardError.print(
+            "\(isAttached ? "detach()" : "shutdown()") has waited for \(patienceAtEnd) for what has been cancelled and does "
+                + "not end: \(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
+                + "loop, which fail by now.")
+    }
+}
