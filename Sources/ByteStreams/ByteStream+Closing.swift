@@ -66,6 +66,7 @@ extension ByteStream {
         failWaiting()
         closeWhenFlushed()
         guard isConnected else { return }
+        updateHold()
         closeTimer = loop.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
         closeTimer?.future.ignoreFailure()
         if hearsPeerOut {

@@ -29,6 +29,30 @@ struct LingeringTests {
         }
     }
 
+    @Test("a stream that is closed and dropped at once is heard out as any other one", arguments: [true, false])
+    func dropped(isTold: Bool) {
+        let loop = EventLoop.virtual()
+        let transport: ScriptedTransport
+        do {
+            let stream: ByteStream
+            (stream, transport) = makeStream(on: loop)
+            transport.isSocket = true
+            if isTold {
+                stream.shutdownWrite()
+                transport.finishShutdown()
+            }
+            stream.close()
+        }
+        if !isTold { transport.finishShutdown() }
+        #expect(transport.stream != nil && transport.isReading)
+        loop.advance(by: .seconds(5))
+        #expect(transport.wasReset == false)
+        transport.finishClose()
+        loop.advance(by: .zero)
+        #expect(transport.stream == nil)
+        expectNothingAlive(on: loop)
+    }
+
     @Test("a peer that has finished is neither told nor waited for", arguments: [true, false])
     func finished(isKnown: Bool) {
         withSocket { stream, transport, loop in

@@ -75,7 +75,7 @@ struct ForkTests {
                 var status: CInt = 0
                 #expect(unsafe waitpid(child, &status, 0) == child)
                 #expect(status & 0x7f != 0)
-                for (end, other) in pairs { try loop.closeAll(end, other) }
+                for (end, other) in pairs { loop.closeAll(end, other) }
             }
         }
     }
@@ -109,7 +109,7 @@ struct ForkTests {
                     }
                     first.write("hello")
                     #expect(try loop.run(until: second.read()) == Data("hello".utf8))
-                    try loop.closeAll(first, second)
+                    loop.closeAll(first, second)
                     for stream in [terminal, input] { try loop.run(until: stream.close()) }
                     close(program)
                 }

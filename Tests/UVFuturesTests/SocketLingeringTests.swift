@@ -72,6 +72,18 @@ struct SocketLingeringTests {
         }
     }
 
+    @Test("a peer that has finished is not waited for, though nobody has read that yet")
+    func finished() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            try loop.run(until: client.shutdownWrite())
+            try loop.run(for: .milliseconds(1))
+            try loop.run(until: server.close())
+            #expect(!server.hasLingered)
+            loop.closeAll(client)
+        }
+    }
+
     @Test("a connection that lingers leaves its place to the next", arguments: [false, true])
     func place(overUnix: Bool) throws {
         try withLoop { loop in

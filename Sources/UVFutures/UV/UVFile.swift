@@ -157,6 +157,8 @@ final class UVFile: UVHandle, ByteTransport {
 
     override func abort() { close(resetting: true) }
 
+    override var ownedDescriptor: CInt? { descriptor }
+
     override var line: String { "file of descriptor \(descriptor)" }
 
     override func didClose() {

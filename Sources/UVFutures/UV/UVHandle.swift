@@ -81,6 +81,9 @@ class UVHandle {
     /// What the loop does with a handle that is open when it is shut down.
     func abort() { close() }
 
+    /// The descriptor that is closed with it, if there is one.
+    var ownedDescriptor: CInt? { nil }
+
     /// What it is, in one line, for a person.
     var line: String { "handle" }
 
@@ -106,6 +109,15 @@ struct UVHandleList {
             current.abort()
             handle = unsafe current.next?.takeUnretainedValue()
         }
+    }
+
+    func contains(_ isMeant: (UVHandle) -> Bool) -> Bool {
+        var handle = unsafe first?.takeUnretainedValue()
+        while let current = handle {
+            if isMeant(current) { return true }
+            handle = unsafe current.next?.takeUnretainedValue()
+        }
+        return false
     }
 
     var descriptions: [String] {

@@ -33,7 +33,9 @@ extension UVListener {
             throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
         }
         return try StandardDescriptors.leave(descriptor) { descriptor in
-            let socket = try UVListener(loop.uv, adopting: descriptor, address)
+            let socket = try AdoptedDescriptors.add(descriptor, on: loop.uv) {
+                try UVListener(loop.uv, adopting: descriptor, address)
+            }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             return socket
         }
@@ -42,7 +44,7 @@ extension UVListener {
     /// Gives the socket up, which listens on; the caller owns the descriptor.
     func release() -> CInt? {
         guard !isClosing else { return nil }
-        close()
+        closeAdopted(descriptor) { close() }
         return descriptor
     }
 }

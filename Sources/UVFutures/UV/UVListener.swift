@@ -84,6 +84,7 @@ final class UVListener: UVHandle {
 
     func watch(_ isWatching: Bool) {
         guard !isClosing else { return }
+        guard !hasLost(descriptor) else { return loop.later { [self] in if !isClosing { onEnd() } } }
         self.isWatching = isWatching
         // That it hangs up, which a socket that listens does not, is waited for to keep the handle active too.
         let events = isWatching ? UV_READABLE : UV_DISCONNECT
@@ -129,9 +130,13 @@ final class UVListener: UVHandle {
         self.failure = failure
         beforeClose()
         beforeClose = {}
-        close()
-        Glibc.close(descriptor)
+        closeAdopted(descriptor) {
+            close()
+            Glibc.close(descriptor)
+        }
     }
+
+    override var ownedDescriptor: CInt? { descriptor }
 
     override func abort() { closeSocket(FutureError.shutDown) }
 

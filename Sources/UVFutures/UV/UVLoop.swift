@@ -57,6 +57,8 @@ final class UVLoop: LoopDriver {
     /// What is in the thread pool, by job.
     var works: [ObjectIdentifier: UVWork] = [:]
     let hangUps = UVHangUps()
+    /// What the descriptors stood for that users have handed over, by handle.
+    var adopted: [ObjectIdentifier: FileIdentity] = [:]
 
     /// A loop of its own.
     convenience init() throws(UVError) {

@@ -7,6 +7,8 @@ internal import Glibc
 class UVStream: UVHandle, ByteTransport {
     /// Whether libuv watches the descriptor for what comes.
     private(set) final var isReading = false
+    /// Whether users have handed it over, who may do what they like with its descriptor. Here it takes no memory.
+    final var isAdopted = false
     /// What the system has told of the connection, which it tells whoever asks first.
     private final var keptError: CInt = 0
     /// Under which the driver watches for hang-ups, once it does.
@@ -47,6 +49,7 @@ class UVStream: UVHandle, ByteTransport {
     // MARK: Reading
 
     final func startReading() throws {
+        if isAdopted, let lost { throw error(lost, "read") }
         let status = unsafe uv_read_start(
             uvStream,
             { handle, _, buffer in unsafe UVStream.with(handle!.pointee.data) { unsafe $0.provide(buffer!) }
@@ -173,6 +176,7 @@ class UVStream: UVHandle, ByteTransport {
     }
 
     final func write(_ buffers: [Data]) {
+        if isAdopted, let lost { return answerLater { $0.didWrite(lost) } }
         let write = driver.writes.take()
         let status = write.start(buffers, on: self)
         guard status != 0 else { return }
@@ -187,6 +191,7 @@ class UVStream: UVHandle, ByteTransport {
     final var unwrittenBytes: Int { unsafe uv_stream_get_write_queue_size(uvStream) }
 
     func shutdownWrite() {
+        if isAdopted, let lost { return answerLater { $0.didShutDown(lost) } }
         let request = UVStatusRequest(driver, UV_SHUTDOWN) { [self] in didShutDown($0) }
         let status = request.submit {
             unsafe uv_shutdown(request.memory(as: uv_shutdown_t.self), uvStream) { request, status in
@@ -217,7 +222,15 @@ class UVStream: UVHandle, ByteTransport {
     var unacknowledgedBytes: Int { 0 }
 
     func close(resetting: Bool) {
-        close()
+        if isAdopted, let descriptor { closeAdopted(descriptor) { close() } } else { close() }
+    }
+
+    final override var ownedDescriptor: CInt? { descriptor }
+
+    /// What the system says to any use of a descriptor that was closed behind this one's back.
+    final var lost: CInt? {
+        guard let descriptor, hasLost(descriptor) else { return nil }
+        return UV_EBADF.rawValue
     }
 
     override func abort() {

@@ -20,7 +20,10 @@ extension UVTCP {
             throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
         }
         return try StandardDescriptors.leave(descriptor) { descriptor in
-            let socket = try UVTCP(loop.uv, adopting: descriptor)
+            let socket = try AdoptedDescriptors.add(descriptor, on: loop.uv) {
+                try UVTCP(loop.uv, adopting: descriptor)
+            }
+            socket.isAdopted = true
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             socket.localAddress = local
             socket.peerAddress = peer

@@ -132,12 +132,12 @@ final class UVTCP: UVStream, ConnectingSocket {
 
     /// The reset is that of a socket which does not linger. `uv_tcp_close_reset` refuses it after a shutdown.
     override func close(resetting: Bool) {
-        if resetting, let descriptor {
+        if resetting, let descriptor, !isAdopted || lost == nil {
             var option = linger(l_onoff: 1, l_linger: 0)
             unsafe setsockopt(
                 descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
         }
-        close()
+        super.close(resetting: resetting)
     }
 
     override func didClose() {

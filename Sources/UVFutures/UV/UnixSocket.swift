@@ -44,7 +44,10 @@ enum UnixSocket {
                 "descriptor \(descriptor) is a socket that is not connected; connect it before")
         }
         return try StandardDescriptors.leave(descriptor) { descriptor in
-            let pipe = try UVPipe(loop.uv, adopting: descriptor)
+            let pipe = try AdoptedDescriptors.add(descriptor, on: loop.uv) {
+                try UVPipe(loop.uv, adopting: descriptor)
+            }
+            pipe.isAdopted = true
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             pipe.localAddress = local
             pipe.peerAddress = peer

@@ -1,0 +1,75 @@
+internal import Futures
+internal import Glibc
+
+/// The descriptors of sockets that users have handed over, in the whole process: each has one owner.
+///
+/// Whoever knows a number can close it behind the owner's back. libuv aborts the process when it hands such a number to
+/// the system, and closes what others have got it for: so it is looked at before.
+enum AdoptedDescriptors {
+    private static let all = Locked<[CInt: FileIdentity]>([:])
+
+    /// Has `adopt` take the descriptor over, unless somebody has it. If it throws, the descriptor is the caller's still.
+    static func add<Adopted: UVHandle>(
+        _ descriptor: CInt, on driver: UVLoop, _ adopt: () throws -> Adopted
+    ) throws -> Adopted {
+        guard let identity = FileIdentity(of: descriptor) else { return try adopt() }
+        let isFree = all.withLock { all in
+            guard all[descriptor] != identity, !driver.has(descriptor) else { return false }
+            all[descriptor] = identity
+            return true
+        }
+        guard isFree else {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() it first"
+            )
+        }
+        do {
+            let adopted = try adopt()
+            driver.adopted[ObjectIdentifier(adopted)] = identity
+            return adopted
+        } catch {
+            all.withLock { $0[descriptor] = nil }
+            throw error
+        }
+    }
+
+    fileprivate static func remove(_ descriptor: CInt, _ identity: FileIdentity) {
+        all.withLock { if $0[descriptor] == identity { $0[descriptor] = nil } }
+    }
+}
+
+extension UVHandle {
+    /// Whether `descriptor`, which was adopted, stands for something else by now, or for nothing.
+    final func hasLost(_ descriptor: CInt) -> Bool {
+        guard let identity = driver.adopted[ObjectIdentifier(self)] else { return false }
+        return FileIdentity(of: descriptor) != identity
+    }
+
+    /// Runs `close`, which closes `descriptor`, and leaves what others have got the number for as it is.
+    final func closeAdopted(_ descriptor: CInt, _ close: () -> Void) {
+        guard let identity = driver.adopted.removeValue(forKey: ObjectIdentifier(self)) else {
+            return close()
+        }
+        let found = FileIdentity(of: descriptor)
+        AdoptedDescriptors.remove(descriptor, identity)
+        guard found != identity else { return close() }
+        loop.reportUnhandled(
+            FutureError.invalidArgument(
+                "descriptor \(descriptor) was closed while it belonged to this library; release() it before others do "
+                    + "that"),
+            of: line)
+        guard found != nil else { return close() }
+        let (flags, copy) = (fcntl(descriptor, F_GETFD), fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
+        close()
+        guard copy >= 0 else { return }
+        if dup2(copy, descriptor) >= 0 { _ = fcntl(descriptor, F_SETFD, flags) }
+        Glibc.close(copy)
+    }
+}
+
+extension UVLoop {
+    /// Whether a handle of the loop owns the descriptor.
+    fileprivate func has(_ descriptor: CInt) -> Bool {
+        unsafe handles.contains { $0.ownedDescriptor == descriptor && !$0.hasLost(descriptor) }
+    }
+}
