@@ -216,7 +216,7 @@ struct AsyncBodyTests {
         arguments: Driver.allCases)
     func budget(driver: Driver) async throws {
         try await withLoopOnThread(driver) { loop in
-            let rounds = 2 * EventLoop.turnBudget
+            let rounds = 2 * loop.turnBudget
             let busy = Future(on: loop) {
                 let turns = loop.statistics.turns
                 for _ in 0..<rounds { try await loop.submit {}.value }

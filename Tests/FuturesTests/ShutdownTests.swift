@@ -44,7 +44,7 @@ struct ShutdownTests {
         try withLoop(driver) { loop in
             let seen = Record()
             loop.submit { seen.add("ready") }.whenSuccess {}
-            for _ in 0..<2 * EventLoop.turnBudget { loop.submit {}.whenSuccess {} }
+            for _ in 0..<2 * loop.turnBudget { loop.submit {}.whenSuccess {} }
             loop.submit { seen.add("late") }.whenSuccess {}
             loop.shutdown()
             #expect(seen.entries == ["ready", "late"])

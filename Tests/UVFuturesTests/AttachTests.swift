@@ -109,6 +109,43 @@ struct AttachTests {
         }
     }
 
+    @Test(
+        "what a host's timer calls goes on before the host's checks, what its descriptors call goes on after them"
+    )
+    func phases() throws {
+        try withHost { host, loop in
+            let phases = Phases(host, loop)
+            for _ in 0..<3 {
+                phases.seen = []
+                phases.startTimer()
+                phases.runUntilCalled()
+                #expect(phases.seen == ["timer", "Swift", "check"])
+                phases.seen = []
+                unsafe uv_async_send(phases.async)
+                phases.runUntilCalled()
+                #expect(phases.seen == ["descriptor", "check", "Swift", "check"])
+            }
+            phases.close()
+        }
+    }
+
+    @Test("a chain without end holds the host's loop for as many callbacks as it was told, and no longer")
+    func turnBudget() throws {
+        try withHost { host, loop in
+            loop.turnBudget = 16
+            var goesOn = true
+            func chain() -> Future<Void> { goesOn ? loop.submit {}.flatMap(chain) : loop.succeeded() }
+            let end = chain()
+            for _ in 0..<5 {
+                let before = loop.statistics.callbacks
+                unsafe uv_run(host.loop, UV_RUN_NOWAIT)
+                #expect(loop.statistics.callbacks - before == 16)
+            }
+            goesOn = false
+            try host.run(until: end)
+        }
+    }
+
     @Test("two event loops live on one host's loop")
     func two() throws {
         try withHost { host, first in
@@ -339,3 +376,60 @@ struct DetachTests {
 }
 
 private final class Captured {}
+
+/// Handles of a host's in three phases of its loop: the first two call Swift.
+@safe
+private final class Phases {
+    let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    private let check = UnsafeMutablePointer<uv_check_t>.allocate(capacity: 1)
+    private let host: HostLoop
+    private let loop: EventLoop
+    var seen: [String] = []
+
+    init(_ host: HostLoop, _ loop: EventLoop) {
+        self.host = host
+        self.loop = loop
+        let own = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_timer_init(host.loop, timer)
+        unsafe uv_async_init(host.loop, async) { unsafe Phases.of($0!.pointee.data).starts("descriptor") }
+        unsafe uv_check_init(host.loop, check)
+        unsafe uv_check_start(check) { unsafe Phases.of($0!.pointee.data).seen.append("check") }
+        unsafe (timer.pointee.data, async.pointee.data, check.pointee.data) = (own, own, own)
+    }
+
+    deinit {
+        unsafe timer.deallocate()
+        unsafe async.deallocate()
+        unsafe check.deallocate()
+    }
+
+    static func of(_ data: UnsafeMutableRawPointer?) -> Phases {
+        unsafe Unmanaged.fromOpaque(data!).takeUnretainedValue()
+    }
+
+    func starts(_ phase: String) {
+        seen.append(phase)
+        loop.later { self.seen.append("Swift") }
+    }
+
+    func startTimer() {
+        unsafe uv_timer_start(timer, { unsafe Phases.of($0!.pointee.data).starts("timer") }, 0, 0)
+    }
+
+    /// Up to the check after the call.
+    func runUntilCalled() {
+        repeat { unsafe uv_run(host.loop, UV_RUN_ONCE) } while !seen.contains("Swift") || seen.last != "check"
+    }
+
+    func close() {
+        unsafe close(timer)
+        unsafe close(async)
+        unsafe close(check)
+        host.run()
+    }
+
+    private func close<Handle>(_ handle: UnsafeMutablePointer<Handle>) {
+        unsafe uv_close(UnsafeMutableRawPointer(handle).assumingMemoryBound(to: uv_handle_t.self), nil)
+    }
+}

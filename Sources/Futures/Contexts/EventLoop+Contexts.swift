@@ -148,7 +148,7 @@ extension EventLoop {
     }
 
     private func runDue() {
-        var budget = EventLoop.turnBudget
+        var budget = turnBudget
         while budget > 0, let cell = contexts.due.takeFirst() {
             run(cell, on: .nextTurn)
             runPostponed()

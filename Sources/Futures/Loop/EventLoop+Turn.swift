@@ -76,12 +76,13 @@ extension EventLoop {
     /// Runs what is ready, up to the budget, and returns how much that was.
     @discardableResult
     func drain() -> Int {
-        var budget = EventLoop.turnBudget
-        jobAllowance = EventLoop.turnBudget
+        let most = turnBudget
+        var budget = most
+        jobAllowance = most
         if slowCallbacks != nil { budget = drainWatching(budget: budget) }
         while budget > 0, runNext() { budget -= 1 }
         if jobAllowance <= 0 { queueJobs() }
-        return EventLoop.turnBudget - budget
+        return most - budget
     }
 
     private func armTimer() {

@@ -93,6 +93,7 @@ public final class EventLoop: @unchecked Sendable {
     private var latestNow: UInt64 = 0
     private var handles = 0
     private var connections = 0
+    private var budget = 4096
     /// Handles of the driver that users hold, and, among them, connections.
     package var liveHandles: Int { handles }
     package var liveConnections: Int { connections }
@@ -105,8 +106,20 @@ public final class EventLoop: @unchecked Sendable {
 
     enum Phase { case open, shuttingDown, closed }
 
-    /// How many ready steps, and how many jobs of other threads, a turn runs before I/O and timers get their chance.
-    public static let turnBudget = 4096
+    /// How many ready callbacks, and how many jobs of other threads, a turn runs before I/O, timers and a host get their
+    /// chance: 4096, unless set.
+    ///
+    /// Counts from the next turn. What is left goes on in the turn after that, in order. A smaller number shortens the
+    /// time for which work without end holds up everything else, and makes the loop look for I/O more often. Traps if
+    /// it is less than 1.
+    public var turnBudget: Int {
+        get { budget }
+        set {
+            checkThread()
+            if newValue < 1 { Misuse.size(newValue, of: "A turn's budget", atLeast: 1) }
+            budget = newValue
+        }
+    }
 
     /// Called once, at the end of the turn, for each future that failed and was released without anyone having
     /// heard of the failure. Unless set, prints to standard error, at most ten lines a second: what has failed, the error,

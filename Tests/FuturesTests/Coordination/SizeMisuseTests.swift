@@ -15,6 +15,7 @@ struct SizeMisuseTests {
         "A barrier of 0 makes no sense; give at least 1.",
         "a cost of -1 is negative; give zero or more",
         "a delay of -1.0 seconds is negative; give zero or more",
+        "A turn's budget of 0 makes no sense; give at least 1.",
     ]
 
     @Test("a size or a limit that makes no sense", arguments: sentences.indices)
@@ -31,14 +32,15 @@ struct SizeMisuseTests {
             case 5: Latch(count: 1, on: loop).countDown(by: -1)
             case 6: _ = Barrier(parties: 0, on: loop)
             case 7: FutureCache<Int, Int>(on: loop).set(1, for: 1, cost: -1)
-            default: FutureCache<Int, Int>(on: loop).set(1, for: 1, expiresAfter: .seconds(-1))
+            case 8: FutureCache<Int, Int>(on: loop).set(1, for: 1, expiresAfter: .seconds(-1))
+            default: loop.turnBudget = 0
             }
         }
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(printed.contains(Self.sentences[call]))
     }
 
-    @Test("a queue, a semaphore or a channel used on another thread", arguments: 0..<5)
+    @Test("a queue, a semaphore, a channel or a loop's budget used on another thread", arguments: 0..<6)
     func elsewhere(call: Int) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [call] in
@@ -54,7 +56,8 @@ struct SizeMisuseTests {
                 case 1: _ = unsafe semaphore.acquire()
                 case 2: _ = unsafe channel.tryPush(1)
                 case 3: _ = unsafe gate.close()
-                default: _ = unsafe cache.value(for: 1)
+                case 4: _ = unsafe cache.value(for: 1)
+                default: loop.turnBudget = 1
                 }
             }
         }
