@@ -10,6 +10,8 @@ let package = Package(
         .systemLibrary(name: "CNode"),
         .target(
             name: "NodeAddon",
-            dependencies: ["CNode", .product(name: "UVFutures", package: "swift-uv-futures")]),
+            dependencies: ["CNode", .product(name: "UVFutures", package: "swift-uv-futures")],
+            // Node unloads at its end what only a worker has loaded, and Swift cannot be unloaded.
+            linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "nodelete"])]),
     ]
 )

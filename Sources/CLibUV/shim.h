@@ -37,6 +37,9 @@ struct loaded_file {
 /// `dladdr`: zero if no file holds the address.
 int find_loaded_file(const void *address, struct loaded_file *file) __asm__("dladdr");
 
+/// Never called: its name is for a person. Not static, since only then the name can be found.
+__attribute__((weak)) void call_detach_on_the_event_loop_and_wait_for_its_future(uv_handle_t *handle) {}
+
 /// What Dispatch offers to run loops that drain its main queue: a descriptor that is readable when the queue has work,
 /// and the call that does the work.
 int _dispatch_get_main_queue_handle_4CF(void);

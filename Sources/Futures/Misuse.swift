@@ -47,6 +47,12 @@ package enum Misuse {
             "detach() was called on an event loop that is attached to no host's. End it with shutdown().")
     }
 
+    static func endOfAttachedThread() -> Never {
+        trap(
+            "A thread has ended while an event loop was attached to its host's loop. Call detach() first, and let the "
+                + "host run its loop until the future of that completes.")
+    }
+
     static func noLoop() -> Never {
         trap(
             "A group without futures cannot know its event loop. Pass on: loop, or call it from a loop's callback."

@@ -18,11 +18,24 @@ passes() {
 
 swift build -c release --package-path Examples "$@"
 passes "C host: passed" "$release/CHost"
+clang -O1 -Wall -Werror Tests/Hosts/unload.c -o "$work/unload" -luv
+passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
 
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
 swift build -c release --package-path Examples/NodeAddon "$@" -Xcc "-idirafter$node/include/node"
 cp Examples/NodeAddon/.build/release/libNodeAddon.so "$work/swift.node"
 passes "Node: passed" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node"
+
+# An addon that Node unloads, which forgets to detach if it is told so.
+clang -O1 -Wall -Werror -shared -fPIC "-idirafter$node/include/node" Tests/Hosts/addon.c -o "$work/addon.node" \
+    -L "$release" -lEchoLibrary "-Wl,-rpath,$PWD/$release"
+passes "Node, unload: passed" node Tests/Hosts/addon.js "$work/addon.node"
+if FORGET=1 SWIFT_BACKTRACE=enable=no timeout 120 node Tests/Hosts/addon.js "$work/addon.node" 2>"$work/report"; then
+    echo "Node: a worker that does not detach ends" >&2
+    exit 1
+fi
+grep -q "call_detach_on_the_event_loop_and_wait_for_its_future" "$work/report" ||
+    { cat "$work/report" >&2; echo "Node: a worker that does not detach ends without a sentence" >&2; exit 1; }
 
 # As many system calls for many promises as for few.
 if strace -c -o "$work/none" true 2>/dev/null; then

@@ -78,7 +78,10 @@ enum OwningThreads {
         if round < lastRound { return awaitRound(round + 1) }
         withLoops { loops in
             for address in loops.removeValue(forKey: current_thread_identity()) ?? [] {
-                withLoop(at: address) { $0.thread.store(0, ordering: .relaxed) }
+                withLoop(at: address) {
+                    if $0.isAttached, $0.phase != .closed { Misuse.endOfAttachedThread() }
+                    $0.thread.store(0, ordering: .relaxed)
+                }
             }
         }
     }

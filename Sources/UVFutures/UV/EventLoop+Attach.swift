@@ -10,13 +10,16 @@ extension EventLoop {
     ///
     /// To be called on the thread that runs the host's loop, to which the event loop then belongs. The host goes on
     /// to run its loop, which is never run, stopped, closed or walked here, nor is the effect of a signal like SIGPIPE
-    /// changed, or a descriptor of 0 to 2 opened that is closed. As long as nothing is pending the host's loop is not kept alive. End with ``Futures/EventLoop/detach()``.
+    /// changed, or a descriptor of 0 to 2 opened that is closed. As long as nothing is pending the host's loop is not kept
+    /// alive. End with ``Futures/EventLoop/detach()``: a thread that ends before the future of that has completed traps. A
+    /// library that holds this code stays loaded.
     ///
     /// Binds [`uv_async_init`](https://docs.libuv.org/en/v1.x/async.html) and its like on the host's loop.
     public convenience init(
         attachingTo loop: UnsafeMutableRawPointer,
         hostVersion host: @convention(c) () -> UnsafePointer<CChar>?
     ) throws(LibUVMismatch) {
+        LoadedFile.keepOwn()
         let copies = unsafe LibUVMismatch(
             host: LibUVCopy(versionString: host), own: LibUVCopy(versionString: uv_version_string))
         if copies.host != copies.own { throw copies }

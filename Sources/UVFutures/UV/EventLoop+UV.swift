@@ -11,6 +11,7 @@ extension EventLoop {
     /// Fails when no descriptors are left.
     /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
     public convenience init() throws(UVError) {
+        LoadedFile.keepOwn()
         let driver = try UVLoop()
         self.init(driver: driver)
         unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)

@@ -82,6 +82,15 @@ final class UVLoop: LoopDriver {
         unsafe uv_prepare_start(prepare) { unsafe UVLoop.from($0!.pointee.data).isAboutToWait() }
         unsafe uv_unref(prepare.asHandle)
         unsafe uv_unref(async.asHandle)
+        if isAttached { nameWhatClosesHandles() }
+    }
+
+    /// Node names this of each handle that it finds open when a worker has ended, before it aborts.
+    private func nameWhatClosesHandles() {
+        unsafe async.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe timer.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe idle.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe prepare.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
     }
 
     deinit {
