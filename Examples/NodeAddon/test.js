@@ -1,23 +1,18 @@
 // Uses the addon as a program would, and fails unless everything is as it should be.
+// usage: node --expose-gc test.js FILE [main|worker|workers|terminated]    where it is loaded
 const assert = require('node:assert')
 const fs = require('node:fs')
 const net = require('node:net')
 const path = require('node:path')
 const { Worker, isMainThread, parentPort } = require('node:worker_threads')
+const { work, echo } = require('./work.js')
 
 process.env.ADDON ??= path.resolve(process.argv[2])
-const addon = require(process.env.ADDON)
+const mode = process.argv[3] ?? 'main'
+const addon = isMainThread && mode !== 'main' ? undefined : require(process.env.ADDON)
 
 const threads = () => fs.readdirSync('/proc/self/task').length
 const sleep = (time) => new Promise((resolve) => setTimeout(resolve, time))
-
-function echo(port, text) {
-  return new Promise((resolve, reject) => {
-    const socket = net.connect(port, '127.0.0.1', () => socket.write(text))
-    socket.on('error', reject)
-    socket.on('data', (data) => { resolve(data.toString()); socket.destroy() })
-  })
-}
 
 // As many promises backed by Swift, beside timers and files of Node's own.
 async function promises(count) {
@@ -47,35 +42,13 @@ async function promises(count) {
   return longest
 }
 
-async function work() {
-  const before = Date.now()
-  assert.equal(await addon.delay(20, 7), 7)
-  assert(Date.now() - before >= 19, 'a timer is never early')
-
-  const order = []
-  await Promise.all(Array.from({ length: 100 }, (_, i) => addon.delay(5, i).then((value) => order.push(value))))
-  assert.deepEqual(order, Array.from({ length: 100 }, (_, i) => i), 'timers are first in, first out')
-
-  await assert.rejects(addon.delay(-1, 0), /negative/)
-
-  // Asynchronous Swift functions, side by side; in a worker too.
-  const limits = [1000, 0, 100, 3]
-  assert.deepEqual(await Promise.all(limits.map((limit) => addon.primes(limit))), [168, 0, 25, 1])
-  await assert.rejects(addon.primes(-1), /no prime below -1/)
-  assert.throws(() => addon.primes(NaN), /no whole number/)
-
-  const port = addon.listen()
-  assert.equal(await echo(port, 'hello from Node'), 'hello from Node')
-  addon.close()
-}
-
 function memoryInUse() {
   global.gc?.()
   return process.memoryUsage()
 }
 
 async function main() {
-  await work()
+  await work(addon)
 
   const count = Number(process.env.PROMISES || 100000)
   // Node starts its threads for files with the first four.
@@ -99,11 +72,22 @@ async function main() {
   const { user, system } = process.cpuUsage(used)
   assert(user + system < 100000, `an idle second took ${(user + system) / 1000} ms of processor time`)
 
-  // A worker that ends by itself, and one that is terminated while its server has connections.
-  const finished = new Worker(__filename)
-  assert.equal(await new Promise((resolve) => finished.on('exit', resolve)), 0)
-  for (let i = 0; i < 5; i++) {
-    const worker = new Worker(__filename, { workerData: 'serve', env: { ...process.env, SERVE: '1' } })
+  await inWorkers(1)
+  await inTerminated(5)
+}
+
+// Each in the place of the one before, which has ended by itself.
+async function inWorkers(count) {
+  for (let i = 0; i < count; i++) {
+    const worker = new Worker(__filename)
+    assert.equal(await new Promise((resolve) => worker.on('exit', resolve)), 0)
+  }
+}
+
+// Terminated while its server has connections, and timers, bodies and JavaScript promises are pending.
+async function inTerminated(count) {
+  for (let i = 0; i < count; i++) {
+    const worker = new Worker(__filename, { env: { ...process.env, SERVE: '1' } })
     const port = await new Promise((resolve) => worker.on('message', resolve))
     assert.equal(await echo(port, 'hello, worker'), 'hello, worker')
     const open = net.connect(port, '127.0.0.1')
@@ -112,16 +96,25 @@ async function main() {
     await worker.terminate()
     open.destroy()
   }
-  console.log('Node: passed')
 }
 
 async function inWorker() {
-  if (!process.env.SERVE) return work()
+  if (!process.env.SERVE) return work(addon)
   parentPort.postMessage(addon.listen())
   addon.delay(1e9, 0).catch(() => {})
+  addon.twice(new Promise(() => {})).catch(() => {})
+  addon.ticker(1, () => {})
   // Under way when the worker is terminated.
   const again = () => addon.primes(2000).then(again)
   again()
 }
 
-(isMainThread ? main() : inWorker()).catch((error) => { console.error(error); process.exit(1) })
+const modes = { main, worker: () => inWorkers(1), workers: () => inWorkers(4), terminated: () => inTerminated(1) }
+
+async function run() {
+  if (!isMainThread) return inWorker()
+  await modes[mode]()
+  console.log('Node: passed')
+}
+
+run().catch((error) => { console.error(error); process.exit(1) })

@@ -7,6 +7,7 @@ shopt -s inherit_errexit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 release=Examples/.build/release
+flags=("$@")
 
 passes() {
     local word=$1 said
@@ -24,7 +25,11 @@ passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
 swift build -c release --package-path Examples/NodeAddon "$@" -Xcc "-idirafter$node/include/node"
 cp Examples/NodeAddon/.build/release/libNodeAddon.so "$work/swift.node"
-passes "Node: passed" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node"
+for mode in main worker workers terminated; do
+    passes "Node: passed" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node" "$mode"
+done
+guide=Sources/UVFutures/Documentation.docc/HostNode.md
+passes "Node, order: passed" node Examples/NodeAddon/order.js "$work/swift.node" "$guide"
 
 # An addon that Node unloads, which forgets to detach if it is told so.
 clang -O1 -Wall -Werror -shared -fPIC "-idirafter$node/include/node" Tests/Hosts/addon.c -o "$work/addon.node" \
@@ -36,6 +41,25 @@ if FORGET=1 SWIFT_BACKTRACE=enable=no timeout 120 node Tests/Hosts/addon.js "$wo
 fi
 grep -q "call_detach_on_the_event_loop_and_wait_for_its_future" "$work/report" ||
     { cat "$work/report" >&2; echo "Node: a worker that does not detach ends without a sentence" >&2; exit 1; }
+
+# What the guide shows of the example is in it, and the package that it shows is built and loaded as it says.
+excerpts() { awk '/^```/ { isShown = $0 == "```swift excerpt"; next } isShown && NF' "$guide"; }
+! excerpts | sed 's/^ *//' | grep -vxFf <(sed 's/^ *//' Examples/NodeAddon/Sources/NodeAddon/*.swift) ||
+    { echo "Node: the guide shows what is not in the example" >&2; exit 1; }
+mkdir -p "$work/addon/Sources/CNode" "$work/addon/Sources/NodeAddon"
+ln -s "$PWD" "$work/swift-uv-futures"
+awk -v folder="$work/addon" '
+    /^`[^`]*`:$/ { file = folder "/" substr($0, 2, length($0) - 3); next }
+    /^```sh$/ { file = folder "/commands" }
+    /^```/ { isShown = file != "" && !isShown; if (!isShown) file = ""; next }
+    isShown { print > file }' "$guide"
+said=$(
+    swift() { command swift "$@" "${flags[@]}" >&2; }
+    cd "$work/addon"
+    . ./commands
+)
+[[ $said == slept ]] || { echo "Node: the guide's addon says $said" >&2; exit 1; }
+echo "Node, guide: passed"
 
 # As many system calls for many promises as for few.
 if strace -c -o "$work/none" true 2>/dev/null; then

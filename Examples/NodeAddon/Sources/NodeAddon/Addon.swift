@@ -8,6 +8,10 @@ final class Addon {
     private var context: napi_async_context?
     private var isEnding = false
     var server: TCPServer?
+    /// How many there are.
+    var tickers = 0
+    /// Of the chain without end.
+    var steps = 0
 
     private init(_ env: napi_env) throws {
         self.env = env
@@ -21,16 +25,13 @@ final class Addon {
     static func attach(_ env: napi_env, _ exports: napi_value) {
         do {
             let addon = try Addon(env)
-            let data = Unmanaged.passRetained(addon).toOpaque()
-            for (name, function) in functions {
-                var value: napi_value?
-                napi_create_function(env, name, name.utf8.count, function, data, &value)
-                napi_set_named_property(env, exports, name, value)
+            for (name, body) in addon.functions {
+                napi_set_named_property(env, exports, name, addon.function(body))
             }
             // Node ends the environment: a worker that is terminated, too. Nothing of ours may be left on its loop.
             napi_add_async_cleanup_hook(
                 env, { handle, data in Unmanaged<Addon>.fromOpaque(data!).takeRetainedValue().end(handle) },
-                data, nil)
+                Unmanaged.passRetained(addon).toOpaque(), nil)
         } catch {
             napi_throw_error(env, nil, "\(error)")
         }
@@ -38,165 +39,27 @@ final class Addon {
 
     private func end(_ handle: napi_async_cleanup_hook_handle?) {
         isEnding = true
-        loop.detach().whenSuccess {
+        loop.detach().whenSuccess { [self] in
+            napi_async_destroy(env, context)
             napi_remove_async_cleanup_hook(handle)
-            withExtendedLifetime(self) {}
         }
     }
 
-    /// A JavaScript promise with the outcome of `future`.
-    func promise(for future: Future<Double>) -> napi_value? {
-        var deferred: napi_deferred?
-        var promise: napi_value?
-        napi_create_promise(env, &deferred, &promise)
-        future.whenComplete { [unowned self] result in settle(deferred, result) }
-        return promise
-    }
-
-    private func settle(_ deferred: napi_deferred?, _ result: Result<Double, any Error>) {
-        // No JavaScript runs in an environment that ends.
-        if isEnding { return }
-        var scope: napi_handle_scope?
-        napi_open_handle_scope(env, &scope)
-        defer { napi_close_handle_scope(env, scope) }
-        // What waits for the promise runs when the outermost callback scope is closed.
-        var callbackScope: napi_callback_scope?
-        var resource: napi_value?
+    /// Runs `body`, which may call JavaScript, in a callback of the loop. Promises and `nextTick`s that became ready in it
+    /// are done before this returns. Runs nothing, and returns `nil`, in an environment that ends.
+    @discardableResult
+    func enter<Value>(_ body: () throws -> Value) rethrows -> Value? {
+        if isEnding { return nil }
+        // The values that are made here live until it is closed: no function of JavaScript's is around this.
+        var handles: napi_handle_scope?
+        napi_open_handle_scope(env, &handles)
+        defer { napi_close_handle_scope(env, handles) }
+        var (resource, callback): (napi_value?, napi_callback_scope?)
         napi_create_object(env, &resource)
-        napi_open_callback_scope(env, resource, context, &callbackScope)
-        defer { napi_close_callback_scope(env, callbackScope) }
-        switch result {
-        case .success(let number):
-            napi_resolve_deferred(env, deferred, value(number))
-        case .failure(let error):
-            var object: napi_value?
-            napi_create_error(env, nil, string("\(error)"), &object)
-            napi_reject_deferred(env, deferred, object)
-        }
+        napi_open_callback_scope(env, resource, context, &callback)
+        defer { napi_close_callback_scope(env, callback) }
+        return try body()
     }
-
-    // MARK: Values
-
-    func number(_ value: napi_value?) -> Double {
-        var number = 0.0
-        napi_get_value_double(env, value, &number)
-        return number
-    }
-
-    func value(_ number: Double) -> napi_value? {
-        var value: napi_value?
-        napi_create_double(env, number, &value)
-        return value
-    }
-
-    private func string(_ text: String) -> napi_value? {
-        var value: napi_value?
-        napi_create_string_utf8(env, text, text.utf8.count, &value)
-        return value
-    }
-}
-
-extension Addon {
-    /// The JavaScript functions, by name.
-    private static var functions: [(String, napi_callback)] {
-        [
-            // delay(milliseconds, number) -> promise
-            (
-                "delay",
-                { env, info in
-                    Addon.call(env, info) { addon, arguments in
-                        let number = addon.number(arguments[1])
-                        return addon.promise(
-                            for: addon.loop.sleep(for: .milliseconds(addon.number(arguments[0]))).map {
-                                number
-                            })
-                    }
-                }
-            ),
-            // soon(number) -> promise
-            (
-                "soon",
-                { env, info in
-                    Addon.call(env, info) { addon, arguments in
-                        let number = addon.number(arguments[0])
-                        return addon.promise(for: addon.loop.submit { number })
-                    }
-                }
-            ),
-            // primes(limit) -> promise, of an asynchronous function
-            (
-                "primes",
-                { env, info in
-                    Addon.call(env, info) { addon, arguments in
-                        guard let limit = Int(exactly: addon.number(arguments[0])) else {
-                            throw FutureError.invalidArgument("the limit is no whole number")
-                        }
-                        return addon.promise(
-                            for: Future(on: addon.loop) {
-                                try await Double(primes(below: limit, on: addon.loop))
-                            })
-                    }
-                }
-            ),
-            // listen() -> the port of an echo server
-            (
-                "listen",
-                { env, info in
-                    Addon.call(env, info) { addon, _ in
-                        let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: addon.loop) {
-                            connection in
-                            connection.forEachChunk { chunk in connection.write(chunk) }
-                        }
-                        addon.server = server
-                        return addon.value(Double(server.localAddress.port))
-                    }
-                }
-            ),
-            // close(): no new connections
-            (
-                "close",
-                { env, info in
-                    Addon.call(env, info) { addon, _ in
-                        addon.server?.close()
-                        return nil
-                    }
-                }
-            ),
-        ]
-    }
-
-    /// Calls `body` with what a function was called with: two arguments, those that were left out undefined.
-    private static func call(
-        _ env: napi_env?, _ info: napi_callback_info?, _ body: (Addon, [napi_value?]) throws -> napi_value?
-    ) -> napi_value? {
-        var count = 2
-        var arguments = [napi_value?](repeating: nil, count: 2)
-        var data: UnsafeMutableRawPointer?
-        napi_get_cb_info(env, info, &count, &arguments, nil, &data)
-        do {
-            return try body(Unmanaged<Addon>.fromOpaque(data!).takeUnretainedValue(), arguments)
-        } catch {
-            napi_throw_error(env, nil, "\(error)")
-            return nil
-        }
-    }
-}
-
-/// How many primes there are: on Node's loop but for the counting, like its caller.
-nonisolated(nonsending) func primes(below limit: Int, on loop: EventLoop) async throws -> Int {
-    guard limit >= 0 else {
-        throw FutureError.invalidArgument("there is no prime below \(limit): give more than 2")
-    }
-    try await loop.sleep(for: .milliseconds(1)).value
-    // On Swift's threads: whatever a body awaits runs on the loop otherwise.
-    let count = await withTaskExecutorPreference(globalConcurrentExecutor) { await countPrimes(below: limit) }
-    precondition(loop.isCurrent)
-    return count
-}
-
-@concurrent func countPrimes(below limit: Int) async -> Int {
-    guard limit > 2 else { return 0 }
-    return (2..<limit).count { number in !(2..<number).contains { number % $0 == 0 } }
 }
 
 /// What Node calls when the addon is loaded, in each environment.
