@@ -136,7 +136,7 @@ final class UVListener: UVHandle {
         }
     }
 
-    override var ownedDescriptor: CInt? { descriptor }
+    override var ownedDescriptor: CInt? { isClosing ? nil : descriptor }
 
     override func abort() { closeSocket(FutureError.shutDown) }
 
