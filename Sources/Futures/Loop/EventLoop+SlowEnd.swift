@@ -4,7 +4,7 @@ extension EventLoop {
     /// The end of the loop waits for bodies. Says so, once, when that has taken long.
     func noteWaitForBodies() {
         guard endIsSlow != .max else { return }
-        let now = driver.now
+        let now = self.now
         let due = endIsSlow ?? now.addingSaturated(patienceAtEnd.wholeNanoseconds!)
         endIsSlow = due
         if now >= due { return sayWhatIsAwaited() }
