@@ -29,7 +29,8 @@ struct LingeringTests {
         }
     }
 
-    @Test("a stream that is closed and dropped at once is heard out as any other one", arguments: [true, false])
+    @Test(
+        "a stream that is closed and dropped at once lives on to hear its peer out", arguments: [true, false])
     func dropped(isTold: Bool) {
         let loop = EventLoop.virtual()
         let transport: ScriptedTransport

@@ -120,10 +120,10 @@ struct StandardStreamTests {
         }
     }
 
-    @Test("printing goes on beside the stream, and after it")
-    func printing() async {
-        await #expect(processExitsWith: .success) {
-            let (there, here) = Self.ends(ofSocket: false)
+    @Test("printing goes on beside the stream, and after it", arguments: [false, true])
+    func printing(isSocket: Bool) async {
+        await #expect(processExitsWith: .success) { [isSocket] in
+            let (there, here) = Self.ends(ofSocket: isSocket)
             let original = dup(1)
             dup2(here, 1)
             close(here)

@@ -35,6 +35,9 @@ final class UVPipe: UVStream {
         answerLater { $0.didShutDown(0) }
     }
 
+    /// The connection of what this is a copy of goes on.
+    override var losesIfNotHeardOut: Bool { original == nil && super.losesIfNotHeardOut }
+
     override func didClose() {
         loop.count(connections: -1)
         super.didClose()

@@ -214,7 +214,7 @@ class UVStream: UVHandle, ByteTransport {
     // MARK: Closing
 
     /// A socket's, unless the peer has finished.
-    final var losesIfNotHeardOut: Bool {
+    var losesIfNotHeardOut: Bool {
         ![0, -ENOTSOCK, -EBADF].contains(peek())
     }
 
