@@ -56,9 +56,9 @@ extension ByteStream {
 
     private func runChunks(_ makeLoop: () -> ChunkLoop) -> Future<Void> {
         loop.checkThread()
-        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        guard reader == nil else { return misused(.readPending, by: "forEachChunk") }
         if !hasUnread, let refusal { return refused(refusal) }
-        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
+        guard sides.contains(.read) else { return misused(.notReadable, by: "forEachChunk") }
         let chunks = makeLoop()
         setReader(chunks)
         if hasUnread || isAtEnd { chunks.startLater() }

@@ -19,11 +19,11 @@ extension ByteStream {
             trap(
                 "pipe(to:) was given a stream of another event loop. Make both streams on one loop.")
         }
-        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        guard reader == nil else { return misused(.readPending, by: "pipe") }
         if let refusal = other.refusal { return refused(refusal) }
         if !hasUnread, let refusal { return refused(refusal) }
-        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
-        guard other.sides.contains(.write) else { return loop.failed(StreamError.notWritable) }
+        guard sides.contains(.read) else { return misused(.notReadable, by: "pipe") }
+        guard other.sides.contains(.write) else { return misused(.notWritable, by: "pipe") }
         let pipe = Pipe(self, other, shuttingDownWrite: shuttingDownWrite)
         setReader(pipe)
         pipe.start()

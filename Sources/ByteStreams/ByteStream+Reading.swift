@@ -24,11 +24,11 @@ extension ByteStream {
         _ chunk: (Data) -> Chunk, end: Chunk, later: (ChunkReads) -> Future<Chunk>
     ) -> Future<Chunk> {
         loop.checkThread()
-        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        guard reader == nil else { return misused(.readPending, by: "a read") }
         if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return loop.succeeded(chunk(block)) }
         if let refusal { return refused(refusal) }
         if isAtEnd { return loop.succeeded(end) }
-        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
+        guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }
         let reads = chunkReads
         let read = later(reads)
         setReader(reads)
@@ -37,16 +37,16 @@ extension ByteStream {
 
     final func read<F: Framing>(_ framing: F) -> Future<F.Output> {
         loop.checkThread()
-        guard reader == nil else { return loop.failed(StreamError.readPending) }
+        guard reader == nil else { return misused(.readPending, by: "a read") }
         if !hasUnread, let refusal { return refused(refusal) }
         var framing = framing
         do {
             if let output = try takeBuffered({ try framing.take(from: $0) }) { return loop.succeeded(output) }
         } catch {
-            return loop.failed(error)
+            return loop.failed(error, subject: "a read of \(name)")
         }
         if let refusal { return refused(refusal) }
-        guard sides.contains(.read) else { return loop.failed(StreamError.notReadable) }
+        guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }
         let read = PendingRead(self, framing)
         setReader(read)
         return read.future

@@ -107,10 +107,10 @@ extension ByteStream {
 
     private func enqueue(_ buffers: [Data]) -> Future<Void> {
         if let refusal { return refused(refusal) }
-        guard sides.contains(.write) else { return loop.failed(StreamError.notWritable) }
+        guard sides.contains(.write) else { return misused(.notWritable, by: "a write") }
         guard case .open = writeSide else {
             // Whoever asked to hear when it is idle has shut it down, not whoever writes.
-            let future: Future<Void> = loop.failed(StreamError.writeSideShutDown)
+            let future: Future<Void> = misused(.writeSideShutDown, by: "a write")
             return onIdle == nil ? future : future.ignoreFailure()
         }
         let queued = outbound?.load(unwritten: transport.unwrittenBytes) ?? 0

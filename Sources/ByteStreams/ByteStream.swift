@@ -169,6 +169,11 @@ open class ByteStream {
         loop.failed(error).ignoreFailure()
     }
 
+    /// A future of an operation that makes no sense now.
+    final func misused<Value>(_ error: StreamError, by operation: String) -> Future<Value> {
+        loop.failed(error, subject: "\(operation) of \(name)")
+    }
+
     /// A promise whose future many may hold: nobody's request to cancel ends it for the others.
     final func makeSharedPromise() -> Promise<Void> {
         let promise = loop.makePromise(of: Void.self)

@@ -10,7 +10,8 @@ struct UnhandledSubjectTests {
         case promise, completed, map, flatMap, flatMapOfCompletion, flatTap, recover, mapFuture, submit,
             flatSubmit
         case schedule, timeout, retry, poll, repeated, traverse, group, body, typed, execute, remotePromise
-        case inner, passedOn, forEachChunk, forEachSpan, read
+        case inner, passedOn, forEachChunk, forEachSpan, read, readLine, readPending, pipePending,
+            shutDownWrite
 
         var subject: String {
             switch self {
@@ -24,7 +25,9 @@ struct UnhandledSubjectTests {
             case .execute: "a job of another thread"
             case .remotePromise: "a remote promise"
             case .forEachChunk, .forEachSpan: "\(self) of TCPConnection"
-            case .read: "a read of TCPConnection"
+            case .read, .readLine, .readPending: "a read of TCPConnection"
+            case .pipePending: "pipe of TCPConnection"
+            case .shutDownWrite: "a write of TCPConnection"
             default: rawValue
             }
         }
@@ -166,17 +169,21 @@ private func fail(_ way: UnhandledSubjectTests.Way, on loop: EventLoop) throws {
         sayNextLine()
         let promise = loop.makeRemotePromise(of: Int.self)
         promise.fail(Malformed())
-    case .forEachChunk, .forEachSpan, .read:
+    case .forEachChunk, .forEachSpan, .read, .readLine, .readPending, .pipePending, .shutDownWrite:
         let (here, there) = try loop.connectedPair()
-        fail(way, reading: there)
-        try loop.run(until: here.write("xx\n"))
-        try loop.runUntil { there.bytesReceived == 3 }
+        if way == .readLine {
+            here.write("xxx\n")
+            _ = try loop.run(until: there.read(exactly: 1))
+        }
+        fail(way, using: there)
+        if way != .readLine { try loop.run(until: here.write("xx\n")) }
+        try loop.runUntil { there.bytesReceived >= 3 || way == .shutDownWrite }
         here.abort()
         there.abort()
     }
 }
 
-private func fail(_ way: UnhandledSubjectTests.Way, reading connection: TCPConnection) {
+private func fail(_ way: UnhandledSubjectTests.Way, using connection: TCPConnection) {
     switch way {
     case .forEachChunk:
         sayNextLine()
@@ -184,6 +191,18 @@ private func fail(_ way: UnhandledSubjectTests.Way, reading connection: TCPConne
     case .forEachSpan:
         sayNextLine()
         _ = connection.forEachSpan { _ in throw Malformed() }
+    case .readPending:
+        connection.read().ignoreFailure()
+        sayNextLine()
+        _ = connection.read()
+    case .pipePending:
+        connection.read().ignoreFailure()
+        sayNextLine()
+        _ = connection.pipe(to: connection)
+    case .shutDownWrite:
+        connection.shutdownWrite()
+        sayNextLine()
+        connection.write("late")
     default:
         sayNextLine()
         _ = connection.readLine(limit: 1)

@@ -52,6 +52,12 @@ extension Cell {
         initializeSlot(Failure(error: error, subject: subject))
     }
 
+    /// Fails, which `subject` has done.
+    func fail(_ error: any Error, of subject: String) {
+        initializeSlot(Failure(error: error, subject: subject))
+        settle(as: .failure)
+    }
+
     func takeFailure() -> Failure { takeSlot(as: Failure.self) }
 
     @usableFromInline

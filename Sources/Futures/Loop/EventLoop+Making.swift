@@ -38,4 +38,11 @@ extension EventLoop {
         cell.fail(error)
         return Future(cell)
     }
+
+    /// The same, with what has failed for the line that is printed if nobody hears of it.
+    package func failed<Value>(_ error: any Error, subject: String) -> Future<Value> {
+        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        cell.cell.fail(error, of: subject)
+        return Future(cell)
+    }
 }
