@@ -19,6 +19,13 @@ expect_silence() {
     fi
 }
 
+# usage: expect_last_words BYTES CONNECTIONS BROKEN SUMMARY
+expect_last_words() {
+    local words="echoed $1 bytes to $2 connections, of which $3 broke
+after the signal $4"
+    [ "$(tail -n 2 "$work/out")" = "$words" ] || fail "ends with: $(tail -n 2 "$work/out")"
+}
+
 smoke_EchoServer() {
     start
     [ "$(printf 'hi\n' | timeout 10 nc -N "$host" "$port")" = hi ] || fail "does not echo and end"
@@ -42,6 +49,7 @@ smoke_EchoServer() {
     expect_refusal --unix ""
     expect_refusal --unix "$(printf '%0108d' 0)"
     stop -TERM 2
+    expect_last_words $((3 + 64 * 1024 * 1024)) 2 0 "0 connections finished, 0 were aborted, 0 failed"
 
     start --unix "$work/socket"
     [ "$(printf 'hi\n' | timeout 10 nc -NU "$work/socket")" = hi ] || fail "does not echo at a path"
@@ -64,7 +72,23 @@ smoke_EchoServer() {
     start --grace 1
     exec {client}<>"/dev/tcp/$host/$port"
     stop -TERM 5
+    expect_last_words 0 1 0 "0 connections finished, 1 was aborted, 0 failed"
     exec {client}>&-
+
+    # One that reads nothing is sent what its system and ours take, and that is not all.
+    start --grace 1
+    exec {client}<>"/dev/tcp/$host/$port"
+    head -c 64M /dev/zero >&"$client" 2>/dev/null &
+    local sender=$!
+    sleep 1
+    stop -TERM 5
+    kill "$sender" 2>/dev/null || true
+    wait "$sender" || true
+    exec {client}>&-
+    local sent
+    sent=$(sed -nE 's/^echoed ([0-9]+) bytes to 1 connections.*/\1/p' "$work/out")
+    [ "$sent" -gt 0 ] && [ "$sent" -lt $((64 * 1024 * 1024)) ] || fail "says that it echoed '$sent' bytes"
+    grep -q "^after the signal 0 connections finished, 1 was aborted, 0 failed$" "$work/out" || fail "counts a cut-off one otherwise"
 
     start --grace 600
     exec {client}<>"/dev/tcp/$host/$port"

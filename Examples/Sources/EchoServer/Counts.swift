@@ -1,5 +1,4 @@
 import Synchronization
-import UVFutures
 
 /// What all loops count.
 final class Counts: Sendable {
@@ -11,11 +10,7 @@ final class Counts: Sendable {
     var bytes: Int { byteCount.load(ordering: .relaxed) }
     var failures: Int { failureCount.load(ordering: .relaxed) }
 
-    func connected(_ connection: SocketConnection) {
-        connectionCount.add(1, ordering: .relaxed)
-        connection.closed.whenComplete { [self] _ in
-            byteCount.add(connection.bytesSent, ordering: .relaxed)
-        }
-    }
+    func connected() { connectionCount.add(1, ordering: .relaxed) }
+    func sent(_ count: Int) { byteCount.add(count, ordering: .relaxed) }
     func failed() { failureCount.add(1, ordering: .relaxed) }
 }

@@ -78,7 +78,7 @@ struct EchoServer: ParsableCommand {
 
     /// Sends back what comes, and counts it.
     func echo(_ connection: SocketConnection, _ counts: Counts) throws -> Future<Void> {
-        counts.connected(connection)
+        counts.connected()
         try limits.apply(to: connection)
         if lines { return echoLines(of: connection) }
         return connection.forEachChunk { chunk in connection.write(chunk) }

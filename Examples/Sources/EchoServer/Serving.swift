@@ -19,7 +19,10 @@ extension EchoServer {
         if let unix { try server.listen(path: unix, backlog: backlog, limits: limits.streamLimits) }
         Insight(on: loop, of: server).start(measuringTurns: measureTurns)
         let ended = server.drain(on: .interrupt, .terminate, deadline: .seconds(grace))
-        ended.whenComplete { _ in say("server: \(server.statistics)") }
+        ended.whenComplete { _ in
+            counts.sent(server.statistics.bytesSent)
+            say("server: \(server.statistics)")
+        }
         return (server.localAddresses, ended)
     }
 
@@ -40,7 +43,7 @@ extension EchoServer {
         let group = try TCPServerGroup.listen(
             host: host, port: port, loops: loops, backlog: backlog, limits: limits.streamLimits,
             accepting: AcceptLimits(maxConnections: maxConnections)
-        ) { try echo($0, counts) }
+        ) { connection in try echo(connection, counts).always { counts.sent(connection.bytesSent) } }
         _ = try loop.run(until: group.onEach(on: loop) { $0.onConnectionError = { _ in counts.failed() } })
         report(group, on: loop)
         let ended = group.drain(on: .interrupt, .terminate, deadline: .seconds(grace), for: loop)
