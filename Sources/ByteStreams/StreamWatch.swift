@@ -86,7 +86,9 @@ final class StreamWatch: CoarselyTimed {
         }
     }
 
-    fileprivate func judge() {
+    func judge() {
+        // It may have been closed meanwhile, and has left the wheel.
+        guard stream.isOpen else { return }
         let now = loop.now
         noteProgress(now)
         if let limit = passed(now) {

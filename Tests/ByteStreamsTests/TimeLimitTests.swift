@@ -1,8 +1,9 @@
-import ByteStreams
 import FoundationEssentials
 import Futures
 import FuturesTesting
 import Testing
+
+@testable import ByteStreams
 
 struct TimeLimitTests {
     /// How late a limit may pass.
@@ -19,6 +20,19 @@ struct TimeLimitTests {
         var limits = StreamLimits()
         change(&limits)
         return limits
+    }
+
+    @Test("a stream that is closed while its limits are to be judged does not come back to the wheel")
+    func closedMeanwhile() {
+        with { stream, transport, loop in
+            transport.room = 0
+            stream.write("a")
+            let watch = stream.watch!
+            #expect(watch.place.isTaken)
+            stream.abort()
+            watch.judge()
+            #expect(!watch.place.isTaken)
+        }
     }
 
     // MARK: Framing

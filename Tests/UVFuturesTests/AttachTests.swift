@@ -119,7 +119,8 @@ struct AttachTests {
                 phases.seen = []
                 phases.startTimer()
                 phases.runUntilCalled()
-                #expect(phases.seen == ["timer", "Swift", "check"])
+                // From 1.45 on libuv looks at its timers at the end of a round.
+                #expect(phases.seen.drop { $0 == "check" } == ["timer", "Swift", "check"])
                 phases.seen = []
                 unsafe uv_async_send(phases.async)
                 phases.runUntilCalled()

@@ -108,7 +108,13 @@ struct SlowEndTests {
             }
             let host = HostLoop()
             let loop = try host.attach()
-            return (loop, { try host.run(until: loop.detach()) })
+            return (
+                loop,
+                {
+                    try host.run(until: loop.detach())
+                    #expect(host.close() == 0)
+                }
+            )
         }
     }
 }
