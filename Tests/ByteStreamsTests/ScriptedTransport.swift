@@ -2,6 +2,7 @@ import ByteStreams
 import FoundationEssentials
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 struct Broken: Error, Equatable {}
@@ -170,7 +171,7 @@ final class ScriptedTransport: ByteTransport {
 func withStream(
     limits: StreamLimits = StreamLimits(), _ body: (ByteStream, ScriptedTransport, EventLoop) throws -> Void
 ) rethrows {
-    let loop = EventLoop.virtual()
+    let loop = EventLoop.virtual(maxCallbacksPerInstant: 100 * largeCount)
     var unhandled: [any Error] = []
     loop.onUnhandledFailure = { unhandled.append($0) }
     weak var weakStream: ByteStream?
