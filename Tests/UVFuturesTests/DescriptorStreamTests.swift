@@ -103,7 +103,7 @@ struct DescriptorStreamTests {
             close(ends[0])
             let writing = try DescriptorStream(adopting: ends[1], on: loop)
             #expect((loop.failure(of: writing.write("x")) as? UVError)?.code == .brokenPipe)
-            #expect((loop.failure(of: writing.closed) as? UVError)?.code == .brokenPipe)
+            #expect((loop.failure(ofEnd: writing) as? UVError)?.code == .brokenPipe)
         }
     }
 

@@ -10,7 +10,7 @@ struct HangUpTests {
         try withLoop { loop in
             let (client, server) = try loop.connectedPair()
             client.abort()
-            let error = loop.failure(of: server.closed)
+            let error = loop.failure(ofEnd: server)
             #expect((error as? UVError)?.code == .connectionReset)
             #expect("\(error!)".hasPrefix("read ECONNRESET \(server.peerAddress!)"))
             #expect(loop.failure(of: server.read()) as? UVError == error as? UVError)
@@ -25,7 +25,7 @@ struct HangUpTests {
             #expect(try loop.run(until: server.read(exactly: 1))?.count == 1)
             try loop.run(until: loop.sleep(for: .milliseconds(20)))
             client.abort()
-            let error = loop.failure(of: server.closed) as? UVError
+            let error = loop.failure(ofEnd: server) as? UVError
             #expect(error?.code == .connectionReset)
             let rest = try loop.run(until: server.read())
             #expect(rest == pattern(rest.count, from: 1))
@@ -40,7 +40,7 @@ struct HangUpTests {
             #expect(try loop.run(until: server.read()).isEmpty)
             try loop.run(until: loop.sleep(for: .milliseconds(5)))
             client.abort()
-            #expect((loop.failure(of: server.closed) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
         }
     }
 
@@ -59,7 +59,7 @@ struct HangUpTests {
                 })
             #expect(received == sent)
             client.abort()
-            #expect((loop.failure(of: server.closed) as? UVError)?.code == .connectionReset)
+            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
         }
     }
 

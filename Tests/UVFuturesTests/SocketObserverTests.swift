@@ -16,7 +16,7 @@ struct SocketObserverTests {
             let names = (client.description, server.description)
             #expect(Set(told.lines.dropFirst()) == ["opened \(names.0)", "opened \(names.1)"])
             client.abort()
-            _ = loop.failure(of: server.closed)
+            _ = loop.failure(ofEnd: server)
             #expect(told.lines.contains("closed \(names.0)"))
             #expect(told.lines.contains { $0.hasPrefix("closed \(names.1): read ECONNRESET") })
             #expect(!told.lines.contains("closed listener \(address)"))

@@ -42,7 +42,7 @@ struct SocketTimeLimitTests {
             let rest = loop.outcome(of: client.readToEnd())
             if limit == .idle { #expect(try rest.get().isEmpty) }
             _ = loop.outcome(of: client.close())
-            #expect(loop.failure(of: connection.closed) as? StreamError == failure as? StreamError)
+            #expect(loop.failure(ofEnd: connection) as? StreamError == failure as? StreamError)
             #expect(server.statistics.closes == [.timedOut(limit): 1])
             try loop.run(until: server.close())
         }

@@ -51,6 +51,14 @@ extension EventLoop {
         }
     }
 
+    /// What ended the stream, once something has. The system may take its time to tell of a reset, and a stream on which
+    /// nobody reads does not keep the loop alive until then.
+    func failure(ofEnd stream: ByteStream) -> (any Error)? {
+        let closed = stream.closed
+        try? runUntil { closed.isCompleted }
+        return failure(of: closed)
+    }
+
     /// Runs the loop until `condition` holds, or for a minute.
     func runUntil(_ condition: () -> Bool, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let start = instant

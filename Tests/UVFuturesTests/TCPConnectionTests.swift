@@ -83,7 +83,7 @@ struct TCPConnectionTests {
             let error = loop.failure(of: read)
             #expect("\(error!)" == "read ECONNRESET \(address): connection reset by peer")
             #expect((error as? UVError)?.localAddress == server.localAddress)
-            #expect(loop.failure(of: server.closed) as? UVError == error as? UVError)
+            #expect(loop.failure(ofEnd: server) as? UVError == error as? UVError)
             #expect(loop.failure(of: server.write("late")) as? UVError == error as? UVError)
             try loop.run(until: client.closed)
         }
@@ -247,7 +247,7 @@ struct TCPConnectionTests {
                 try loop.run(until: loop.sleep(for: .zero))
             }
             #expect([.brokenPipe, .connectionReset].contains((error as? UVError)?.code))
-            #expect(loop.failure(of: client.closed) != nil)
+            #expect(loop.failure(ofEnd: client) != nil)
         }
     }
 }

@@ -113,7 +113,7 @@ struct TruncationTests {
                 client.write(Self.sent)
                 client.abort()
                 if arrival == .unread {
-                    #expect(loop.failure(of: server.closed)?.isDisconnection == true, "\(arrival)")
+                    #expect(loop.failure(ofEnd: server)?.isDisconnection == true, "\(arrival)")
                 }
                 if arrival == .found {
                     if carrier == .memory { try loop.run(until: loop.submit(on: .nextTurn) {}) }
@@ -180,7 +180,7 @@ struct TruncationTests {
             #expect(taken == Data("one\ntwo\n".utf8))
             // On which nobody reads any more.
             try loop.runUntil { !server.isOpen }
-            let error = loop.failure(of: server.closed)
+            let error = loop.failure(ofEnd: server)
             #expect(error?.isDisconnection == true, "\(String(describing: error))")
             _ = loop.outcome(of: sink.close().and(drain.close()))
         }
