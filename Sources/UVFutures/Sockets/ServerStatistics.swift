@@ -37,3 +37,31 @@ extension ServerStatistics: CustomStringConvertible {
             + "\(bytesReceived) bytes received, \(bytesSent) sent; closed: \(reasons.isEmpty ? "none" : reasons)"
     }
 }
+
+/// What a server counts as it happens.
+struct ServerCounters {
+    var accepted = 0
+    var pauses = 0
+    var shed = 0
+    private var bytesReceived = 0
+    private var bytesSent = 0
+    /// Apart from the others: by far the most frequent.
+    private var closedInOrder = 0
+    private var otherCloses: [CloseReason: Int] = [:]
+
+    mutating func ended(_ connection: SocketConnection, _ reason: CloseReason) {
+        bytesReceived += connection.bytesReceived
+        bytesSent += connection.bytesSent
+        if reason == .closed { closedInOrder += 1 } else { otherCloses[reason, default: 0] += 1 }
+    }
+
+    /// Without what is open now.
+    var statistics: ServerStatistics {
+        var statistics = ServerStatistics()
+        (statistics.accepted, statistics.pauses, statistics.shed) = (accepted, pauses, shed)
+        (statistics.bytesReceived, statistics.bytesSent) = (bytesReceived, bytesSent)
+        statistics.closes = otherCloses
+        if closedInOrder > 0 { statistics.closes[.closed] = closedInOrder }
+        return statistics
+    }
+}

@@ -38,24 +38,21 @@ public final class SocketServer<Connection: SocketConnection> {
     private var handler: (Connection) throws -> Void = { _ in }
     /// Those whose sockets are not closed.
     private(set) var acceptors: [Acceptor] = []
-    private let connections = ConnectionList()
+    let connections = ConnectionList()
     /// How many of them wait for their peers' ends only.
     private var lingering = 0
-    private var acceptLimits = AcceptLimits()
+    var acceptLimits = AcceptLimits()
     /// As many connections are open as may be, or it has not come down to the low mark since.
-    private var isFull = false
-    /// Without `closes`, which are counted below: `closed` is by far the most frequent of them.
-    private var counters = ServerStatistics()
-    private var closedInOrder = 0
-    private var otherCloses: [CloseReason: Int] = [:]
+    var isFull = false
+    var counters = ServerCounters()
     private let shortages = ShortageReport()
-    private var fullness = ReportLimit()
-    private var isDraining = false
-    private var closedPromise: Promise<Void>?
-    private var shutdownPromise: Promise<ShutdownSummary>?
-    private var summary = ShutdownSummary()
+    var fullness = ReportLimit()
+    var isDraining = false
+    var closedPromise: Promise<Void>?
+    var shutdownPromise: Promise<ShutdownSummary>?
+    var summary = ShutdownSummary()
     /// The grace is over.
-    private var hasAborted = false
+    var hasAborted = false
 
     /// A server that listens nowhere yet, and closes each connection when the future that `handler` returned for it
     /// completes.
@@ -120,94 +117,13 @@ public final class SocketServer<Connection: SocketConnection> {
     /// A snapshot of what it has done. Takes time in proportion to the open connections.
     public var statistics: ServerStatistics {
         loop.checkThread()
-        var statistics = counters
-        statistics.closes = otherCloses
-        if closedInOrder > 0 { statistics.closes[.closed] = closedInOrder }
+        var statistics = counters.statistics
         statistics.active = activeConnections
         statistics.draining = isDraining ? activeConnections : 0
         statistics.lingering = lingering
         statistics.shortages = shortages.count
         for connection in connections.all { statistics.count(bytesOf: connection) }
         return statistics
-    }
-
-    /// Changes how many connections it takes. Those that are open stay so.
-    ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
-    public func setAcceptLimits(_ limits: AcceptLimits) throws {
-        loop.checkThread()
-        try limits.validate()
-        acceptLimits = limits
-        for acceptor in acceptors { acceptor.share = limits.perTurn }
-        isFull = false
-        for acceptor in acceptors { acceptor.resume() }
-    }
-
-    /// Stops accepting, and completes when that is done. Open connections go on.
-    @discardableResult
-    public func close() -> Future<Void> {
-        loop.checkThread()
-        if let closedPromise { return closedPromise.future }
-        let promise = loop.makePromise(of: Void.self)
-        promise.future.ignoreFailure()
-        promise.onCancelRequest { .continue }
-        closedPromise = promise
-        for acceptor in acceptors { acceptor.close() }
-        completeClose()
-        return promise.future
-    }
-
-    /// Stops accepting, lets open connections finish within `grace`, aborts the others, and completes when
-    /// all are closed. Connections that nobody has told anything: see ``drain(deadline:)``.
-    ///
-    /// Those that wait to be accepted are reset. Can be called again, with a shorter grace too, and while it drains;
-    /// all calls complete together. Cancelling changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
-    public func shutdown(grace: Duration) -> Future<ShutdownSummary> {
-        end(within: grace, "shutdown(grace:)") { close() }
-    }
-
-    /// Serves what has come, and ends: on all sockets, within `deadline`. Completes when all is closed.
-    ///
-    /// 1. Connections that wait to be accepted by now are accepted and served, then the sockets are closed. One whose
-    ///    handshake is not complete then is reset.
-    /// 2. ``SocketConnection/draining`` completes: a handler that knows where its messages end closes after the
-    ///    one in hand.
-    /// 3. A connection whose peer waits for nothing is half-closed: its peer reads the end, and closes. So is each
-    ///    other one when that comes to be. One that has sent nothing yet has until half of the deadline.
-    /// 4. What is open at the deadline is aborted.
-    ///
-    /// Can be called again, with a shorter deadline too; all calls complete together. Cancelling changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
-    public func drain(deadline: Duration) -> Future<ShutdownSummary> {
-        end(within: deadline, "drain(deadline:)") { beginDraining(deadline) }
-    }
-
-    private func end(within time: Duration, _ call: String, _ begin: () -> Void) -> Future<ShutdownSummary> {
-        guard time >= .zero else {
-            return loop.failed(FutureError.invalidArgument("\(call) was given \(time); give zero or more"))
-        }
-        let timer = loop.schedule(after: time) { [self] in abortAll() }
-        if case .failure(let error) = timer.future.ignoreFailure().result { return loop.failed(error) }
-        let promise = shutdownPromise ?? loop.makePromise()
-        promise.onCancelRequest { .continue }
-        promise.future.whenComplete { _ in timer.cancel() }
-        shutdownPromise = promise
-        begin()
-        completeShutdown()
-        return promise.future
-    }
-
-    private func beginDraining(_ deadline: Duration) {
-        guard !isDraining, !hasAborted else { return }
-        isDraining = true
-        for acceptor in acceptors { acceptor.finish() }
-        for connection in connections.all { connection.beginDraining() }
-        let timer = loop.schedule(after: deadline / 2) { [self] in
-            for connection in connections.all { connection.endIfIdle() }
-        }
-        timer.future.ignoreFailure()
-        shutdownPromise?.future.whenComplete { _ in timer.cancel() }
     }
 
     // MARK: Serving
@@ -243,29 +159,6 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    private func completeClose() {
-        if acceptors.isEmpty { closedPromise?.succeed() }
-    }
-
-    /// Whether another connection may be taken.
-    private func hasRoom() -> Bool {
-        if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
-            isFull = true
-            counters.pauses += 1
-            if loop.isObserved, fullness.admits(at: loop.now) { loop.turn(warnOfFullness) }
-        }
-        return !isFull
-    }
-
-    private func warnOfFullness() {
-        let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
-        loop.tell(
-            .warning(
-                "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
-                    + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
-            ))
-    }
-
     private func serve(_ connection: Connection) {
         counters.accepted += 1
         connections.add(connection)
@@ -291,7 +184,7 @@ public final class SocketServer<Connection: SocketConnection> {
                 return handled(connection, .success(()))
             }
             let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
-            // What it has been told to send before it failed is sent.
+            // What it has closed before it failed ends as it was told to.
             if connection.isOpen { connection.abort() }
             report(error, of: subject)
         }
@@ -309,48 +202,12 @@ public final class SocketServer<Connection: SocketConnection> {
 
     private func closed(_ connection: Connection) {
         connections.remove(connection)
-        count(connection)
-        if connection.hasLingered {
-            lingering -= 1
-        } else {
-            wentBelowLimit()
-        }
+        let reason = connection.closeReason
+        counters.ended(connection, reason)
+        if shutdownPromise != nil { summary.count(reason) }
+        if connection.hasLingered { lingering -= 1 } else { oneLessCounts() }
         for acceptor in acceptors { acceptor.retry() }
         completeShutdown()
-    }
-
-    /// There is one less that counts.
-    private func wentBelowLimit() {
-        if activeConnections <= acceptLimits.lowMark { isFull = false }
-        for acceptor in acceptors { acceptor.resume() }
-    }
-
-    /// By one number at a time, or each look at the counters would be checked at run time.
-    private func count(_ connection: Connection) {
-        let (received, sent) = (connection.bytesReceived, connection.bytesSent)
-        counters.bytesReceived += received
-        counters.bytesSent += sent
-        let reason = connection.closeReason
-        if reason == .closed { closedInOrder += 1 } else { otherCloses[reason, default: 0] += 1 }
-        if shutdownPromise != nil { summary.count(reason) }
-    }
-
-    private func abortAll() {
-        guard !hasAborted else { return }
-        hasAborted = true
-        close()
-        abort(connections.all[...])
-    }
-
-    /// So many at a time that no turn takes long.
-    private func abort(_ connections: ArraySlice<SocketConnection>) {
-        for connection in connections.prefix(256) { connection.cutOff() }
-        let rest = connections.dropFirst(256)
-        if !rest.isEmpty { loop.later(on: .nextTurn) { self.abort(rest) } }
-    }
-
-    private func completeShutdown() {
-        if connections.isEmpty, acceptors.isEmpty { shutdownPromise?.succeed(summary) }
     }
 
     /// `subject` is what has failed, for the line that is printed where nobody hears of it.
@@ -367,7 +224,7 @@ extension SocketServer: StreamOwner, OutcomeListener {
 
     package func streamLingers(_ stream: ByteStream) {
         lingering += 1
-        wentBelowLimit()
+        oneLessCounts()
     }
 
     package func streamDidClose(_ stream: ByteStream) { closed(stream as! Connection) }

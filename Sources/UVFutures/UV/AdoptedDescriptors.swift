@@ -8,8 +8,20 @@ internal import Glibc
 enum AdoptedDescriptors {
     private static let all = Locked<[CInt: FileIdentity]>([:])
 
-    /// Has `adopt` take the descriptor over, unless somebody has it. If it throws, the descriptor is the caller's still.
-    static func add<Adopted: UVHandle>(
+    /// Has `adopt` take over what the caller gives, by another number if it has one of the standard streams'. Programs
+    /// started from here do not inherit it. If this throws, the descriptor is the caller's still.
+    static func take<Adopted: UVHandle>(
+        _ descriptor: CInt, on driver: UVLoop, _ adopt: (CInt) throws -> Adopted
+    ) throws -> Adopted {
+        try StandardDescriptors.leave(descriptor) { descriptor in
+            let adopted = try add(descriptor, on: driver) { try adopt(descriptor) }
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            return adopted
+        }
+    }
+
+    /// Has `adopt` take the descriptor over, unless somebody has it.
+    private static func add<Adopted: UVHandle>(
         _ descriptor: CInt, on driver: UVLoop, _ adopt: () throws -> Adopted
     ) throws -> Adopted {
         guard let identity = FileIdentity(of: descriptor) else { return try adopt() }
@@ -35,6 +47,20 @@ enum AdoptedDescriptors {
 
     fileprivate static func remove(_ descriptor: CInt, _ identity: FileIdentity) {
         all.withLock { if $0[descriptor] == identity { $0[descriptor] = nil } }
+    }
+}
+
+extension UVStream {
+    /// A stream over a socket that was handed over, and that has these ends.
+    static func adopting<Adopted: UVStream>(
+        _ descriptor: CInt, _ local: SocketAddress, _ peer: SocketAddress, on driver: UVLoop,
+        _ adopt: (CInt) throws -> Adopted
+    ) throws -> Adopted {
+        let stream = try AdoptedDescriptors.take(descriptor, on: driver, adopt)
+        stream.isAdopted = true
+        stream.localAddress = local
+        stream.peerAddress = peer
+        return stream
     }
 }
 

@@ -32,12 +32,9 @@ extension UVListener {
             let kind = address.family == AF_UNIX ? "the UNIX domain" : "TCP"
             throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
         }
-        return try StandardDescriptors.leave(descriptor) { descriptor in
-            let socket = try AdoptedDescriptors.add(descriptor, on: loop.uv) {
-                try UVListener(loop.uv, adopting: descriptor, address)
-            }
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            return socket
+        let driver = loop.uv
+        return try AdoptedDescriptors.take(descriptor, on: driver) {
+            try UVListener(driver, adopting: $0, address)
         }
     }
 

@@ -19,16 +19,8 @@ extension UVTCP {
         guard let peer = SocketAddress(peerOf: descriptor) else {
             throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
         }
-        return try StandardDescriptors.leave(descriptor) { descriptor in
-            let socket = try AdoptedDescriptors.add(descriptor, on: loop.uv) {
-                try UVTCP(loop.uv, adopting: descriptor)
-            }
-            socket.isAdopted = true
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            socket.localAddress = local
-            socket.peerAddress = peer
-            return socket
-        }
+        let driver = loop.uv
+        return try adopting(descriptor, local, peer, on: driver) { try UVTCP(driver, adopting: $0) }
     }
 }
 

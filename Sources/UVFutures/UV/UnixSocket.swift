@@ -43,16 +43,8 @@ enum UnixSocket {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is a socket that is not connected; connect it before")
         }
-        return try StandardDescriptors.leave(descriptor) { descriptor in
-            let pipe = try AdoptedDescriptors.add(descriptor, on: loop.uv) {
-                try UVPipe(loop.uv, adopting: descriptor)
-            }
-            pipe.isAdopted = true
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            pipe.localAddress = local
-            pipe.peerAddress = peer
-            return pipe
-        }
+        let driver = loop.uv
+        return try UVStream.adopting(descriptor, local, peer, on: driver) { try UVPipe(driver, adopting: $0) }
     }
 
     static func peerCredentials(_ descriptor: CInt) throws(UVError) -> UnixConnection.Credentials {

@@ -1,0 +1,40 @@
+internal import Futures
+
+extension SocketServer {
+    /// Changes how many connections it takes. Those that are open stay so.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
+    public func setAcceptLimits(_ limits: AcceptLimits) throws {
+        loop.checkThread()
+        try limits.validate()
+        acceptLimits = limits
+        for acceptor in acceptors { acceptor.share = limits.perTurn }
+        isFull = false
+        for acceptor in acceptors { acceptor.resume() }
+    }
+
+    /// Whether another connection may be taken.
+    func hasRoom() -> Bool {
+        if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
+            isFull = true
+            counters.pauses += 1
+            if loop.isObserved, fullness.admits(at: loop.now) { loop.turn(warnOfFullness) }
+        }
+        return !isFull
+    }
+
+    private func warnOfFullness() {
+        let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
+        loop.tell(
+            .warning(
+                "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
+                    + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
+            ))
+    }
+
+    /// There is one less that counts for `maxConnections`.
+    func oneLessCounts() {
+        if activeConnections <= acceptLimits.lowMark { isFull = false }
+        for acceptor in acceptors { acceptor.resume() }
+    }
+}
