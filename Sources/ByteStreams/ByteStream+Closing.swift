@@ -6,11 +6,11 @@ extension ByteStream {
     /// Fails with what broke the connection, if something did; a failure that nobody hears of is not reported.
     /// Cancelling it has no effect on others who wait for it.
     public var closed: Future<Void> {
-        loop.checkThread()
+        core.checkThread()
         if let closedPromise { return closedPromise.future }
         guard phase != .closed else {
             if let failure { return refused(failure) }
-            return loop.succeeded()
+            return core.succeeded()
         }
         let promise = makeSharedPromise()
         closedPromise = promise
@@ -36,7 +36,7 @@ extension ByteStream {
     public func close(within deadline: Duration? = nil) -> Future<Void> {
         let deadline = deadline ?? limits.closeDeadline
         guard deadline >= .zero else {
-            return loop.failed(
+            return core.failed(
                 FutureError.invalidArgument("close(within:) was given \(deadline); give zero or more"))
         }
         let closed = closed
@@ -67,7 +67,7 @@ extension ByteStream {
         closeWhenFlushed()
         guard isConnected else { return }
         updateHold()
-        closeTimer = loop.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
+        closeTimer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
         closeTimer?.future.ignoreFailure()
         if hearsPeerOut {
             discardingStart = received
@@ -190,7 +190,7 @@ extension ByteStream {
             failAll(FutureError.shutDown)
         }
         phase = .closed
-        if loop.isObserved { loop.tell(.closed(name, failure: failure)) }
+        if core.isObserved { core.tell(.closed(name, failure: failure)) }
         if let failure { closedPromise?.fail(failure) } else { closedPromise?.succeed() }
         let owner = owner
         self.owner = nil

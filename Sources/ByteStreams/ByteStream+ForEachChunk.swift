@@ -22,10 +22,10 @@ extension ByteStream {
     /// Nothing holds the peer back: what `body` writes is limited by ``StreamLimits/writeCap`` alone. To wait for
     /// it, return its future. Otherwise the same as the other one.
     public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
-        let loop = loop
+        let core = core
         return forEachChunk { chunk in
             try body(chunk)
-            return loop.succeeded()
+            return core.succeeded()
         }
     }
 
@@ -47,15 +47,15 @@ extension ByteStream {
     /// Nothing holds the peer back: what `body` writes is limited by ``StreamLimits/writeCap`` alone. To wait for
     /// it, return its future. Otherwise the same as the other one.
     public func forEachSpan(_ body: @escaping (_ bytes: RawSpan) throws -> Void) -> Future<Void> {
-        let loop = loop
+        let core = core
         return forEachSpan { bytes in
             try body(bytes)
-            return loop.succeeded()
+            return core.succeeded()
         }
     }
 
     private func runChunks(_ makeLoop: () -> ChunkLoop) -> Future<Void> {
-        loop.checkThread()
+        core.checkThread()
         guard reader == nil else { return misused(.readPending, by: "forEachChunk") }
         if !hasUnread, let refusal { return refused(refusal) }
         guard sides.contains(.read) else { return misused(.notReadable, by: "forEachChunk") }
@@ -106,7 +106,7 @@ private class ChunkLoop: Reader {
 
     init(_ stream: ByteStream) {
         self.stream = stream
-        promise = OwnedPromise(on: stream.loop)
+        promise = OwnedPromise(on: stream.core)
         super.init()
         promise.belong(to: self)
     }
@@ -119,7 +119,7 @@ private class ChunkLoop: Reader {
     final var future: Future<Void> { promise.future }
 
     final func startLater() {
-        stream.loop.later { self.run() }
+        stream.core.later { self.run() }
     }
 
     final override var wantsBytes: Bool { waiting == nil }

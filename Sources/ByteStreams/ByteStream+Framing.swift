@@ -51,6 +51,6 @@ extension ByteStream {
     }
 
     private func invalid<Value>(_ text: String) -> Future<Value> {
-        loop.failed(FutureError.invalidArgument(text))
+        core.failed(FutureError.invalidArgument(text))
     }
 }

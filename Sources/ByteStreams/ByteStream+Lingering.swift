@@ -28,7 +28,7 @@ final class LingeringStreams {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     fileprivate var lingering: LingeringStreams {
         if let streams { return streams as! LingeringStreams }
         let lingering = LingeringStreams()
@@ -53,7 +53,7 @@ extension ByteStream {
         let most = limits.maxLingering
         guard most > 0 else { return endLingering() }
         phase = .lingering
-        let lingering = loop.lingering
+        let lingering = core.lingering
         if lingering.count >= most { lingering.oldest?.crowdOut(most) }
         lingeringNumber = lingering.add(self)
         owner?.streamLingers(self)
@@ -61,7 +61,7 @@ extension ByteStream {
     }
 
     final func leaveLingering() {
-        if let lingeringNumber { loop.lingering.remove(lingeringNumber) }
+        if let lingeringNumber { core.lingering.remove(lingeringNumber) }
     }
 
     private func crowdOut(_ limit: Int) {
@@ -88,7 +88,7 @@ extension ByteStream {
             return closeTransport(resetting: false)
         }
         phase = .lingering
-        loop.schedule(after: Self.acknowledgementPause) { [self] in closeWhenAcknowledged() }.future
+        core.schedule(after: Self.acknowledgementPause) { [self] in closeWhenAcknowledged() }.future
             .ignoreFailure()
     }
 

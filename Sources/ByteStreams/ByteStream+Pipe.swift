@@ -14,8 +14,8 @@ extension ByteStream {
     /// must not end as if it had got everything: abort it. Cancelling the future leaves what has not been passed on
     /// readable. Traps if `other` is of another loop.
     public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {
-        loop.checkThread()
-        guard other.loop === loop else {
+        core.checkThread()
+        guard other.core === core else {
             trap(
                 "pipe(to:) was given a stream of another event loop. Make both streams on one loop.")
         }

@@ -23,11 +23,11 @@ extension ByteStream {
     private func readChunk<Chunk>(
         _ chunk: (Data) -> Chunk, end: Chunk, later: (ChunkReads) -> Future<Chunk>
     ) -> Future<Chunk> {
-        loop.checkThread()
+        core.checkThread()
         guard reader == nil else { return misused(.readPending, by: "a read") }
-        if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return loop.succeeded(chunk(block)) }
+        if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return core.succeeded(chunk(block)) }
         if let refusal { return refused(refusal) }
-        if isAtEnd { return loop.succeeded(end) }
+        if isAtEnd { return core.succeeded(end) }
         guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }
         let reads = chunkReads
         let read = later(reads)
@@ -36,14 +36,14 @@ extension ByteStream {
     }
 
     final func read<F: Framing>(_ framing: F) -> Future<F.Output> {
-        loop.checkThread()
+        core.checkThread()
         guard reader == nil else { return misused(.readPending, by: "a read") }
         if !hasUnread, let refusal { return refused(refusal) }
         var framing = framing
         do {
-            if let output = try takeBuffered({ try framing.take(from: $0) }) { return loop.succeeded(output) }
+            if let output = try takeBuffered({ try framing.take(from: $0) }) { return core.succeeded(output) }
         } catch {
-            return loop.failed(error, subject: "a read of \(name)")
+            return core.failed(error, subject: "a read of \(name)")
         }
         if let refusal { return refused(refusal) }
         guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }

@@ -26,13 +26,13 @@ extension ByteStream {
     /// The same, where `rest` has those of the bytes that the system does not take at once.
     @inline(__always)
     final func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
-        loop.checkThread()
+        core.checkThread()
         if exchange == .unanswered, !bytes.isEmpty { exchange = .answered }
         guard canWriteAtOnce, !bytes.isEmpty else { return enqueue([rest(0)]) }
         do {
             let taken = try transport.tryWrite(bytes)
             noteSent(taken)
-            return taken == bytes.byteCount ? loop.succeeded() : enqueue([rest(taken)])
+            return taken == bytes.byteCount ? core.succeeded() : enqueue([rest(taken)])
         } catch {
             return transportRefused(error)
         }
@@ -41,14 +41,14 @@ extension ByteStream {
     /// Sends all of `buffers`, in order, with one vectored write, as ``write(_:)-(Data)`` does.
     @discardableResult
     public func write(_ buffers: [Data]) -> Future<Void> {
-        loop.checkThread()
+        core.checkThread()
         let count = buffers.totalCount
         if exchange == .unanswered, count > 0 { exchange = .answered }
         guard canWriteAtOnce, count > 0 else { return enqueue(buffers) }
         do {
             let taken = try transport.tryWrite(buffers)
             noteSent(taken)
-            return taken == count ? loop.succeeded() : enqueue(buffers.dropping(taken))
+            return taken == count ? core.succeeded() : enqueue(buffers.dropping(taken))
         } catch {
             return transportRefused(error)
         }
@@ -56,7 +56,7 @@ extension ByteStream {
 
     /// How many bytes have been written and have not left this side's queue.
     public var bufferedBytes: Int {
-        loop.checkThread()
+        core.checkThread()
         return outbound?.byteCount(unwritten: transport.unwrittenBytes) ?? 0
     }
 
@@ -67,7 +67,7 @@ extension ByteStream {
     public var writable: Future<Void> {
         if let refusal { return refused(refusal) }
         if let writablePromise { return writablePromise.future }
-        guard bufferedBytes >= limits.writeHighWaterMark else { return loop.succeeded() }
+        guard bufferedBytes >= limits.writeHighWaterMark else { return core.succeeded() }
         let promise = makeSharedPromise()
         writablePromise = promise
         return promise.future
@@ -80,7 +80,7 @@ extension ByteStream {
     /// after ``close(within:)``. Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
     @discardableResult
     public func shutdownWrite() -> Future<Void> {
-        loop.checkThread()
+        core.checkThread()
         if let refusal { return refused(refusal) }
         switch writeSide {
         case .open:
@@ -90,7 +90,7 @@ extension ByteStream {
             if outbound == nil { transport.shutdownWrite() }
             return promise.future
         case .shuttingDown(let promise): return promise.future
-        case .shutDown, .absent: return loop.succeeded()
+        case .shutDown, .absent: return core.succeeded()
         }
     }
 
@@ -119,8 +119,8 @@ extension ByteStream {
             connectionBroke(error)
             return refused(error)
         }
-        guard outbound != nil || buffers.totalCount > 0 else { return loop.succeeded() }
-        let promise = loop.makePromise(of: Void.self)
+        guard outbound != nil || buffers.totalCount > 0 else { return core.succeeded() }
+        let promise = core.makePromise(of: Void.self)
         if let outbound {
             append(buffers, promise, to: outbound)
         } else {

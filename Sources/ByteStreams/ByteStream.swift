@@ -12,7 +12,8 @@ public import Futures
 open class ByteStream {
     // Touched only on the loop's thread.
 
-    public final let loop: EventLoop
+    public final var loop: EventLoop { core }
+    package final let core: LoopCore
     public final var limits: StreamLimits { shared.limits }
     final let shared: SharedLimits
     package final let transport: any ByteTransport
@@ -75,21 +76,21 @@ open class ByteStream {
 
     /// `limits` have been validated.
     package init(
-        loop: EventLoop, transport: any ByteTransport, limits: SharedLimits,
+        loop: LoopCore, transport: any ByteTransport, limits: SharedLimits,
         sides: StreamSides = [.read, .write]
     ) {
-        self.loop = loop
+        core = loop
         self.sides = sides
         if !sides.contains(.write) { writeSide = .absent }
         self.transport = transport
         shared = limits
         watchFromStart()
-        if loop.isObserved { loop.tell(.opened(name)) }
+        if core.isObserved { core.tell(.opened(name)) }
     }
 
     deinit {
         guard phase == .open else { return }
-        loop.checkThread()
+        core.checkThread()
         watch?.leave()
         if isReadToEnd {
             closedPromise?.succeed()
@@ -98,7 +99,7 @@ open class ByteStream {
         closedPromise?.fail(StreamError.droppedUnclosed)
         transport.close(resetting: true)
         #if DEBUG
-            _ = loop.failed(StreamError.droppedUnclosed, of: Void.self)
+            _ = core.failed(StreamError.droppedUnclosed, of: Void.self)
         #endif
     }
 
@@ -166,17 +167,17 @@ open class ByteStream {
 
     /// A future of an operation that this connection cannot carry out any more.
     final func refused<Value>(_ error: any Error) -> Future<Value> {
-        loop.failed(error).ignoreFailure()
+        core.failed(error).ignoreFailure()
     }
 
     /// A future of an operation that makes no sense now.
     final func misused<Value>(_ error: StreamError, by operation: String) -> Future<Value> {
-        loop.failed(error, subject: "\(operation) of \(name)")
+        core.failed(error, subject: "\(operation) of \(name)")
     }
 
     /// A promise whose future many may hold: nobody's request to cancel ends it for the others.
     final func makeSharedPromise() -> Promise<Void> {
-        let promise = loop.makePromise(of: Void.self)
+        let promise = core.makePromise(of: Void.self)
         promise.future.ignoreFailure()
         promise.onCancelRequest { .continue }
         return promise

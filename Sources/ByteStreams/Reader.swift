@@ -26,7 +26,7 @@ final class PendingRead<F: Framing>: Reader {
     init(_ stream: ByteStream, _ framing: F) {
         self.stream = stream
         self.framing = framing
-        promise = OwnedPromise(on: stream.loop)
+        promise = OwnedPromise(on: stream.core)
         super.init()
         promise.belong(to: self)
     }
@@ -71,12 +71,12 @@ final class ChunkReads: Reader {
 
     func next(of stream: ByteStream) -> Future<Data> {
         (self.stream, hasEnd) = (stream, false)
-        return promises.next(of: Data.self, on: stream.loop)
+        return promises.next(of: Data.self, on: stream.core)
     }
 
     func nextOrEnd(of stream: ByteStream) -> Future<Data?> {
         (self.stream, hasEnd) = (stream, true)
-        return promises.next(of: Data?.self, on: stream.loop)
+        return promises.next(of: Data?.self, on: stream.core)
     }
 
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {

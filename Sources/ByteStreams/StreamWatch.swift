@@ -7,7 +7,7 @@ internal import Futures
 final class StreamWatch: CoarselyTimed {
     /// Owns this, and leaves the wheel before it goes.
     private unowned let stream: ByteStream
-    private let loop: EventLoop
+    private let core: LoopCore
     private let limits: SharedLimits
     var place = CoarsePlace()
     /// When the wheel is to call, if it is.
@@ -26,7 +26,7 @@ final class StreamWatch: CoarselyTimed {
 
     init(_ stream: ByteStream, now: UInt64) {
         self.stream = stream
-        loop = stream.loop
+        core = stream.core
         limits = stream.shared
         (lastActivity, lastRead, handshakeStart) = (now, now, now)
     }
@@ -63,23 +63,23 @@ final class StreamWatch: CoarselyTimed {
     /// The same, and leaves the wheel if no limit runs.
     func limitsEnded() {
         guard place.isTaken else { return }
-        let now = loop.now
+        let now = core.now
         if let next = nextLook(now) { call(at: next, now) } else { leave() }
     }
 
-    func leave() { loop.removeDeadline(of: self) }
+    func leave() { core.removeDeadline(of: self) }
 
     private func call(at time: UInt64, _ now: UInt64) {
         calls = time
-        loop.setDeadline(time, of: self, now: now)
+        core.setDeadline(time, of: self, now: now)
     }
 
     func timeHasCome(_ now: UInt64) {
         noteProgress(now)
         if passed(now) != nil {
             // The loop may have been held up, while the peer did what it had to. Between these two it looks for that.
-            loop.later(on: .nextTurn) { [weak stream] in
-                stream?.loop.later(on: .nextTurn) { stream?.watch?.judge() }
+            core.later(on: .nextTurn) { [weak stream] in
+                stream?.core.later(on: .nextTurn) { stream?.watch?.judge() }
             }
         } else if let next = nextLook(now) {
             call(at: next, now)
@@ -89,7 +89,7 @@ final class StreamWatch: CoarselyTimed {
     func judge() {
         // It may have been closed meanwhile, and has left the wheel.
         guard stream.isOpen else { return }
-        let now = loop.now
+        let now = core.now
         noteProgress(now)
         if let limit = passed(now) {
             stream.timeRanOut(limit)
@@ -172,7 +172,7 @@ extension ByteStream {
     /// What runs from the start of the connection begins with it.
     final func watchFromStart() {
         guard shared[.idle] != nil || shared[.handshake] != nil else { return }
-        let now = loop.now
+        let now = core.now
         let watch = StreamWatch(self, now: now)
         self.watch = watch
         watch.limitsBegan(now)
@@ -181,7 +181,7 @@ extension ByteStream {
     /// Whoever reads waits for bytes now.
     final func watchRead() {
         guard shared[.read] != nil || hasUnread, let reader, reader.wantsBytes else { return }
-        let now = loop.now
+        let now = core.now
         if let watch = watch(for: .read, now) {
             watch.readBegan(now)
             watch.limitsBegan(now)
@@ -191,8 +191,8 @@ extension ByteStream {
 
     /// Bytes have come, and have been given to whoever reads.
     final func watchBytes() {
-        if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(loop.now) }
-        if hasUnread, let reader, reader.wantsBytes { watchFrame(loop.now) }
+        if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(core.now) }
+        if hasUnread, let reader, reader.wantsBytes { watchFrame(core.now) }
     }
 
     /// Whoever reads waits for more than there is, if there is something.
@@ -204,12 +204,12 @@ extension ByteStream {
 
     /// The transport has taken bytes at once.
     final func watchSent() {
-        if let watch, shared[.idle] != nil { watch.bytesLeft(loop.now) }
+        if let watch, shared[.idle] != nil { watch.bytesLeft(core.now) }
     }
 
     /// The transport has been given bytes that it could not take at once.
     final func watchWrite() {
-        let now = loop.now
+        let now = core.now
         guard let watch = watch(for: .write, now) else { return }
         watch.writeBegan(now)
         watch.limitsBegan(now)
@@ -218,7 +218,7 @@ extension ByteStream {
     /// What the transport had been given has left.
     final func watchWritten() {
         guard let watch else { return }
-        watch.bytesLeft(loop.now)
+        watch.bytesLeft(core.now)
         if outbound == nil {
             watch.writesEnded()
             watch.limitsEnded()

@@ -42,6 +42,17 @@ package enum Misuse {
                 + "callbacks and return to the host; end with detach().")
     }
 
+    static func forgottenLoop(with rest: String) -> String {
+        "An event loop was released without shutdown(), with \(rest) alive on it, which end now. Hold what EventLoop() has "
+            + "returned as long as it is needed, and call shutdown() then."
+    }
+
+    static func forgottenElsewhere(with rest: String) -> Never {
+        trap(
+            "An event loop was released on another thread than its own, with \(rest) alive on it. Call shutdown() on its "
+                + "thread before, or release it there.")
+    }
+
     static func notAttached() -> Never {
         trap(
             "detach() was called on an event loop that is attached to no host's. End it with shutdown().")

@@ -11,7 +11,7 @@ public final class Promise<Value> {
 
     @inlinable
     init(_ loop: EventLoop, file: StaticString, line: UInt) {
-        cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        cell = loop.withCore { CellObject.plain($0, state: .pending, of: Value.self) }
         self.file = file
         self.line = line
         cell.promiseWasMade()

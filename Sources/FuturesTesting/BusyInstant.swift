@@ -14,14 +14,14 @@ struct BusyInstant {
     init(limit: Int) { self.limit = limit }
 
     /// The clock has moved, or somebody else has come with work.
-    mutating func begin(_ loop: EventLoop) {
+    mutating func begin(_ loop: LoopCore) {
         callbacks = 0
         if patience.take() != nil { loop.hideMakers() }
         countBefore = loop.callbackCount
     }
 
     /// Called between two turns, each of which counts as a callback at least.
-    mutating func count(_ loop: EventLoop) {
+    mutating func count(_ loop: LoopCore) {
         callbacks += max(1, Int(loop.callbackCount &- countBefore))
         countBefore = loop.callbackCount
         guard callbacks > limit else { return }
@@ -31,7 +31,7 @@ struct BusyInstant {
         loop.revealMakers()
     }
 
-    mutating func callbackWasMade(on loop: EventLoop) {
+    mutating func callbackWasMade(on loop: LoopCore) {
         guard let left = patience else { return }
         // What the optimizer leaves of the stack tells another place.
         #if DEBUG

@@ -17,16 +17,16 @@ extension EventLoop {
     /// a build for debugging.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
-        let loop = EventLoop(driver: driver, movesWithTasks: true)
-        driver.loop = loop
-        return loop
+        let core = LoopCore(driver: driver, movesWithTasks: true)
+        driver.loop = core
+        return EventLoop(owning: core)
     }
 
     /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`; `.zero` moves nothing.
     ///
     /// Traps on a loop that is not virtual, in a callback, and if `duration` is negative.
     public func advance(by duration: Duration) {
-        guard let driver = driver as? VirtualDriver else {
+        guard let driver = core.driver as? VirtualDriver else {
             trap(
                 "advance(by:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
             )
@@ -35,7 +35,7 @@ extension EventLoop {
             trap("advance(by:) was given \(duration); time only moves forward.")
         }
         do {
-            try enter("advance(by:)") { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
+            try core.enter("advance(by:)") { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
         } catch {
             trap("advance(by:) was called on an event loop that has been shut down; make a new one.")
         }
@@ -46,7 +46,7 @@ extension EventLoop {
     ///
     /// Traps on a loop that is not virtual, and if `duration` is negative.
     public func takeTime(_ duration: Duration) {
-        guard let driver = driver as? VirtualDriver else {
+        guard let driver = core.driver as? VirtualDriver else {
             trap(
                 "takeTime(_:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
             )

@@ -27,7 +27,7 @@ final class MemoryLink {
         weak var writer: MemoryTransport?
     }
 
-    let loop: EventLoop
+    let loop: LoopCore
     private let capacity: Int
     private let faults: StreamFaults
     private var random: FaultGenerator
@@ -36,7 +36,7 @@ final class MemoryLink {
     private var resetTimer: ScheduledTask<Void>?
     private(set) var injected = StreamFaults.Counts()
 
-    init(_ loop: EventLoop, capacity: Int, faults: StreamFaults) {
+    init(_ loop: LoopCore, capacity: Int, faults: StreamFaults) {
         self.loop = loop
         self.capacity = capacity
         self.faults = faults

@@ -29,15 +29,15 @@ public final class MemoryStream: ByteStream {
         }
         try limits.validate()
         try faults.validate()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
-        let link = MemoryLink(loop, capacity: capacity, faults: faults)
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        let link = MemoryLink(loop.core, capacity: capacity, faults: faults)
         let ends = (MemoryTransport(link, sends: .there), MemoryTransport(link, sends: .back))
         return (MemoryStream(ends.0, limits: limits), MemoryStream(ends.1, limits: limits))
     }
 
     /// What has been done to the bytes of this connection, in both directions.
     public var injectedFaults: StreamFaults.Counts {
-        loop.checkThread()
+        loop.core.checkThread()
         return memory.link.injected
     }
 }

@@ -4,7 +4,7 @@ internal import Futures
 
 /// One end of a connection in memory, as what carries a `ByteStream`. Alive until it has been closed.
 final class MemoryTransport: ByteTransport {
-    let loop: EventLoop
+    let loop: LoopCore
     let link: MemoryLink
     weak var stream: ByteStream?
     private let outgoing: MemoryLink.Direction

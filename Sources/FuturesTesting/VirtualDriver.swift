@@ -15,7 +15,7 @@ final class VirtualDriver: LoopDriver {
     private var instant: BusyInstant
     /// Signalled whenever `isWoken` becomes `true`.
     private let wakeUps = DispatchSemaphore(value: 0)
-    unowned var loop: EventLoop!
+    unowned var loop: LoopCore!
 
     init(maxCallbacksPerInstant: Int) {
         instant = BusyInstant(limit: maxCallbacksPerInstant)

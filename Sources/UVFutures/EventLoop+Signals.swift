@@ -9,12 +9,12 @@ extension EventLoop {
     /// ``signal(_:)`` does.
     /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: Signal...) -> LoopSequence<Signal> {
-        LoopSequence(on: self) { [self] in
-            let queue = ElementQueue<Signal>(on: self)
+        LoopSequence(on: core) { [core] in
+            let queue = ElementQueue<Signal>(on: core)
             var handles: [UVSignal] = []
             do {
                 for signal in signals {
-                    let handle = try catchSignal(signal, once: false)
+                    let handle = try core.catchSignal(signal, once: false)
                     handles.append(handle)
                     handle.onDelivery = {
                         if !queue.contains(where: { $0 == signal }) { queue.add(.success(signal)) }
@@ -22,7 +22,7 @@ extension EventLoop {
                 }
             } catch {
                 for handle in handles { handle.close() }
-                return LoopSequence.AsyncIterator(next: { self.failed(error) })
+                return LoopSequence.AsyncIterator(next: { core.failed(error) })
             }
             return LoopSequence.AsyncIterator(next: queue.next) { [handles] in
                 queue.finish()
@@ -33,7 +33,7 @@ extension EventLoop {
 
     /// Catches `signal` until the handle is closed, or, if `once`, until it has been delivered.
     func catchSignal(_ signal: Signal, once: Bool) throws -> UVSignal {
-        guard !isShutDown else { throw FutureError.shutDown }
+        guard !core.isShutDown else { throw FutureError.shutDown }
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
             throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
         }

@@ -15,7 +15,7 @@ extension EventLoop {
     public var servesMainQueue: Bool {
         get { uv.servesMainQueue }
         set {
-            checkThread()
+            core.checkThread()
             guard EventLoop.isMainThread else {
                 trap(
                     "servesMainQueue was set on an event loop that is not the main thread's. Only the main thread can "

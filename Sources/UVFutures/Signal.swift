@@ -32,7 +32,7 @@ extension EventLoop {
     /// refuses.
     /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: Signal) -> Future<Void> {
-        checkThread()
+        core.checkThread()
         do {
             let handle = try catchSignal(signal, once: true)
             let promise = makePromise(of: Void.self)

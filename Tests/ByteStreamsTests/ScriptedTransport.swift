@@ -55,7 +55,7 @@ final class ScriptedTransport: ByteTransport {
 
     func fail(_ error: any Error = Broken()) {
         stream?.transportDidFail(error)
-        loop.turn {}
+        loop.core.turn {}
     }
 
     private func pump() {
@@ -73,7 +73,7 @@ final class ScriptedTransport: ByteTransport {
             isReading = false
             stream?.transportDidReachEnd()
         }
-        loop.turn {}
+        loop.core.turn {}
     }
 
     /// Everything in the batch leaves.
@@ -85,7 +85,7 @@ final class ScriptedTransport: ByteTransport {
         self.batch = nil
         if failure == nil { for buffer in batch { sent.append(buffer) } }
         stream?.transportDidWrite(failure: failure)
-        loop.turn {}
+        loop.core.turn {}
     }
 
     func finishAllWrites() {
@@ -94,14 +94,14 @@ final class ScriptedTransport: ByteTransport {
 
     func finishShutdown(failure: (any Error)? = nil) {
         stream?.transportDidShutdown(failure: failure)
-        loop.turn {}
+        loop.core.turn {}
     }
 
     func finishClose() {
         guard wasReset != nil, !isClosed else { return }
         isClosed = true
         stream?.transportDidClose()
-        loop.turn {}
+        loop.core.turn {}
     }
 
     /// What a loop does at `shutdown()`.
@@ -195,7 +195,7 @@ func makeStream(
     on loop: EventLoop, limits: StreamLimits = StreamLimits()
 ) -> (stream: ByteStream, transport: ScriptedTransport) {
     let transport = ScriptedTransport(loop)
-    let stream = ByteStream(loop: loop, transport: transport, limits: .of(limits))
+    let stream = ByteStream(loop: loop.core, transport: transport, limits: .of(limits))
     transport.stream = stream
     return (stream, transport)
 }

@@ -4,8 +4,8 @@ set -euo pipefail
 
 unsafe="Sources/UVFutures/UV/ Sources/Futures/Cell/ Sources/ByteStreams/RawSpans.swift"
 unsafe+=" Sources/UVFutures/Sockets/ConnectionList.swift"
-unsafe+=" Sources/Futures/Loop/(Executor|Inbox|OwningThreads|StandardError).swift Sources/Futures/Tasks/"
-unchecked="Sources/Futures/Loop/EventLoop.swift Sources/Futures/Tasks/Body(Executor)?.swift"
+unsafe+=" Sources/Futures/Loop/(EventLoop|Executor|Inbox|OwningThreads|StandardError).swift Sources/Futures/Tasks/"
+unchecked="Sources/Futures/Loop/(EventLoop|LoopCore).swift Sources/Futures/Tasks/Body(Executor)?.swift"
 foundation="Sources/ByteStreams/ Sources/UVFutures/ Sources/FuturesTesting/"
 libuv="Sources/UVFutures/UV/"
 

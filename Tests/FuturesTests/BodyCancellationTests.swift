@@ -47,9 +47,9 @@ struct BodyCancellationTests {
                     return unsafe held!.future
                 }
             }
-            loop.hold()
+            loop.core.hold()
             try loop.run()
-            loop.letGo()
+            loop.core.letGo()
             try onThread { task.cancel() }
             #expect(!promise.future.isCancelled)
             try settle(loop)

@@ -9,7 +9,7 @@
         func bounded() throws {
             let loop = EventLoop.virtual()
             func counts() -> (within: Int, all: Int) {
-                (Callers(on: loop).addresses.count, Callers().addresses.count)
+                (Callers(on: loop.core).addresses.count, Callers().addresses.count)
             }
             let outside = counts()
             #expect(outside.within == outside.all)

@@ -29,7 +29,7 @@ struct ExecuteTests {
     func otherThreads(driver: Driver) throws {
         try withLoop(driver) { loop in
             let (numbers, threads, jobs, group) = (Numbers(), 4, 1000, DispatchGroup())
-            loop.hold()
+            loop.core.hold()
             for thread in 0..<threads {
                 startThread(of: group) {
                     for job in 0..<jobs {
@@ -43,7 +43,7 @@ struct ExecuteTests {
             }
             try loop.run()
             group.wait()
-            loop.letGo()
+            loop.core.letGo()
             for thread in 0..<threads {
                 #expect(
                     numbers.all.filter { $0 / jobs == thread } == Array(thread * jobs..<(thread + 1) * jobs))

@@ -7,7 +7,7 @@ struct ParkingLotTests {
     @Test("a ticket is good for one wait, though its place is taken again")
     func lateTicket() {
         let loop = EventLoop.virtual()
-        let waits = (0..<2).map { _ in CellObject.plain(loop, state: .pending, of: Int.self) }
+        let waits = (0..<2).map { _ in CellObject.plain(loop.core, state: .pending, of: Int.self) }
         var lot = ParkingLot()
         let first = lot.enter(waits[0].cell)
         #expect(lot.observer(with: first) === waits[0])

@@ -62,7 +62,7 @@ struct RemoteMisuseTests {
     func foreignWait() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let (loop, other) = (EventLoop.virtual(), EventLoop.virtual())
-            loop.hold()
+            loop.core.hold()
             let group = DispatchGroup()
             startThread(of: group) { _ = try? loop.wait { other.succeeded(1) } }
             try loop.run()

@@ -34,7 +34,7 @@ struct ShutdownTests {
             }
             withExtendedLifetime(promises) { loop.shutdown() }
             #expect(seen.entries == Array(repeating: "shut down", count: futures.count))
-            #expect(loop.isShutDown)
+            #expect(loop.core.isShutDown)
             loop.shutdown()
         }
     }

@@ -13,7 +13,7 @@ struct SubmissionTests {
         try withLoop(driver) { loop in
             let jobs = isSoaking ? 1_000_000 : driver == .libuv ? 50_000 : 5_000
             let (group, log) = (DispatchGroup(), Log(Self.threads))
-            loop.hold()
+            loop.core.hold()
             for thread in 0..<Self.threads {
                 startThread(of: group) {
                     for job in 0..<jobs {
@@ -25,7 +25,7 @@ struct SubmissionTests {
                 }
             }
             try loop.run()
-            loop.letGo()
+            loop.core.letGo()
             group.wait()
             #expect(log.count == Self.threads * jobs)
             #expect(log.isInOrder)
@@ -84,7 +84,7 @@ struct SubmissionTests {
             try withLoop(driver) { loop in
                 let (group, started) = (DispatchGroup(), DispatchSemaphore(value: 0))
                 let (ran, accepted, refused, ended) = (Tally(), Tally(), Tally(), Tally())
-                loop.hold()
+                loop.core.hold()
                 for _ in 0..<Self.threads {
                     startThread(of: group) {
                         for job in 0... {
@@ -107,7 +107,7 @@ struct SubmissionTests {
                     loop.stop()
                 }
                 try loop.run()
-                loop.letGo()
+                loop.core.letGo()
                 loop.shutdown()
                 group.wait()
                 #expect(refused.sum == Self.threads)

@@ -68,9 +68,9 @@ struct WaitTests {
                 }
             }
             // What the thread posts wakes this run, if it does not come before.
-            loop.hold()
+            loop.core.hold()
             loop.submit {
-                RemoteContext.default.execute(on: loop) { waits.wait() }.whenSuccess { loop.letGo() }
+                RemoteContext.default.execute(on: loop) { waits.wait() }.whenSuccess { loop.core.letGo() }
             }.whenSuccess {}
             try loop.run()
             group.wait()
@@ -94,10 +94,10 @@ struct WaitTests {
                         ended.add("\(error)")
                     }
                 }
-                if !loop.isShutDown {
-                    loop.hold()
+                if !loop.core.isShutDown {
+                    loop.core.hold()
                     try loop.run()
-                    loop.letGo()
+                    loop.core.letGo()
                     loop.shutdown()
                 }
                 group.wait()
@@ -182,9 +182,9 @@ struct WaitTests {
                 }
                 group.leave()
             }
-            loop.hold()
+            loop.core.hold()
             try loop.run()
-            loop.letGo()
+            loop.core.letGo()
             loop.shutdown()
             group.wait()
             #expect(ended.entries == ["\(FutureError.shutDown)"])
@@ -212,9 +212,9 @@ struct WaitTests {
                 }
                 group.leave()
             }
-            loop.hold()
+            loop.core.hold()
             try loop.run()
-            loop.letGo()
+            loop.core.letGo()
             loop.shutdown()
             #expect(group.wait(timeout: .now() + 60) == .success)
             #expect(ended.entries == ["\(FutureError.shutDown)"])

@@ -83,7 +83,7 @@ struct AttachTests {
     @Test("a callback finds the attached loop to be the current one, and the host finds none")
     func current() throws {
         try withHost { host, loop in
-            let seen = loop.submit { EventLoop.current === loop }
+            let seen = loop.submit { EventLoop.current == loop }
             #expect(EventLoop.current == nil)
             let isCurrent = try host.run(until: seen)
             #expect(isCurrent && loop.isCurrent)

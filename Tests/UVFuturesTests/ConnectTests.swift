@@ -357,7 +357,7 @@ final class SilentResolver: NameResolver {
     init(on loop: EventLoop) { self.loop = loop }
 
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
-        #expect(loop === self.loop)
+        #expect(loop == self.loop)
         promises.append(loop.makePromise())
         return promises.last!.future
     }

@@ -46,10 +46,10 @@ func withHost(sourceLocation: SourceLocation = #_sourceLocation, _ body: (HostLo
     throws
 {
     let host = HostLoop()
-    weak var freed: EventLoop?
+    weak var freed: LoopCore?
     do {
         let loop = try host.attach()
-        freed = loop
+        freed = loop.core
         try body(host, loop)
         try host.run(until: loop.detach())
         let left = loop.statistics

@@ -27,10 +27,10 @@ struct LoopThreadTests {
 
     @Test("what is pending fails when the thread ends, and the loop is freed with the last handle")
     func pending() throws {
-        weak var freed: EventLoop?
+        weak var freed: LoopCore?
         func use() throws {
             let thread = try EventLoop.onNewThread()
-            freed = thread.loop
+            freed = thread.loop.core
             let started = DispatchSemaphore(value: 0)
             let group = DispatchGroup()
             startThread(of: group) {

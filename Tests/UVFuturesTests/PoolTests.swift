@@ -120,10 +120,10 @@ struct PoolTests {
     @Test("a loop dropped while its cancelled work still runs in the pool waits for it")
     func droppedLoop() throws {
         let (started, gate, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Counter())
-        weak var freed: EventLoop?
+        weak var freed: LoopCore?
         do {
             let loop = try EventLoop()
-            freed = loop
+            freed = loop.core
             let running = RemoteContext.pool.execute(on: loop) {
                 started.signal()
                 gate.wait()

@@ -15,7 +15,7 @@ struct SlowEndTests {
             [kind] in
             try onThread {
                 let (loop, end) = try kind.make()
-                loop.patienceAtEnd = .milliseconds(50)
+                loop.core.patienceAtEnd = .milliseconds(50)
                 let door = Door()
                 for _ in 0..<2 { Future<Void>(on: loop) { await door.wait() }.ignoreFailure() }
                 whenStandardErrorSays("which fail by now") { door.open() }
@@ -36,7 +36,7 @@ struct SlowEndTests {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try onThread {
                 let loop = try EventLoop()
-                loop.patienceAtEnd = .milliseconds(50)
+                loop.core.patienceAtEnd = .milliseconds(50)
                 let door = Door()
                 let server = try TCPServer.listen(
                     host: "127.0.0.1", port: 0, on: loop, awaiting: { _ in await door.wait() })
@@ -57,7 +57,7 @@ struct SlowEndTests {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try onThread {
                 let loop = try EventLoop()
-                loop.patienceAtEnd = .milliseconds(50)
+                loop.core.patienceAtEnd = .milliseconds(50)
                 let (begun, door) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                 let job = RemoteContext.pool.execute(on: loop) {
                     begun.signal()
@@ -82,7 +82,7 @@ struct SlowEndTests {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             try onThread {
                 let loop = try EventLoop()
-                #expect(loop.patienceAtEnd == .seconds(5))
+                #expect(loop.core.patienceAtEnd == .seconds(5))
                 Future<Void>(on: loop) { try await loop.sleep(for: .seconds(100)).value }.ignoreFailure()
                 RemoteContext.pool.execute(on: loop) {}.ignoreFailure()
                 try loop.run(for: .milliseconds(1))

@@ -167,15 +167,6 @@ private func put(_ descriptor: CInt, at number: CInt) {
     close(descriptor)
 }
 
-/// Whether it is open, and not for a timer of Dispatch's, which the tests themselves may cause.
-private func isOpen(_ descriptor: CInt) -> Bool {
-    guard fcntl(descriptor, F_GETFD) >= 0 else { return false }
-    return (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"))
-        != "anon_inode:[timerfd]"
-}
-
-private func openDescriptors() -> Set<CInt> { Set((0..<1024).filter(isOpen)) }
-
 /// Whether it stands for `/dev/null`.
 private func isNothing(_ descriptor: CInt) -> Bool {
     var (status, nothing) = (stat(), stat())

@@ -251,3 +251,12 @@ final class Progress: Sendable {
 
     func count(for port: Int) -> Int { counts.withLock { $0[port] ?? 0 } }
 }
+
+/// Whether it is open, and not for a timer of Dispatch's, which the tests themselves may cause.
+func isOpen(_ descriptor: CInt) -> Bool {
+    guard fcntl(descriptor, F_GETFD) >= 0 else { return false }
+    return (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"))
+        != "anon_inode:[timerfd]"
+}
+
+func openDescriptors() -> Set<CInt> { Set((0..<1024).filter(isOpen)) }

@@ -262,10 +262,10 @@ struct UVLoopTests {
 
     @Test("a loop goes when nobody holds it any more, and its driver with it")
     func releases() throws {
-        weak var released: EventLoop?
+        weak var released: LoopCore?
         do {
             let loop = try EventLoop()
-            released = loop
+            released = loop.core
             try loop.run(until: loop.sleep(for: .zero))
             #expect(released != nil)
         }

@@ -9,8 +9,8 @@ public final class CancellationSource {
     private let condition: TokenCondition
 
     public init(on loop: EventLoop) {
-        loop.checkThread()
-        signal = CellObject.plain(loop, state: .pending, of: Void.self)
+        loop.core.checkThread()
+        signal = CellObject.plain(loop.core, state: .pending, of: Void.self)
         condition = .signal(signal)
     }
 

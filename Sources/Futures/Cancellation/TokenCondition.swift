@@ -11,9 +11,9 @@ final class TokenCondition {
     }
 
     private let kind: Kind
-    let loop: EventLoop
+    let loop: LoopCore
 
-    private init(_ kind: Kind, on loop: EventLoop) {
+    private init(_ kind: Kind, on loop: LoopCore) {
         self.kind = kind
         self.loop = loop
     }

@@ -57,7 +57,7 @@ final class TokenWatch: Producer {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     fileprivate func addTokenAction(_ action: @escaping () -> Void) {
         tokenActions.append(action)
         hasTheDead = true

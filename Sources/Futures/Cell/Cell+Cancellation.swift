@@ -181,7 +181,7 @@ enum PendingCancellation {
     case hook(() -> Void)
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Asks `cell` to cancel, and releases the reference to it. Requests of producers that wait for others, which
     /// wait for others, are a list of work, so that none of them recurses into the next.
     fileprivate func requestCancellation(of cell: Cell) {

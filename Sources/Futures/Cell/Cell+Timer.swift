@@ -1,4 +1,4 @@
-extension EventLoop {
+extension LoopCore {
     /// Makes a pending cell one of the loop's timers.
     @inline(__always)
     func startTimer(_ object: CellObject, deadline: UInt64, keepsAlive: Bool) {

@@ -54,7 +54,7 @@ extension Future {
     func until(_ token: CancellationToken, cancellingSource: Bool = true) -> Future {
         guard let condition = token.condition else { return self }
         guard cell.cell.isOf(condition.loop) else { Misuse.foreignToken() }
-        let child = CellObject.plain(loop, state: .pending, of: Value.self)
+        let child = CellObject.plain(loop.core, state: .pending, of: Value.self)
         if condition.isMet {
             ignoreFailure()
             if cancellingSource { cancel() }

@@ -13,7 +13,7 @@ final class CellObject {
 
     /// A cell in its first state. The caller fills the slot.
     @usableFromInline
-    init(_ loop: borrowing EventLoop, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior) {
+    init(_ loop: borrowing LoopCore, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(
             Unmanaged.passUnretained(loop), state: state, flags: flags, behavior: behavior)
         #if DEBUG
@@ -139,7 +139,7 @@ struct Cell: Equatable {
 @safe
 private struct CellContent {
     var slot: (UInt, UInt, UInt) = (0, 0, 0)
-    let loop: Unmanaged<EventLoop>
+    let loop: Unmanaged<LoopCore>
     let behavior: Cell.Behavior
     var producer: Unmanaged<Producer>?
     var source: Cell?
@@ -152,7 +152,7 @@ private struct CellContent {
     var interest: Cell.Interest = []
 
     init(
-        _ loop: Unmanaged<EventLoop>, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior
+        _ loop: Unmanaged<LoopCore>, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior
     ) {
         unsafe self.loop = loop
         self.behavior = behavior
@@ -242,15 +242,15 @@ extension Cell {
 
     var behavior: Behavior { unsafe content.pointee.behavior }
 
-    var loop: EventLoop { unsafe content.pointee.loop.takeUnretainedValue() }
+    var loop: LoopCore { unsafe content.pointee.loop.takeUnretainedValue() }
 
     /// The loop, without the reference counting that `loop` costs.
     @inline(__always)
-    func withLoop<Result>(_ body: (EventLoop) -> Result) -> Result {
+    func withLoop<Result>(_ body: (LoopCore) -> Result) -> Result {
         unsafe content.pointee.loop._withUnsafeGuaranteedRef(body)
     }
 
-    func isOf(_ loop: EventLoop) -> Bool {
+    func isOf(_ loop: LoopCore) -> Bool {
         unsafe content.pointee.loop.toOpaque() == Unmanaged.passUnretained(loop).toOpaque()
     }
 

@@ -3,7 +3,7 @@
 
 extension CellObject {
     @usableFromInline
-    var loop: EventLoop { cell.loop }
+    var loop: LoopCore { cell.loop }
 
     /// Whether the future has completed, in whichever way.
     @usableFromInline

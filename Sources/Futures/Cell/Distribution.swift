@@ -1,4 +1,4 @@
-extension EventLoop {
+extension LoopCore {
     /// Hands on the outcome of a cell with several consumers, or with some that it passes through.
     func distribute(_ cell: Cell) {
         guard !isDistributing else {

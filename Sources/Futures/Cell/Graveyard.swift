@@ -33,7 +33,7 @@ final class Graveyard {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// How many releases of slots may be nested on the stack.
     private static let maximumDepth = 16
 
@@ -46,7 +46,7 @@ extension EventLoop {
 
     /// Releases the content of a dying cell's slot, now if the stack is shallow.
     func releaseSlot(of cell: Cell, _ event: Cell.Event) {
-        if releaseDepth < EventLoop.maximumDepth {
+        if releaseDepth < LoopCore.maximumDepth {
             releaseDepth += 1
             cell.behavior(event, cell, cell)
             releaseDepth -= 1
@@ -58,7 +58,7 @@ extension EventLoop {
 
     /// Releases the reference to a cell that a dying cell had.
     func release(_ cell: Cell) {
-        if releaseDepth < EventLoop.maximumDepth {
+        if releaseDepth < LoopCore.maximumDepth {
             releaseDepth += 1
             cell.release()
             releaseDepth -= 1
@@ -85,7 +85,7 @@ extension EventLoop {
     }
 
     private func emptyGraveyard() {
-        releaseDepth = EventLoop.maximumDepth
+        releaseDepth = LoopCore.maximumDepth
         let coffin = CellObject.plain(self, state: .pending, of: Void.self)
         while !graveyard.isEmpty { graveyard.empty(with: coffin) }
         releaseDepth = 0

@@ -32,7 +32,7 @@ struct PromiseList {
     var any: Cell? { first }
 }
 
-extension EventLoop {
+extension LoopCore {
     func failPromises(_ error: any Error) {
         while let cell = promises.any {
             promises.remove(cell)

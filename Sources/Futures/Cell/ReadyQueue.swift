@@ -68,7 +68,7 @@ struct ReadyQueue {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Runs the step of the next cell, and releases the queue's reference; `false` if the queue is empty.
     @inline(__always)
     func runNext() -> Bool {

@@ -15,7 +15,7 @@ extension Step {
 extension CellObject {
     /// A completed or promised cell: nothing to run. A completed one needs its value.
     @inlinable
-    static func plain<Value>(_ loop: EventLoop, state: Cell.State, of _: Value.Type) -> CellObject {
+    static func plain<Value>(_ loop: LoopCore, state: Cell.State, of _: Value.Type) -> CellObject {
         let behavior = Cell.Behavior { event, cell, source in
             switch event {
             case .dropValue: _ = cell.takeSlot(as: Value.self)
@@ -29,7 +29,7 @@ extension CellObject {
 
     /// A pending cell that keeps `step` until something runs it.
     @inlinable
-    static func waiting<S: Step>(_ loop: EventLoop, step: S) -> CellObject {
+    static func waiting<S: Step>(_ loop: LoopCore, step: S) -> CellObject {
         let object = CellObject(
             loop, state: .pending, flags: [.hasStep, .trivial(S.Output.self)], behavior: behavior(of: S.self))
         object.initializeSlot(step)

@@ -1,10 +1,10 @@
 /// Runs a closure within the call that completes or cancels a future, before its consumers run. It is no consumer
 /// and does not answer requests. Hooks that end the futures of others are nested a few deep, and then run in a row.
 final class EndHook: Producer {
-    private unowned let loop: EventLoop
+    private unowned let loop: LoopCore
     private let body: () -> Void
 
-    init(on loop: EventLoop, _ body: @escaping () -> Void) {
+    init(on loop: LoopCore, _ body: @escaping () -> Void) {
         self.loop = loop
         self.body = body
     }
@@ -20,7 +20,7 @@ extension Future {
     /// A future with this outcome, after `body` has run: exactly once, at once if this one has completed.
     func onEnd(_ body: @escaping () -> Void) -> Future {
         let child = branch()
-        if child.isCompleted { body() } else { child.cell.setProducer(EndHook(on: loop, body)) }
+        if child.isCompleted { body() } else { child.cell.setProducer(EndHook(on: loop.core, body)) }
         return child
     }
 }

@@ -53,7 +53,7 @@ extension Future {
     ///
     /// The signals themselves run on. Traps if one is of another loop.
     public func abort(when signals: [Future<Void>]) -> Future<Value> {
-        let target = CellObject.plain(loop, state: .pending, of: Value.self)
+        let target = CellObject.plain(loop.core, state: .pending, of: Value.self)
         let group = Group(target: target, cancelRemaining: .always)
         group.wait(for: cell, step: CompleteObserver<Value> { target.complete($0) })
         for signal in signals {

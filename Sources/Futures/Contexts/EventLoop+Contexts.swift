@@ -4,19 +4,21 @@ extension EventLoop {
     /// With ``LocalContext/current`` each callback runs where the one that registered it ran. Setting it to
     /// ``LocalContext/default`` sets it back. What has been registered before stays where it is.
     public var defaultContext: LocalContext {
-        get { contexts.standard }
+        get { core.contexts.standard }
         set {
-            checkThread()
-            contexts.standard = newValue == .default ? .loop : newValue
+            core.checkThread()
+            core.contexts.standard = newValue == .default ? .loop : newValue
         }
     }
 
     /// The context of the callback that runs now, or ``LocalContext/loop`` if none does.
     public var currentContext: LocalContext {
-        checkThread()
-        return contexts.running
+        core.checkThread()
+        return core.contexts.running
     }
+}
 
+extension LoopCore {
     /// Queues a consumer, whose reference is taken over, where its context says, to run on its completed source.
     func dispatch(_ cell: Cell, source: Cell) {
         // A loop that has been shut down looks after its ready queue only.

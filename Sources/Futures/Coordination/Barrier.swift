@@ -8,7 +8,7 @@ public final class Barrier {
     public init(parties: Int, on loop: EventLoop) {
         if parties < 1 { Misuse.size(parties, of: "A barrier", atLeast: 1) }
         self.parties = parties
-        line = WaitLine(on: loop, name: "barrier")
+        line = WaitLine(on: loop.core, name: "barrier")
     }
 
     /// How many have arrived and wait for the others.

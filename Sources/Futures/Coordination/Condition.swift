@@ -7,7 +7,7 @@ public final class Condition {
     private var breakage: (any Error)?
 
     public init(on loop: EventLoop) {
-        line = WaitLine(on: loop, name: "condition")
+        line = WaitLine(on: loop.core, name: "condition")
     }
 
     public var loop: EventLoop { line.loop }
@@ -24,7 +24,7 @@ public final class Condition {
     public func wait(
         token: CancellationToken = .none, until predicate: @escaping () throws -> Bool
     ) -> Future<Void> {
-        loop.checkThread()
+        loop.core.checkThread()
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         do {
             if try predicate() { return loop.succeeded() }
@@ -40,19 +40,19 @@ public final class Condition {
 
     /// Wakes the one who has waited longest.
     public func signal() {
-        loop.checkThread()
+        loop.core.checkThread()
         _ = line.give(())
     }
 
     /// Wakes all who wait now.
     public func broadcast() {
-        loop.checkThread()
+        loop.core.checkThread()
         line.succeed()
     }
 
     /// Fails all who wait, and all who will.
     public func `break`(_ error: any Error) {
-        loop.checkThread()
+        loop.core.checkThread()
         breakage = error
         line.fail(error)
     }

@@ -9,21 +9,21 @@ public final class Event {
     }
 
     init(on loop: EventLoop, name: String) {
-        line = WaitLine(on: loop, name: name)
+        line = WaitLine(on: loop.core, name: name)
     }
 
     public var loop: EventLoop { line.loop }
 
     /// Ends the wait of all who wait, and of all who will, until ``reset()``.
     public func set() {
-        loop.checkThread()
+        loop.core.checkThread()
         isSet = true
         line.succeed()
     }
 
     /// From now on one waits again.
     public func reset() {
-        loop.checkThread()
+        loop.core.checkThread()
         isSet = false
     }
 

@@ -14,9 +14,9 @@ public final class FutureCache<Key: Hashable, Value> {
     private var used = Line<CacheEntry<Key, Value>>()
 
     public init(costLimit: Int = .max, on loop: EventLoop) {
-        loop.checkThread()
+        loop.core.checkThread()
         self.costLimit = costLimit
-        self.loop = loop
+        self.loop = loop.core
     }
 
     /// How many values there are, those included that have expired and were not looked for since.
@@ -55,7 +55,7 @@ public final class FutureCache<Key: Hashable, Value> {
 
     /// The value for `key`, if there is one that has not expired. Counts as a use of it.
     public func value(for key: Key) -> Value? {
-        loop.checkThread()
+        loop.core.checkThread()
         guard let entry = entries[key], let value = entry.value else { return nil }
         if let expiry = entry.expiry, loop.instant >= expiry {
             remove(entry)
@@ -68,7 +68,7 @@ public final class FutureCache<Key: Hashable, Value> {
 
     /// Keeps `value` for `key`, in place of what was there. Traps if `cost` or `expiresAfter` is negative.
     public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
-        loop.checkThread()
+        loop.core.checkThread()
         remove(key)
         let entry = CacheEntry<Key, Value>(key)
         entry.cost = cost
@@ -82,13 +82,13 @@ public final class FutureCache<Key: Hashable, Value> {
 
     /// Drops the value for `key`. A fetch under way goes on for those who wait for it; its value is not kept.
     public func remove(_ key: Key) {
-        loop.checkThread()
+        loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }
     }
 
     /// Drops all values, and does not keep those of fetches under way.
     public func removeAll() {
-        loop.checkThread()
+        loop.core.checkThread()
         let dropped = entries
         entries = [:]
         _ = used.takeAll()

@@ -17,8 +17,8 @@ public final class FutureChannel<Element> {
     public init(capacity: Int, on loop: EventLoop) {
         if capacity < 0 { Misuse.size(capacity, of: "A channel", atLeast: 0) }
         self.capacity = capacity
-        pushes = WaitLine(on: loop, name: "channel")
-        pops = WaitLine(on: loop, name: "channel")
+        pushes = WaitLine(on: loop.core, name: "channel")
+        pops = WaitLine(on: loop.core, name: "channel")
     }
 
     public var loop: EventLoop { pops.loop }
@@ -44,7 +44,7 @@ public final class FutureChannel<Element> {
 
     /// Pushes `element` if that needs no waiting; otherwise, and if the channel is closed, `false`.
     public func tryPush(_ element: Element) -> Bool {
-        loop.checkThread()
+        loop.core.checkThread()
         guard !isClosed else { return false }
         if pops.give(element) { return true }
         guard elements.count < capacity else { return false }
@@ -62,7 +62,7 @@ public final class FutureChannel<Element> {
 
     /// The next element, if there is one.
     public func tryPop() -> Element? {
-        loop.checkThread()
+        loop.core.checkThread()
         guard let element = elements.takeFirst() else { return takePushed() }
         if let next = takePushed() { elements.append(next) }
         return element
@@ -71,7 +71,7 @@ public final class FutureChannel<Element> {
     /// Refuses pushes from now on; pushes that wait still get through. Pops fail with `error`, by default
     /// ``FutureError/closed(_:)``, when all elements are gone.
     public func close(with error: (any Error)? = nil) {
-        loop.checkThread()
+        loop.core.checkThread()
         guard !isClosed else { return }
         let error = error ?? pops.closedError
         closedError = error
@@ -80,7 +80,7 @@ public final class FutureChannel<Element> {
 
     /// Drops all elements, fails all who wait, and refuses pushes and pops from now on.
     public func abort(with error: any Error) {
-        loop.checkThread()
+        loop.core.checkThread()
         closedError = error
         let dropped = elements
         elements = Fifo()

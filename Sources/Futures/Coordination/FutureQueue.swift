@@ -10,7 +10,7 @@ public final class FutureQueue<Resource> {
     /// How many operations may run at a time. Lowering it stops none. Traps unless it is positive.
     public var maxConcurrent: Int {
         didSet {
-            loop.checkThread()
+            loop.core.checkThread()
             Self.check(maxConcurrent)
             startNext()
         }
@@ -37,7 +37,7 @@ public final class FutureQueue<Resource> {
         Self.check(maxConcurrent)
         self.resource = resource
         self.maxConcurrent = maxConcurrent
-        self.loop = loop
+        self.loop = loop.core
         emptied = Event(on: loop, name: "queue")
         emptied.set()
     }
@@ -69,9 +69,9 @@ public final class FutureQueue<Resource> {
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
-        loop.checkThread()
+        loop.core.checkThread()
         if let closedError { return loop.failed(closedError) }
-        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
         let queued = QueuedOperation(on: loop, priority: priority, operation: operation, ended: ended)
         append(queued)
         emptied.reset()
@@ -92,7 +92,7 @@ public final class FutureQueue<Resource> {
     /// Takes nothing any more: `enqueue` fails with `error`, by default ``FutureError/closed(_:)``. What was
     /// enqueued before still runs. Does nothing the second time.
     public func close(with error: (any Error)? = nil) {
-        loop.checkThread()
+        loop.core.checkThread()
         if !isClosed { closedError = error ?? FutureError.closed("queue") }
     }
 
@@ -100,7 +100,7 @@ public final class FutureQueue<Resource> {
     /// Afterwards the queue takes new operations, unless `close` is `true`.
     public func abort(with error: any Error, close: Bool = false) {
         if close { self.close(with: error) }
-        loop.checkThread()
+        loop.core.checkThread()
         var operations = running.takeAll()
         let waiting = waiting
         self.waiting = []
@@ -133,7 +133,7 @@ public final class FutureQueue<Resource> {
     private func startNext() {
         guard !isStarting, running.count < maxConcurrent, !waiting.isEmpty else { return }
         isStarting = true
-        loop.enqueue { [self] in
+        loop.core.enqueue { [self] in
             isStarting = false
             guard running.count < maxConcurrent, let operation = waiting.first?.line.first else { return }
             remove(operation)
@@ -147,7 +147,7 @@ public final class FutureQueue<Resource> {
     private func tellEmptyChange() {
         guard !isTelling else { return }
         isTelling = true
-        loop.enqueue { [self] in
+        loop.core.enqueue { [self] in
             isTelling = false
             if isEmpty { emptied.set() }
             guard isEmpty != toldEmpty else { return }

@@ -8,13 +8,13 @@ public final class Gate: PermitIssuer {
     public private(set) var isClosed = false
 
     public init(on loop: EventLoop) {
-        self.loop = loop
+        self.loop = loop.core
         isDeserted = Event(on: loop, name: "gate")
     }
 
     /// Who calls it is inside until the permit is released. Throws ``FutureError/closed(_:)`` if the gate is.
     public func enter() throws(FutureError) -> Permit {
-        loop.checkThread()
+        loop.core.checkThread()
         guard !isClosed else { throw .closed("gate") }
         count += 1
         return Permit(self, count: 1)
@@ -36,7 +36,7 @@ public final class Gate: PermitIssuer {
     /// Lets nobody in any more. Completes when all have left. Can be called again.
     @discardableResult
     public func close() -> Future<Void> {
-        loop.checkThread()
+        loop.core.checkThread()
         isClosed = true
         if count == 0 { isDeserted.set() }
         return isDeserted.wait()

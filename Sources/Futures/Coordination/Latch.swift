@@ -15,7 +15,7 @@ public final class Latch {
     /// Does nothing once the count is zero. Traps if `steps` is negative.
     public func countDown(by steps: Int = 1) {
         if steps < 0 { Misuse.size(steps, of: "A step of a latch", atLeast: 0) }
-        isDown.loop.checkThread()
+        isDown.loop.core.checkThread()
         count -= min(steps, count)
         if count == 0 { isDown.set() }
     }

@@ -23,7 +23,7 @@ public final class Permit {
     /// Gives it back. Does nothing the second time.
     public func release() {
         guard let issuer else { return }
-        issuer.loop.checkThread()
+        issuer.loop.core.checkThread()
         self.issuer = nil
         issuer.takeBack(count)
     }

@@ -13,7 +13,7 @@ final class QueuedOperation: Producer, LineMember {
         on loop: EventLoop, priority: Int, operation: @escaping () throws -> Future<Value>,
         ended: @escaping (QueuedOperation) -> Void
     ) {
-        target = CellObject.plain(loop, state: .pending, of: Value.self)
+        target = CellObject.plain(loop.core, state: .pending, of: Value.self)
         self.priority = priority
         self.ended = ended
         start = { target in

@@ -22,7 +22,7 @@ public final class Semaphore: PermitIssuer {
         limit = count
         available = count
         self.name = name
-        line = WaitLine(on: loop, name: name)
+        line = WaitLine(on: loop.core, name: name)
         line.onDeparture = { [unowned self] in grant() }
     }
 
@@ -49,7 +49,7 @@ public final class Semaphore: PermitIssuer {
 
     /// `count` permits in one, if they are to be had now and nobody waits; otherwise `nil`.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
-        loop.checkThread()
+        loop.core.checkThread()
         guard breakage == nil, line.isEmpty, (1...limit).contains(count), count <= available else {
             return nil
         }
@@ -70,7 +70,7 @@ public final class Semaphore: PermitIssuer {
 
     /// Fails all requests that wait, and all later ones. Permits that are out may still be used.
     public func `break`(_ error: any Error) {
-        loop.checkThread()
+        loop.core.checkThread()
         guard breakage == nil else { return }
         breakage = error
         line.fail(error)

@@ -4,7 +4,7 @@ final class SharedWork<Value>: Producer {
     private let ended: (SharedWork) -> Void
 
     init(on loop: EventLoop, ended: @escaping (SharedWork) -> Void) {
-        cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        cell = CellObject.plain(loop.core, state: .pending, of: Value.self)
         self.ended = ended
         super.init()
         cell.setProducer(self)

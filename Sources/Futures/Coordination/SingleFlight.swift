@@ -27,9 +27,9 @@ public final class SingleFlights<Key: Hashable, Value> {
 
     /// With `coalescing`, work starts in the loop's next turn, for all who ask for it in this one.
     public init(coalescing: Bool = false, on loop: EventLoop) {
-        loop.checkThread()
+        loop.core.checkThread()
         isCoalescing = coalescing
-        self.loop = loop
+        self.loop = loop.core
     }
 
     /// For how many keys work is under way.

@@ -8,7 +8,7 @@ final class LineWaiter<Payload>: Producer, LineMember {
     var place: Int?
     fileprivate unowned var line: WaitLine<Payload>?
 
-    init<Value>(_ loop: EventLoop, of _: Value.Type, payload: Payload) {
+    init<Value>(_ loop: LoopCore, of _: Value.Type, payload: Payload) {
         target = CellObject.plain(loop, state: .pending, of: Value.self)
         self.payload = payload
         super.init()
@@ -27,13 +27,13 @@ final class LineWaiter<Payload>: Producer, LineMember {
 
 /// Futures that wait for their turn, in order. When it is released those that still wait fail.
 final class WaitLine<Payload> {
-    let loop: EventLoop
+    let loop: LoopCore
     private let name: String
     private var waiters = Line<LineWaiter<Payload>>()
     /// Called when one has left that was not taken: it was cancelled, or the loop was shut down.
     var onDeparture: () -> Void = {}
 
-    init(on loop: EventLoop, name: String) {
+    init(on loop: LoopCore, name: String) {
         loop.checkThread()
         self.loop = loop
         self.name = name

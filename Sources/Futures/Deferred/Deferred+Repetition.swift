@@ -50,7 +50,8 @@ extension Deferred {
                 throw complaint
             }
             return Rerun(
-                loop: loop, interest: interest, maxRepetitions: maxRepetitions ?? .max, delay: { _ in delay },
+                loop: loop, interest: interest, maxRepetitions: maxRepetitions ?? .max,
+                delay: { _ in delay },
                 run: { _ in start(on: loop) }, decide: { result, _ in try decide(result) }
             ).start()
         }

@@ -4,7 +4,7 @@
 /// recipe, so that repeating the end of a chain repeats all of it. It keeps its closures as long as it lives, and no
 /// outcome.
 public struct Deferred<Value> {
-    private let recipe: (EventLoop) throws -> Future<Value>
+    private let recipe: (LoopCore) throws -> Future<Value>
 
     /// Work that is started by `recipe`, whose error, if it throws, is the outcome.
     public init(_ recipe: @escaping () throws -> Future<Value>) {
@@ -20,7 +20,7 @@ public struct Deferred<Value> {
         }
     }
 
-    init(_ recipe: @escaping (EventLoop) throws -> Future<Value>) { self.recipe = recipe }
+    init(_ recipe: @escaping (LoopCore) throws -> Future<Value>) { self.recipe = recipe }
 
     /// What has `result` as its outcome each time.
     public static func completed(_ result: Result<Value, any Error>) -> Deferred {
@@ -38,7 +38,7 @@ public struct Deferred<Value> {
     /// Each call starts it again. Cancelling the future, or `token`, reaches the work; with a token that is cancelled
     /// already it is not started. Traps if there is neither loop, and if the recipe returns a future of another one.
     public func start(on loop: EventLoop? = nil, token: CancellationToken = .none) -> Future<Value> {
-        guard let loop = loop ?? EventLoop.current else { Misuse.noLoop() }
+        guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         do {

@@ -29,8 +29,8 @@ extension EventLoop {
     ) -> Future<[Result<Value, any Error>]> {
         let body = placed(body, on: context)
         return traverse(elements, limit: limit, into: [Result<Value, any Error>?](), token) {
-            [unowned self] element in
-            do { return try body(element) } catch { return failed(error) }
+            [unowned core] element in
+            do { return try body(element) } catch { return core.failed(error) }
         } take: { results, result, index in
             results.place(result, at: index)
         } conclude: { results in
@@ -101,10 +101,10 @@ extension EventLoop {
         take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
         conclude: @escaping (Total) -> Value
     ) -> Future<Value> {
-        checkThread()
+        core.checkThread()
         guard !token.isCancelled else { return failed(CancellationError()) }
         guard limit > 0 else { return failed(FutureError.unsuitableLimit(limit)) }
-        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        let cell = CellObject.plain(core, state: .pending, of: Value.self)
         Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take, conclude: conclude)
             .start()
         return Future(cell).until(token)
@@ -115,7 +115,7 @@ extension EventLoop {
         _ body: @escaping (Element) throws -> Future<Value>, on context: LocalContext?
     ) -> (Element) throws -> Future<Value> {
         guard let context else { return body }
-        return { [unowned self] element in flatSubmit(on: context) { try body(element) } }
+        return { [unowned core] element in core.flatSubmit(on: context) { try body(element) } }
     }
 }
 

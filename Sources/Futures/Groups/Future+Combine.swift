@@ -13,8 +13,8 @@ public func combine<each Value>(
         missing += 1
     }
     guard let loop = loop ?? EventLoop.current else { Misuse.noLoop() }
-    loop.checkThread()
-    let target = CellObject.plain(loop, state: .pending, of: (repeat each Value).self)
+    loop.core.checkThread()
+    let target = CellObject.plain(loop.core, state: .pending, of: (repeat each Value).self)
     let group = Group(target: target, cancelRemaining: cancelRemaining)
     let combination = Combination(
         Gathering(group: group), missing: missing, parts: repeat Part<each Value>())

@@ -60,7 +60,7 @@ extension Future {
     ) -> Future<[(index: Int, result: Result<Value, any Error>)]> {
         let futures = Array(futures)
         guard count > 0, count <= futures.count else {
-            let loop = EventLoop.ofGroup(futures.map(\.cell), loop)
+            let loop = LoopCore.ofGroup(futures.map(\.cell), loop)
             guard count != 0 else { return loop.succeeded([]).until(token) }
             return loop.failed(
                 FutureError.invalidArgument(

@@ -97,11 +97,11 @@ extension Group {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// The loop of a group of `cells`, which `loop` is if it is given. Checks the thread.
     @usableFromInline
-    static func ofGroup(_ cells: [CellObject], _ loop: EventLoop?) -> EventLoop {
-        guard let loop = loop ?? cells.first?.loop ?? EventLoop.current else { Misuse.noLoop() }
+    static func ofGroup(_ cells: [CellObject], _ loop: EventLoop?) -> LoopCore {
+        guard let loop = loop?.core ?? cells.first?.loop ?? EventLoop.current?.core else { Misuse.noLoop() }
         loop.checkThread()
         return loop
     }

@@ -8,7 +8,13 @@ extension EventLoop {
     /// May be called in a callback of the loop. The second call returns the same future.
     /// Traps on a loop that is not attached.
     public func detach() -> Future<Void> {
-        checkThread()
+        core.checkThread()
+        return core.beginDetaching()
+    }
+}
+
+extension LoopCore {
+    fileprivate func beginDetaching() -> Future<Void> {
         guard isAttached else { Misuse.notAttached() }
         if let detachment { return Future(detachment.outcome) }
         if phase == .closed { return succeeded() }
@@ -50,7 +56,7 @@ extension EventLoop {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// The host has closed the driver's handles itself: nothing can be called any more, so all ends now.
     package func hostHasClosed() {
         StandardError.print(

@@ -4,10 +4,14 @@ extension EventLoop {
     ///
     /// Takes time in proportion to what is alive. The text is not for programs: it may change with any release.
     public func dump() -> String {
-        ([figures] + driver.openHandles.map { "handle: \($0)" } + pendingPromises).joined(separator: "\n")
+        ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.pendingPromises).joined(
+            separator: "\n")
     }
 
-    private var figures: String {
+}
+
+extension LoopCore {
+    fileprivate var figures: String {
         let now = statistics
         return "event loop: \(now.futures) futures, \(now.promises) promises, \(now.timers) timers, "
             + "\(now.handles) handles, of which \(now.connections) are connections; \(now.readyCallbacks) callbacks "
@@ -20,7 +24,7 @@ extension EventLoop {
         duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
     }
 
-    private var pendingPromises: [String] {
+    fileprivate var pendingPromises: [String] {
         #if DEBUG
             var counts: [String: Int] = [:]
             promises.visit { cell in

@@ -5,15 +5,7 @@ extension EventLoop {
     /// shut down. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool {
-        guard isCurrent else { return inbox.add(job, waking: self) }
-        guard phase != .closed else { return false }
-        enqueue(job)
-        return true
-    }
-
-    /// Runs `job` now if this is the loop's thread, else as ``execute(_:)`` does. Any thread.
-    func executeAtOnce(_ job: @escaping @Sendable () -> Void) {
-        if isCurrent { job() } else { execute(job) }
+        withCore { $0.accept(job) }
     }
 
     /// Calls `body` later, on this thread: from the ready queue, or on another `context`.
@@ -22,10 +14,12 @@ extension EventLoop {
     /// waits for a result ``submit(on:token:_:)``. Keeps ``run()`` from returning until `body` has run. A loop that has
     /// been shut down releases it unrun.
     public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
-        checkThread()
-        let cell = CellObject.waiting(self, step: JobStep(body: body))
-        cell.markObserved()
-        submit(cell, on: context)
+        withCore { core in
+            core.checkThread()
+            let cell = CellObject.waiting(core, step: JobStep(body: body))
+            cell.markObserved()
+            core.submit(cell, on: context)
+        }
     }
 
     /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
@@ -36,18 +30,13 @@ extension EventLoop {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> Value
     ) -> Future<Value> {
-        checkThread()
-        guard !token.isCancelled else { return failed(CancellationError()) }
-        let cell = CellObject.waiting(self, step: SubmitStep(body: body))
-        submit(cell, on: context)
-        return Future<Value>(cell).ending(with: token)
-    }
-
-    @usableFromInline
-    func submit(_ cell: CellObject, on context: LocalContext) {
-        cell.cell.place(Cell.Interest.all.on(context))
-        dispatch(cell)
-        releaseTheDead()
+        withCore { core in
+            core.checkThread()
+            guard !token.isCancelled else { return failed(CancellationError()) }
+            let cell = CellObject.waiting(core, step: SubmitStep(body: body))
+            core.submit(cell, on: context)
+            return Future<Value>(cell).ending(with: token)
+        }
     }
 
     /// Runs `body` on the loop and returns what it returns, or throws what it throws. Any thread.
@@ -59,6 +48,27 @@ extension EventLoop {
             let accepted = execute { continuation.resume(with: Result(catching: body)) }
             if !accepted { continuation.resume(throwing: FutureError.shutDown) }
         }
+    }
+}
+
+extension LoopCore {
+    fileprivate func accept(_ job: @escaping @Sendable () -> Void) -> Bool {
+        guard isCaller else { return inbox.add(job, waking: self) }
+        guard phase != .closed else { return false }
+        enqueue(job)
+        return true
+    }
+
+    /// Runs `job` now if this is the loop's thread, else as ``execute(_:)`` does. Any thread.
+    func executeAtOnce(_ job: @escaping @Sendable () -> Void) {
+        if isCaller { job() } else { execute(job) }
+    }
+
+    @usableFromInline
+    func submit(_ cell: CellObject, on context: LocalContext) {
+        cell.cell.place(Cell.Interest.all.on(context))
+        dispatch(cell)
+        releaseTheDead()
     }
 }
 

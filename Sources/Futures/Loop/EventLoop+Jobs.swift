@@ -1,6 +1,6 @@
 /// The jobs of other threads share one place in the ready queue, where some of them run at a time: a place for each would
 /// cost as much as a future.
-extension EventLoop {
+extension LoopCore {
     /// How many run before others in the ready queue get their chance.
     private static let share = 64
 
@@ -29,7 +29,7 @@ extension EventLoop {
         var running = JobList()
         swap(&running, &jobs)
         // One at a time where each is watched.
-        let share = min(slowCallbacks == nil ? EventLoop.share : 1, jobAllowance)
+        let share = min(slowCallbacks == nil ? LoopCore.share : 1, jobAllowance)
         jobAllowance -= share
         for _ in 0..<share {
             guard let job = running.takeFirst() else { break }
@@ -42,7 +42,7 @@ extension EventLoop {
 }
 
 private struct JobsStep: Step {
-    let loop: EventLoop
+    let loop: LoopCore
 
     func run(source: Cell, target: Cell) { loop.runJobs() }
 

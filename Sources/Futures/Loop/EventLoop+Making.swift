@@ -11,38 +11,45 @@ extension EventLoop {
     /// A future that has completed with `value`.
     @inlinable
     public func succeeded<Value>(_ value: Value) -> Future<Value> {
-        checkThread()
-        let cell = CellObject.plain(self, state: .success, of: Value.self)
+        let cell = withCore { core in
+            core.checkThread()
+            return CellObject.plain(core, state: .success, of: Value.self)
+        }
         cell.initializeSlot(value)
         return Future(cell)
     }
 
     /// A future that has completed. One and the same for all calls while the loop runs, so it costs nothing.
     public func succeeded() -> Future<Void> {
-        checkThread()
-        if let completedVoid { return Future(completedVoid) }
-        return makeCompletedVoid()
-    }
-
-    @inline(never)
-    private func makeCompletedVoid() -> Future<Void> {
-        let cell = CellObject.plain(self, state: .success, of: Void.self)
-        if isRunning || isTurning { completedVoid = cell }
-        return Future(cell)
+        withCore { Future($0.takeCompletedVoid()) }
     }
 
     /// A future that has failed with `error`, or is cancelled if `error` stands for cancellation.
     @inlinable
     public func failed<Value>(_ error: any Error, of _: Value.Type = Value.self) -> Future<Value> {
-        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        let cell = withCore { CellObject.plain($0, state: .pending, of: Value.self) }
         cell.fail(error)
         return Future(cell)
     }
 
     /// The same, with what has failed for the line that is printed if nobody hears of it.
     package func failed<Value>(_ error: any Error, subject: String) -> Future<Value> {
-        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        let cell = CellObject.plain(core, state: .pending, of: Value.self)
         cell.cell.fail(error, of: subject)
         return Future(cell)
+    }
+}
+
+extension LoopCore {
+    fileprivate func takeCompletedVoid() -> CellObject {
+        checkThread()
+        return completedVoid ?? makeCompletedVoid()
+    }
+
+    @inline(never)
+    private func makeCompletedVoid() -> CellObject {
+        let cell = CellObject.plain(self, state: .success, of: Void.self)
+        if isRunning || isTurning { completedVoid = cell }
+        return cell
     }
 }

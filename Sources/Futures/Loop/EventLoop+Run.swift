@@ -10,9 +10,9 @@ extension EventLoop {
     ///
     /// Fails with ``FutureError/shutDown``. Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
     public func run() throws {
-        try enter("run()") {
-            if !takeStop() { driver.run() }
-            if !takeStop() { endStalledWaiters() }
+        try core.enter("run()") {
+            if !core.takeStop() { core.driver.run() }
+            if !core.takeStop() { core.endStalledWaiters() }
         }
     }
 
@@ -22,39 +22,41 @@ extension EventLoop {
     /// ``FutureError/stopped`` after ``stop()``. Traps if `future` is of another loop, and where ``run()`` does, even if
     /// `future` has completed.
     public func run<Value>(until future: Future<Value>) throws -> Value {
-        guard future.cell.cell.isOf(self) else { Misuse.foreignFuture() }
-        if isRunning || isTurning { Misuse.nestedRun("run(until:)") }
+        guard future.cell.cell.isOf(core) else { Misuse.foreignFuture() }
+        if core.isRunning || core.isTurning { Misuse.nestedRun("run(until:)") }
         if let result = future.result {
             future.ignoreFailure()
             return try result.get()
         }
-        let waiter = CellObject.waiting(self, step: StopStep(loop: self))
+        let waiter = CellObject.waiting(core, step: StopStep(loop: core))
         future.cell.registerObserver(waiter, when: .all)
         var wasStopped = false
-        try enter("run(until:)") {
-            wasStopped = takeStop()
+        try core.enter("run(until:)") {
+            wasStopped = core.takeStop()
             guard !wasStopped else { return }
-            driver.run()
-            wasStopped = takeStop()
+            core.driver.run()
+            wasStopped = core.takeStop()
         }
         waiter.stopObserving(cancelling: false)
         guard let result = future.result else {
-            if !wasStopped { endStalledWaiters() }
+            if !wasStopped { core.endStalledWaiters() }
             throw wasStopped ? FutureError.stopped : FutureError.stalled
         }
         return try result.get()
     }
 
-    private func takeStop() -> Bool { stopRequested.exchange(false, ordering: .acquiringAndReleasing) }
-
     /// Makes ``run()`` return after the callback that runs now, or at once the next time if none runs. Any thread.
     ///
     /// Traps on a loop that is attached to a host's.
     public func stop() {
-        if isAttached { Misuse.attached("stop()") }
-        stopRequested.store(true, ordering: .releasing)
-        if isCurrent { driver.stop() } else { inbox.wake(self) }
+        if core.isAttached { Misuse.attached("stop()") }
+        core.stopRequested.store(true, ordering: .releasing)
+        if isCurrent { core.driver.stop() } else { core.inbox.wake(core) }
     }
+}
+
+extension LoopCore {
+    fileprivate func takeStop() -> Bool { stopRequested.exchange(false, ordering: .acquiringAndReleasing) }
 
     /// Says whether somebody drives a loop that moves otherwise.
     func markAsDriven(_ isDriven: Bool) {
@@ -75,13 +77,14 @@ extension EventLoop {
             markAsDriven(false)
             completedVoid = nil
             printOmitted()
+            if hasLostOwner { ownerIsGone() }
         }
         EventLoop.withCurrent(self, body)
     }
 }
 
 private struct StopStep: Step {
-    let loop: EventLoop
+    let loop: LoopCore
 
     func run(source: Cell, target: Cell) { loop.driver.stop() }
 

@@ -12,8 +12,14 @@ extension EventLoop {
     /// after 100,000 of them, and ten for each future that was alive and each job.
     ///
     /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
-    public func shutdown() {
-        checkThread()
+    public final func shutdown() {
+        core.checkThread()
+        core.shutDown()
+    }
+}
+
+extension LoopCore {
+    func shutDown() {
         if isAttached { Misuse.attached("shutdown()") }
         guard !isShutDown else { return }
         if isRunning || isTurning { Misuse.nestedRun("shutdown()") }

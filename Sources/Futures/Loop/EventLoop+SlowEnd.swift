@@ -1,4 +1,4 @@
-extension EventLoop {
+extension LoopCore {
     private static let namesAtEnd = 10
 
     /// The end of the loop waits for bodies. Says so, once, when that has taken long.

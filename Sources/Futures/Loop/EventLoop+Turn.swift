@@ -1,7 +1,7 @@
 internal import CRuntime
 internal import Synchronization
 
-extension EventLoop {
+extension LoopCore {
     /// Lets `callback` handle an event, runs what is ready then, up to the budget, and prepares the next wait.
     ///
     /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
@@ -27,7 +27,7 @@ extension EventLoop {
         guard !isTurning else { return callback() }
         // A host knows nothing of `current`, which `run` sets otherwise.
         guard isAttached else { return startTurn(callback) }
-        EventLoop.withCurrent(self) { startTurn(callback) }
+        LoopCore.withCurrent(self) { startTurn(callback) }
     }
 
     private func startTurn(_ callback: () -> Void) {

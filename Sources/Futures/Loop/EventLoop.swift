@@ -1,6 +1,3 @@
-internal import CRuntime
-internal import Synchronization
-
 /// A single-threaded scheduler: runs callbacks, timers and I/O, one after another, on the thread that runs it.
 ///
 /// Futures, promises and timers belong to the loop that made them and may only be used on its thread; using
@@ -9,102 +6,50 @@ internal import Synchronization
 ///
 /// A loop belongs to the thread that made it until it is run. One that is attached to a host's loop belongs to the
 /// thread that attached it, and only the host runs it.
-public final class EventLoop: @unchecked Sendable {
-    // Sendable because all state below is touched on the loop's thread only, except for what says otherwise.
+///
+/// The loop lasts as long as what `EventLoop()` has returned is held; what `future.loop`, a connection or ``current`` return
+/// does not count. End it by ``shutdown()``. One that is released before ends in the same way: what is pending fails with
+/// ``FutureError/shutDown``, and all is closed; a build for debugging says so on standard error. Released on another
+/// thread than its own while something is alive on it, it traps. A closure that is registered on the loop and that captures
+/// it keeps it alive, as it would any object: take the loop from the future or the connection at hand there.
+@safe
+public class EventLoop: @unchecked Sendable {
+    // Sendable because the reference below never changes once the loop is made.
 
-    package let driver: any LoopDriver
-    /// Somebody else runs the loop, until ``detach()``.
-    let isAttached: Bool
-    /// Whether the loop, at rest, goes with the task that it belongs to, from thread to thread.
-    let movesWithTasks: Bool
-    /// Any thread, of a loop that moves: the task that it belongs to, and whether somebody drives it.
-    let task = Atomic(EventLoop.currentTask)
-    let isDriven = Atomic(false)
-    /// Any thread.
-    let inbox = Inbox()
-    /// Any thread: the identity of the loop's thread.
-    let thread = Atomic(current_thread_identity())
-    /// Whether that is the main thread.
-    var isOfMainThread = EventLoop.isMainThread
-    /// Any thread: `stop` was called, and no run has ended because of it.
-    let stopRequested = Atomic(false)
+    @exclusivity(unchecked) @usableFromInline final var reference: Unmanaged<LoopCore>!
+    /// All that the loop consists of. A core is its own.
+    @usableFromInline
+    package final var core: LoopCore {
+        @inline(__always) get { unsafe reference.takeUnretainedValue() }
+    }
 
-    var ready = ReadyQueue()
-    @usableFromInline let parking = Parking()
-    let bodyExecutor = BodyExecutor()
-    var jobs = JobList()
-    /// Whether they have their place in the ready queue.
-    var areJobsQueued = false
-    /// How many of them may still run in this turn.
-    var jobAllowance = 0
-    var contexts = ContextQueues()
-    let timers = TimerHeap()
-    var coarse = CoarseWheel()
-    let graveyard = Graveyard()
-    var hasTheDead = false
-    var releaseDepth = 0
-    let unhandled = UnhandledFailures()
-    var slowCallbacks: SlowCallbackWatch?
-    var abandonmentWatches: [UInt64: WatchedCell] = [:]
-    /// What nothing completes, and nobody holds but those that follow from it.
-    var orphanages = Fifo<Forever>()
-    /// Whether there is any of both. Each look at these themselves would be checked at run time.
-    var watchesAbandonment = false
-    var lastWatchNumber: UInt64 = 0
-    var promises = PromiseList()
-    #if DEBUG
-        /// Where the promises were made that somebody holds.
-        var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
-    #endif
-    /// Owns a reference to each that is still to be dealt with. What changes it runs nobody's code, and each look at it
-    /// would be checked at run time.
-    @exclusivity(unchecked) var passingOn: [Cell] = []
-    var isDistributing = false
-    var pendingCancellations: [PendingCancellation] = []
-    var isCancelling = false
-    /// How many handlers of requests to cancel are nested on the stack.
-    var askingDepth = 0
-    var tokenActions: [() -> Void] = []
-    var isTurning = false
-    #if DEBUG
-        /// How deep the stack was when the turn began; 0 if none runs.
-        var turnDepth: UInt = 0
-    #endif
-    var isTurnRequested = false
-    var isRunning = false
-    /// What other threads know by a number.
-    var remotes: [UInt64: any Remote] = [:]
-    /// Any thread.
-    let lastRemoteID = Atomic<UInt64>(0)
-    /// What the room of the streams keeps with the loop.
-    package var streams: AnyObject?
-    /// What keeps `run` from returning, besides the driver's own.
-    var holds = 0
-    let bodies = BodyList()
-    var completedVoid: CellObject?
-    var turns: UInt64 = 0
-    var work = LoopWork()
-    var observer: ((LoopEvent) -> Void)?
-    var turnStarted: UInt64 = 0
-    var slowTurns = ReportLimit()
-    var liveCells = 0
-    var livePromises = 0
-    // What others may read is stored apart: only then is no look at it checked at run time.
-    private var latestNow: UInt64 = 0
-    private var handles = 0
-    private var connections = 0
-    private var budget = 4096
-    /// Handles of the driver that users hold, and, among them, connections.
-    package var liveHandles: Int { handles }
-    package var liveConnections: Int { connections }
-    var phase = Phase.open
-    var detachment: Detachment?
-    /// For so long the end of the loop waits before it says what for.
-    package var patienceAtEnd: Duration = .seconds(5)
-    /// When the end of the loop has waited for bodies for long; `.max` once that has been said.
-    var endIsSlow: UInt64?
+    /// Calls `body` with the core, at less cost: nothing retains it meanwhile but this.
+    @inlinable @inline(__always)
+    package final func withCore<Result>(_ body: (LoopCore) throws -> Result) rethrows -> Result {
+        try unsafe reference.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
+    }
 
-    enum Phase { case open, shuttingDown, closed }
+    /// What a user holds of a loop, and by holding it keeps.
+    package init(owning core: LoopCore) {
+        unsafe reference = Unmanaged.passRetained(core)
+    }
+
+    /// A core, which is its own.
+    init(asCore _: Void) {
+        unsafe reference = Unmanaged.passUnretained(unsafeDowncast(self, to: LoopCore.self))
+    }
+
+    deinit {
+        guard core !== self else { return }
+        core.ownerIsGone()
+        unsafe reference.release()
+    }
+
+    /// Whether the caller is on the loop's thread. Any thread.
+    public final var isCurrent: Bool {
+        // Inlined: to other threads, which give it jobs, it says no at once.
+        @inline(__always) get { withCore { $0.isCaller } }
+    }
 
     /// How many ready callbacks, and how many jobs of other threads, a turn runs before I/O, timers and a host get their
     /// chance: 4096, unless set.
@@ -113,11 +58,11 @@ public final class EventLoop: @unchecked Sendable {
     /// time for which work without end holds up everything else, and makes the loop look for I/O more often. Traps if
     /// it is less than 1.
     public var turnBudget: Int {
-        get { budget }
+        get { core.budget }
         set {
-            checkThread()
+            core.checkThread()
             if newValue < 1 { Misuse.size(newValue, of: "A turn's budget", atLeast: 1) }
-            budget = newValue
+            core.budget = newValue
         }
     }
 
@@ -128,75 +73,17 @@ public final class EventLoop: @unchecked Sendable {
     /// Released when the loop has been shut down, or when the future of ``detach()`` completes, and never called
     /// afterwards: what fails later is printed.
     public var onUnhandledFailure: ((any Error) -> Void)? {
-        get { unhandled.handler }
+        get { core.unhandled.handler }
         set {
-            checkThread()
-            if !unhandled.isOver { unhandled.handler = newValue }
+            core.checkThread()
+            if !core.unhandled.isOver { core.unhandled.handler = newValue }
         }
     }
+}
 
-    package init(driver: any LoopDriver, isAttached: Bool = false, movesWithTasks: Bool = false) {
-        self.driver = driver
-        self.isAttached = isAttached
-        self.movesWithTasks = movesWithTasks
-        OwningThreads.add(self)
-        bodyExecutor.belong(to: self)
-        parking.belong(to: self)
-    }
+extension EventLoop: Hashable {
+    /// Whether both are the same loop, whoever has returned them.
+    public static func == (a: EventLoop, b: EventLoop) -> Bool { a.core === b.core }
 
-    deinit {
-        OwningThreads.remove(self)
-        // No future is alive: they retain the loop. So nothing can be pending but an idle driver.
-        if phase == .open {
-            _ = inbox.close()
-            driver.close {}
-        }
-    }
-
-    /// Whether the caller is on the loop's thread. Any thread.
-    public var isCurrent: Bool {
-        // Inlined: to other threads, which give it jobs, it says no at once.
-        @inline(__always) get { isOnItsThread && (!movesWithTasks || isOfCaller) }
-    }
-
-    private var isOfCaller: Bool {
-        @inline(never) get { isDriven.load(ordering: .relaxed) || isOfThisTask }
-    }
-
-    /// The same, whatever task calls.
-    var isOnItsThread: Bool { current_thread_identity() == thread.load(ordering: .relaxed) }
-
-    @usableFromInline
-    package func checkThread() {
-        if !isOnItsThread { moveToTask(or: Misuse.wrongThread) }
-    }
-
-    /// Whether `shutdown` was called: nothing new is to be started.
-    package var isShutDown: Bool { phase != .open }
-
-    /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
-    ///
-    /// Never goes back. The clocks of some virtual machines do, and all that is reckoned from two readings relies on it.
-    package var now: UInt64 {
-        let now = driver.now
-        if now > latestNow { latestNow = now }
-        return latestNow
-    }
-
-    package func count(handles change: Int) { handles += change }
-    package func count(connections change: Int) { connections += change }
-
-    // MARK: The life of the loop: it is retained while a future of it is alive.
-
-    @inline(__always)
-    func cellWasMade() {
-        if liveCells == 0 { retainItself() }
-        liveCells &+= 1
-    }
-
-    @inline(__always)
-    func cellWasFreed() {
-        liveCells &-= 1
-        if liveCells == 0 { releaseItself() }
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }
 }

@@ -8,11 +8,11 @@ extension EventLoop {
     /// The loop whose callbacks run on the calling thread now, or that `run()` runs there; `nil` if there is none.
     public static var current: EventLoop? {
         guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
-        return unsafe Unmanaged<EventLoop>.fromOpaque(pointer).takeUnretainedValue()
+        return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
     }
 
     /// Runs `body` with `loop` as `current`.
-    package static func withCurrent<Result>(_ loop: EventLoop, _ body: () throws -> Result) rethrows -> Result
+    package static func withCurrent<Result>(_ loop: LoopCore, _ body: () throws -> Result) rethrows -> Result
     {
         let outer = unsafe pthread_getspecific(currentKey)
         unsafe pthread_setspecific(currentKey, Unmanaged.passUnretained(loop).toOpaque())
@@ -26,6 +26,15 @@ extension EventLoop {
         return key
     }()
 
+    package static var isMainThread: Bool { is_main_thread() }
+
+    /// Whether the caller is a task.
+    package static var isInTask: Bool { currentTask != 0 }
+
+    static var currentTask: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
+}
+
+extension LoopCore {
     /// Moves a loop that nothing has used yet to the calling thread.
     func claimThread(for call: String) {
         guard !isCurrent else { return }
@@ -46,18 +55,11 @@ extension EventLoop {
 
     var isOfThisTask: Bool { task.load(ordering: .relaxed) == EventLoop.currentTask }
 
-    static var currentTask: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
-
-    private func moveToThisThread() {
+    func moveToThisThread() {
         OwningThreads.move(self, toCallingThread: true)
         isOfMainThread = EventLoop.isMainThread
         task.store(EventLoop.currentTask, ordering: .relaxed)
     }
-
-    package static var isMainThread: Bool { is_main_thread() }
-
-    /// Whether the caller is a task.
-    package static var isInTask: Bool { currentTask != 0 }
 
     /// The thread ends: the loop belongs to none, until another one claims it.
     package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
@@ -70,8 +72,26 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     /// Runs a job of an actor whose executor is this loop, or of a task that prefers it. Any thread.
     ///
     /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
-    public func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    public final func enqueue(_ job: consuming ExecutorJob) {
+        core.accept(UnownedJob(job))
+    }
+
+    /// Names the core: what runs on the loop is isolated to one and the same, however it has come by the loop.
+    public final func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        unsafe UnownedSerialExecutor(ordinary: core)
+    }
+
+    public final func checkIsolated() {
+        core.checkThread()
+    }
+
+    public final func isIsolatingCurrentContext() -> Bool? {
+        isCurrent ? true : core.movesWithTasks ? nil : false
+    }
+}
+
+extension LoopCore {
+    fileprivate func accept(_ job: UnownedJob) {
         if isOnItsThread, bodyExecutor.isStarting {
             bodyExecutor.started = job
         } else if !execute({ self.run(job) }) {
@@ -81,19 +101,13 @@ extension EventLoop: SerialExecutor, TaskExecutor {
 
     /// Runs a job of a task, isolated to this loop.
     func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
-
-    public func checkIsolated() {
-        checkThread()
-    }
-
-    public func isIsolatingCurrentContext() -> Bool? { isCurrent ? true : movesWithTasks ? nil : false }
 }
 
 /// What a task is isolated to that runs on a loop for no actor of the user's.
 actor LoopTask {
-    let loop: EventLoop
+    let loop: LoopCore
 
-    init(_ loop: EventLoop) { self.loop = loop }
+    init(_ loop: LoopCore) { self.loop = loop }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -109,9 +123,9 @@ actor LoopTask {
 /// How a task from elsewhere comes to a loop that may have been shut down: an executor that then runs the task's job on
 /// the spot. The loop's own has to trap.
 actor Visit: SerialExecutor {
-    private let loop: EventLoop
+    private let loop: LoopCore
 
-    init(_ loop: EventLoop) { self.loop = loop }
+    init(_ loop: LoopCore) { self.loop = loop }
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 

@@ -11,7 +11,7 @@ final class Inbox: Sendable {
         var isOpen = true
         var wakeUps: UInt64 = 0
 
-        mutating func wake(_ loop: EventLoop) {
+        mutating func wake(_ loop: LoopCore) {
             wakeUps &+= 1
             loop.driver.wake()
         }
@@ -45,7 +45,7 @@ final class Inbox: Sendable {
     var wakeUps: UInt64 { withLock { $0.wakeUps } }
 
     /// `false` once the inbox is closed. Wakes under the lock, so never after `close`.
-    func add(_ body: @escaping @Sendable () -> Void, waking loop: EventLoop) -> Bool {
+    func add(_ body: @escaping @Sendable () -> Void, waking loop: LoopCore) -> Bool {
         loop.checkProcess()
         return withLock { state in
             guard state.isOpen else { return false }
@@ -55,7 +55,7 @@ final class Inbox: Sendable {
         }
     }
 
-    func wake(_ loop: EventLoop) {
+    func wake(_ loop: LoopCore) {
         withLock { state in
             if state.isOpen { state.wake(loop) }
         }

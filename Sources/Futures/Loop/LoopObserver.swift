@@ -22,12 +22,14 @@ extension EventLoop {
     /// called within the turn in which something happens, so it should be quick and complete nothing. Each turn then
     /// reads the clock twice; without an observer, which is how a loop begins, all this costs nothing.
     public func observe(_ observer: ((LoopEvent) -> Void)?) {
-        checkThread()
-        guard !unhandled.isOver else { return }
-        self.observer = observer
-        turnStarted = now
+        core.checkThread()
+        guard !core.unhandled.isOver else { return }
+        core.observer = observer
+        core.turnStarted = core.now
     }
+}
 
+extension LoopCore {
     /// Whether anybody wants to hear of events: else they need not be made.
     package var isObserved: Bool { observer != nil }
 

@@ -28,8 +28,14 @@ public struct LoopStatistics: Hashable, Sendable {
 extension EventLoop {
     /// A snapshot of what is alive, and of what has been done. What is alive is back at zero when all work is done.
     public var statistics: LoopStatistics {
-        checkThread()
-        return LoopStatistics(
+        core.checkThread()
+        return core.snapshot
+    }
+}
+
+extension LoopCore {
+    fileprivate var snapshot: LoopStatistics {
+        LoopStatistics(
             futures: liveCells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: livePromises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: liveConnections,
             readyCallbacks: ready.count, turns: turns, callbacks: work.callbacks,

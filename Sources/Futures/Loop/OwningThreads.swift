@@ -21,18 +21,18 @@ enum OwningThreads {
     }
 
     /// Notes that a new loop belongs to the calling thread.
-    static func add(_ loop: EventLoop) {
+    static func add(_ loop: LoopCore) {
         _ = watchesForks
         noticeEnd()
         withLoops { $0[loop.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
     }
 
-    static func remove(_ loop: EventLoop) {
+    static func remove(_ loop: LoopCore) {
         withLoops { remove(loop, from: &$0) }
     }
 
     /// Makes `loop` belong to the calling thread, or to none.
-    static func move(_ loop: EventLoop, toCallingThread isClaimed: Bool) {
+    static func move(_ loop: LoopCore, toCallingThread isClaimed: Bool) {
         if isClaimed { noticeEnd() }
         withLoops { loops in
             remove(loop, from: &loops)
@@ -42,13 +42,13 @@ enum OwningThreads {
         }
     }
 
-    private static func remove(_ loop: EventLoop, from loops: inout [UInt: [UInt]]) {
+    private static func remove(_ loop: LoopCore, from loops: inout [UInt: [UInt]]) {
         let thread = loop.thread.load(ordering: .relaxed)
         loops[thread]?.removeAll { $0 == address(of: loop) }
         if loops[thread]?.isEmpty == true { loops[thread] = nil }
     }
 
-    private static func address(of loop: EventLoop) -> UInt { UInt(bitPattern: ObjectIdentifier(loop)) }
+    private static func address(of loop: LoopCore) -> UInt { UInt(bitPattern: ObjectIdentifier(loop)) }
 
     // MARK: The end of a thread
 
@@ -86,8 +86,8 @@ enum OwningThreads {
         }
     }
 
-    private static func withLoop(at address: UInt, _ body: (EventLoop) -> Void) {
-        let loop = unsafe Unmanaged<EventLoop>.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
+    private static func withLoop(at address: UInt, _ body: (LoopCore) -> Void) {
+        let loop = unsafe Unmanaged<LoopCore>.fromOpaque(UnsafeRawPointer(bitPattern: address)!)
         unsafe loop._withUnsafeGuaranteedRef(body)
     }
 
@@ -115,7 +115,7 @@ enum OwningThreads {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     fileprivate func belongToParent() {
         thread.store(OwningThreads.ofParent, ordering: .relaxed)
         // A turn that has forked finds out at its end.

@@ -15,13 +15,16 @@ extension EventLoop {
     public func onSlowCallback(
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {
-        checkThread()
-        guard !unhandled.isOver else { return }
-        slowCallbacks = report.map {
+        core.checkThread()
+        guard !core.unhandled.isOver else { return }
+        core.slowCallbacks = report.map {
             SlowCallbackWatch(threshold: threshold.wholeNanoseconds ?? 0, report: $0)
         }
     }
 
+}
+
+extension LoopCore {
     /// Runs what is ready, up to `budget`, with an eye on the clock. Returns what is left of the budget.
     func drainWatching(budget: Int) -> Int {
         var budget = budget

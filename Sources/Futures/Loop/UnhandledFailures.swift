@@ -56,7 +56,7 @@ extension Cell {
     func isCalled(_ verb: String?) { withLoop { $0.unhandled.verb = verb } }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Reports `error` at the end of the turn, as a failure of `subject`.
     package func reportUnhandled(_ error: any Error, of subject: String) {
         report(error, of: UnhandledFailures.Subject(name: subject))

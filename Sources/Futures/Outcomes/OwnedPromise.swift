@@ -10,7 +10,7 @@ package final class OwnedPromise<Value>: Producer {
     // Inlined, or the cell would have to remember its type.
     @inlinable
     package convenience init(on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line) {
-        self.init(CellObject.plain(loop, state: .pending, of: Value.self), file: file, line: line)
+        self.init(CellObject.plain(loop.core, state: .pending, of: Value.self), file: file, line: line)
     }
 
     @usableFromInline

@@ -14,7 +14,7 @@ extension Promise {
 /// Somebody who wants to know when a future has been abandoned.
 class AbandonmentWatch: Producer {
     final var abandoned: [() -> Void] = []
-    fileprivate final var loop: EventLoop?
+    fileprivate final var loop: LoopCore?
     fileprivate final var number: UInt64 = 0
 
     override func settled() {
@@ -30,7 +30,7 @@ struct WatchedCell {
     fileprivate let watch: AbandonmentWatch
 }
 
-extension EventLoop {
+extension LoopCore {
     fileprivate func watch(_ cell: Cell, _ watch: AbandonmentWatch) {
         if watch.loop == nil {
             lastWatchNumber += 1

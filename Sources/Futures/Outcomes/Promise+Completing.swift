@@ -68,8 +68,8 @@ extension EventLoop {
 
     /// A future that completes in the way that `completing` says.
     public func completed<C: Completing>(_ completing: C) -> Future<C.Value> {
-        checkThread()
-        let cell = CellObject.plain(self, state: .pending, of: C.Value.self)
+        core.checkThread()
+        let cell = CellObject.plain(core, state: .pending, of: C.Value.self)
         cell.cell.complete(with: completing.completion)
         return Future(cell)
     }
@@ -83,9 +83,9 @@ extension EventLoop {
     func flatSubmit<C: Completing>(
         on context: LocalContext, _ body: @escaping () throws -> C
     ) -> Future<C.Value> {
-        checkThread()
-        let cell = CellObject.waiting(self, step: FlatSubmitStep<C.Value> { try body().completion })
-        submit(cell, on: context)
+        core.checkThread()
+        let cell = CellObject.waiting(core, step: FlatSubmitStep<C.Value> { try body().completion })
+        core.submit(cell, on: context)
         return Future(cell)
     }
 }

@@ -34,5 +34,5 @@ extension Promise {
         attachments.cancelAtEnd(race)
     }
 
-    private var loop: EventLoop { cell.loop }
+    private var loop: LoopCore { cell.loop }
 }

@@ -16,7 +16,7 @@ package final class PromiseSeries: Producer {
         of _: Value.Type, on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line
     ) -> Future<Value> {
         // Inlined, or the cell would have to remember its type.
-        let cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        let cell = CellObject.plain(loop.core, state: .pending, of: Value.self)
         begin(cell, file, line)
         return Future(cell)
     }

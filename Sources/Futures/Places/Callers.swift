@@ -10,7 +10,7 @@ internal import CRuntime
 
         /// Those of the caller, within the turn of `loop` if one runs: whoever runs a loop does not make what is made in
         /// its callbacks.
-        package init(on loop: borrowing EventLoop) {
+        package init(on loop: borrowing LoopCore) {
             found = return_addresses_within(loop.isOnItsThread ? loop.turnDepth : 0)
         }
 

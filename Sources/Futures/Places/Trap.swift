@@ -12,11 +12,11 @@ package func trap(_ sentence: String) -> Never {
 
 #if DEBUG
     private var placeOfCall: String? {
-        guard let loop = EventLoop.current, loop.isOnItsThread else {
+        guard let loop = EventLoop.current, loop.core.isOnItsThread else {
             return Callers().place.map { "Called at \($0)" }
         }
-        if let place = Callers(on: loop).place { return "Called at \(place)" }
+        if let place = Callers(on: loop.core).place { return "Called at \(place)" }
         // It is about what a callback has returned.
-        return loop.ready.running?.object.callers.place.map { "In a callback made at \($0)" }
+        return loop.core.ready.running?.object.callers.place.map { "In a callback made at \($0)" }
     }
 #endif

@@ -26,6 +26,6 @@ extension EventLoop {
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>
     ) async throws -> Value {
-        try await Visit(self).run(body)
+        try await Visit(core).run(body)
     }
 }

@@ -17,17 +17,17 @@ extension EventLoop {
         if let timeout, timeout.wholeNanoseconds == nil {
             throw FutureError.invalidArgument("a timeout of \(timeout) is negative; give zero or more")
         }
-        let (id, outcome) = (newRemoteID(), Outcome<Value>())
-        let accepted = execute {
+        let (id, outcome) = (core.newRemoteID(), Outcome<Value>())
+        let accepted = execute { [core] in
             do {
-                self.addWaiter(id, for: try body(), endsWithRun: true) { outcome.set($0) }
+                core.addWaiter(id, for: try body(), endsWithRun: true) { outcome.set($0) }
             } catch {
                 outcome.set(.failure(error))
             }
         }
         guard accepted else { throw FutureError.shutDown }
         guard let result = outcome.wait(timeout) else {
-            endRemote(id, with: CancellationError())
+            core.endRemote(id, with: CancellationError())
             throw FutureError.timedOut(after: timeout ?? .zero)
         }
         return try result.get()

@@ -19,7 +19,7 @@ extension Future where Value: Sendable {
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> Future<NewValue>
     ) -> Future<NewValue> {
-        flatMap { [unowned loop] value in
+        flatMap { [unowned loop = cell.loop] value in
             context.start(on: loop, file, line) { promise in
                 do {
                     promise.complete(using: try transform(value))

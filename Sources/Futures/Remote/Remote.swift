@@ -7,7 +7,7 @@ protocol Remote: AnyObject {
     func end(with error: any Error)
 }
 
-extension EventLoop {
+extension LoopCore {
     /// A number for the table. Any thread.
     func newRemoteID() -> UInt64 { lastRemoteID.wrappingAdd(1, ordering: .relaxed).newValue }
 

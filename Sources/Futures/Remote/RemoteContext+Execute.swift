@@ -37,14 +37,14 @@ extension RemoteContext {
         }
     }
 
-    private func currentLoop(_ loop: EventLoop?) -> EventLoop {
+    private func currentLoop(_ loop: EventLoop?) -> LoopCore {
         guard let loop = loop ?? EventLoop.current else { Misuse.jobWithoutLoop() }
-        return loop
+        return loop.core
     }
 
     /// A future that `body`, run here, completes through a promise.
     func start<Value: Sendable>(
-        on loop: EventLoop, _ file: StaticString, _ line: UInt,
+        on loop: LoopCore, _ file: StaticString, _ line: UInt,
         _ body: @escaping @Sendable (RemotePromise<Value>) -> Void
     ) -> Future<Value> {
         loop.checkThread()

@@ -47,7 +47,7 @@ public struct RemoteContext: Sendable {
     ///
     /// A closure given after that loop was shut down fails its future with ``FutureError/brokenPromise(file:line:)``.
     public static func loop(_ loop: EventLoop, name: String = "loop") -> RemoteContext {
-        RemoteContext(LoopRunner(name: name, isImmediate: false) { loop })
+        RemoteContext(LoopRunner(name: name, isImmediate: false) { [core = loop.core] in core })
     }
 
     /// Gives each closure to `run`, which is to call it once, wherever and whenever it likes.

@@ -7,10 +7,10 @@ package final class RemoteJob: Sendable {
     }
 
     /// The loop whose future this completes.
-    package let loop: EventLoop
+    package let loop: LoopCore
     private let state: Locked<State>
 
-    package init(_ loop: EventLoop, body: @escaping @Sendable () -> Void) {
+    package init(_ loop: LoopCore, body: @escaping @Sendable () -> Void) {
         self.loop = loop
         state = Locked(State(body: body))
     }

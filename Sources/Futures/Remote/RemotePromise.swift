@@ -6,31 +6,32 @@
 /// ``FutureError/brokenPromise(file:line:)``. All of it may be used on any thread, except for what says otherwise.
 public final class RemotePromise<Value: Sendable>: Sendable {
     /// The loop whose future this completes.
-    public let loop: EventLoop
+    public var loop: EventLoop { core }
+    private let core: LoopCore
     let shared: RemoteState<Value>
     private let file: StaticString
     private let line: UInt
 
     init(_ loop: EventLoop, isForgottenAtEnd: Bool = false, file: StaticString, line: UInt) {
-        self.loop = loop
+        core = loop.core
         self.file = file
         self.line = line
-        shared = RemoteState(id: loop.newRemoteID(), isForgottenAtEnd: isForgottenAtEnd)
+        shared = RemoteState(id: loop.core.newRemoteID(), isForgottenAtEnd: isForgottenAtEnd)
     }
 
     deinit {
         if shared.isForgotten { return }
         let error = FutureError.brokenPromise(file: "\(file)", line: line)
         // Not to overtake, on the loop's own thread, what another one has posted.
-        loop.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)
+        core.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)
     }
 
     /// The future that this promise completes. Only on the loop's thread.
     ///
     /// Has failed with ``FutureError/shutDown`` if the loop has been shut down.
     public var future: Future<Value> {
-        loop.checkThread()
-        guard let entry = shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
+        core.checkThread()
+        guard let entry = shared.entry(on: core) else { return core.failed(FutureError.shutDown) }
         return Future(entry.cell)
     }
 
@@ -55,10 +56,10 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     @discardableResult
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         guard shared.complete() else { return false }
-        guard loop.isCurrent else {
-            return loop.execute { [loop, shared] in shared.entry(on: loop)?.cell.complete(result) }
+        guard core.isCaller else {
+            return core.execute { [core, shared] in shared.entry(on: core)?.cell.complete(result) }
         }
-        return shared.entry(on: loop)?.cell.complete(result) ?? false
+        return shared.entry(on: core)?.cell.complete(result) ?? false
     }
 
     /// Completes the future with the outcome of `other`, which may be of another loop: on that one's thread.
@@ -66,7 +67,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     /// If the future completes before, or has completed, `other` is asked to cancel, in a turn of its loop, unless
     /// somebody else waits for it.
     public func complete(using other: Future<Value>) {
-        let (loop, id) = (other.loop, other.loop.newRemoteID())
+        let loop = other.cell.loop
+        let id = loop.newRemoteID()
         guard !loop.isShutDown else {
             complete(other.ignoreFailure().result ?? .failure(FutureError.shutDown))
             return
@@ -84,7 +86,7 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     /// It is called once. Replaces the handler that was set before. Is called soon, and its answer ignored, if the
     /// future has already been cancelled.
     public func onCancelRequest(_ handler: @escaping @Sendable () -> CancelResponse<Value>) {
-        if !shared.setHandler(handler) { loop.execute { _ = handler() } }
+        if !shared.setHandler(handler) { core.execute { _ = handler() } }
     }
 }
 
@@ -104,9 +106,9 @@ extension EventLoop {
     ) -> RemotePromise<Value> {
         let promise = RemotePromise<Value>(self, file: file, line: line)
         if isCurrent {
-            _ = promise.shared.entry(on: self)
+            _ = promise.shared.entry(on: core)
         } else {
-            execute { [shared = promise.shared] in _ = shared.entry(on: self) }
+            execute { [core, shared = promise.shared] in _ = shared.entry(on: core) }
         }
         return promise
     }

@@ -64,7 +64,7 @@ final class RemoteState<Value: Sendable>: Sendable {
     }
 
     /// The loop's side, made when it is first needed; `nil` if it has gone. On the loop's thread.
-    func entry(on loop: EventLoop) -> RemoteEntry<Value>? {
+    func entry(on loop: LoopCore) -> RemoteEntry<Value>? {
         if let remote = loop.remotes[id] { return remote as? RemoteEntry }
         let isNew = state.withLock { state in
             defer { state.isMade = true }
@@ -101,7 +101,7 @@ final class RemoteState<Value: Sendable>: Sendable {
 
 /// A future of some loop, which waits on behalf of another thread.
 struct RemoteSource: Sendable {
-    let loop: EventLoop
+    let loop: LoopCore
     let id: UInt64
 
     /// Asks the future to cancel, if nobody else waits for it. Any thread.
@@ -115,7 +115,7 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
     var onSettled: (() -> Void)?
     private let shared: RemoteState<Value>
 
-    fileprivate init(_ loop: EventLoop, _ shared: RemoteState<Value>) {
+    fileprivate init(_ loop: LoopCore, _ shared: RemoteState<Value>) {
         self.shared = shared
         cell = CellObject.plain(loop, state: .pending, of: Value.self)
         super.init()

@@ -1,6 +1,6 @@
 /// Somebody on another thread who waits for a future: a consumer of it, which does not keep `run` from returning.
 private final class Waiter: Remote {
-    private let loop: EventLoop
+    private let loop: LoopCore
     private let id: UInt64
     /// Whether nobody can wait any longer when a run finds nothing left to do.
     let endsWithRun: Bool
@@ -9,7 +9,7 @@ private final class Waiter: Remote {
     private var observer: CellObject?
 
     init(
-        _ loop: EventLoop, id: UInt64, endsWithRun: Bool, ended: @escaping (Result<Cell, any Error>) -> Void
+        _ loop: LoopCore, id: UInt64, endsWithRun: Bool, ended: @escaping (Result<Cell, any Error>) -> Void
     ) {
         self.loop = loop
         self.id = id
@@ -45,7 +45,7 @@ private struct WaitStep: Step {
     typealias Output = Void
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Calls `resume` once: with the outcome of `future`, or with the error of `endRemote`.
     func addWaiter<Value>(
         _ id: UInt64, for future: Future<Value>, endsWithRun: Bool,

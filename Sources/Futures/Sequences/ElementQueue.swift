@@ -1,11 +1,11 @@
 /// Elements that come of themselves, and wait here until somebody asks.
 package final class ElementQueue<Element> {
-    private let loop: EventLoop
+    private let loop: LoopCore
     private var elements = Fifo<Result<Element, any Error>>()
     private var waiting: [Promise<Element?>] = []
     private var isFinished = false
 
-    package init(on loop: EventLoop) { self.loop = loop }
+    package init(on loop: LoopCore) { self.loop = loop }
 
     package func add(_ element: Result<Element, any Error>) {
         if waiting.isEmpty {

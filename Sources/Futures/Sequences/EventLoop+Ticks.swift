@@ -5,22 +5,22 @@ extension EventLoop {
     /// and do not drift. With `keepsLoopAlive: false` waiting for one does not keep ``run()`` from returning, unless
     /// a task does. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     public func ticks(every interval: Duration, keepsLoopAlive: Bool = true) -> LoopSequence<LoopInstant> {
-        LoopSequence(on: self) { [self] in
+        LoopSequence(on: self) { [core] in
             guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
                 return LoopSequence.AsyncIterator(next: {
-                    self.failed(FutureError.unsuitableInterval(interval))
+                    core.failed(FutureError.unsuitableInterval(interval))
                 })
             }
-            var due = deadline(after: nanoseconds)
+            var due = core.deadline(after: nanoseconds)
             return LoopSequence.AsyncIterator(next: {
-                let now = self.now
+                let now = core.now
                 if due < now {
                     let missed = (now - due - 1) / nanoseconds + 1
                     due = due.addingSaturated(missed.multipliedSaturated(by: nanoseconds))
                 }
-                return self.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map {
+                return core.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map {
                     due = due.addingSaturated(nanoseconds)
-                    return self.instant
+                    return core.instant
                 }
             })
         }

@@ -29,7 +29,7 @@ extension Future {
         on loop: EventLoop? = nil
     ) -> LoopSequence<Value> {
         let cells = futures.map(\.cell)
-        let loop = EventLoop.ofGroup(cells, loop)
+        let loop = LoopCore.ofGroup(cells, loop)
         guard cells.allSatisfy({ $0.cell.isOf(loop) }) else { Misuse.foreignFuture() }
         let arrivals = Arrivals<Value>(of: cells, cancelRemaining, on: loop)
         return LoopSequence(on: loop) {
@@ -49,8 +49,8 @@ private final class Arrivals<Value> {
     private var cancelsRest: Bool
 
     init(of cells: [CellObject], _ cancelRemaining: CancelRemaining, on loop: EventLoop) {
-        queue = ElementQueue(on: loop)
-        self.loop = loop
+        queue = ElementQueue(on: loop.core)
+        self.loop = loop.core
         pending = cells.count
         cancelsRest = cancelRemaining != .never
         // It ends with this object.

@@ -63,7 +63,7 @@ private final class Steps<Element, NewElement> {
         step: @escaping (Element) throws -> Future<NewElement>
     ) {
         self.source = source
-        self.loop = loop
+        self.loop = loop.core
         self.limit = limit
         self.cancelsOlder = cancelsOlder
         self.step = step

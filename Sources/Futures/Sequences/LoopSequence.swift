@@ -13,12 +13,12 @@ public struct LoopSequence<Element>: AsyncSequence {
 
     /// A sequence of what the iterators that `makeIterator` makes bring.
     public init(on loop: EventLoop, makeIterator: @escaping () -> AsyncIterator) {
-        self.loop = loop
+        self.loop = loop.core
         self.makeIterator = makeIterator
     }
 
     public func makeAsyncIterator() -> AsyncIterator {
-        loop.checkThread()
+        loop.core.checkThread()
         return makeIterator()
     }
 

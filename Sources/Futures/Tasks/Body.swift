@@ -18,7 +18,7 @@ final class Body: @unchecked Sendable {
         private let callers: Callers
     #endif
 
-    init(of subject: (any CustomStringConvertible)?, on loop: EventLoop) {
+    init(of subject: (any CustomStringConvertible)?, on loop: LoopCore) {
         self.subject = subject
         #if DEBUG
             callers = Callers(on: loop)
@@ -42,7 +42,7 @@ final class Body: @unchecked Sendable {
         future.parking.expect(self)
     }
 
-    fileprivate func goOn(on loop: EventLoop) {
+    fileprivate func goOn(on loop: LoopCore) {
         unsafe observer = nil
         loop.bodies.hasGoneOn(self)
         if let job = unsafe job.take() { loop.run(job) }
@@ -50,7 +50,7 @@ final class Body: @unchecked Sendable {
 
     /// Ends the wait, unless the outcome is on its way: its value may be gone otherwise. When the loop is shut down,
     /// that ends what was waited for itself.
-    func cancel(on loop: EventLoop) {
+    func cancel(on loop: LoopCore) {
         isCancelled = true
         guard let observer = unsafe observer, !observer.isQueued else { return }
         unsafe self.observer = nil
@@ -85,7 +85,7 @@ extension LoopTask {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Starts a task that runs `work`, and then, on the loop, `ended`. It is isolated to the loop, or to the main
     /// actor if
     /// `work` is, and what of it is isolated to nothing runs on the loop as well.

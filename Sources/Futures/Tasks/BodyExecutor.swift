@@ -5,13 +5,13 @@
 /// goes on has to go through the ready queue at each change of isolation.
 final class BodyExecutor: TaskExecutor, @unchecked Sendable {
     // Sendable because it is set once, before another thread knows of it.
-    @exclusivity(unchecked) private unowned(unsafe) var loop: EventLoop!
+    @exclusivity(unchecked) private unowned(unsafe) var loop: LoopCore!
     // On the loop's thread: the task that is being made, and that runs its first job.
     var new: TaskJob.Origin?
     var isStarting = false
     var started: UnownedJob?
 
-    func belong(to loop: EventLoop) { unsafe self.loop = loop }
+    func belong(to loop: LoopCore) { unsafe self.loop = loop }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let loop = unsafe loop!

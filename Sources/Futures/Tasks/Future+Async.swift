@@ -30,6 +30,7 @@ extension Future {
         on loop: EventLoop, isolation: (any Actor)?, of subject: (any CustomStringConvertible)?,
         _ body: @escaping () async throws -> Value
     ) {
+        let loop = loop.core
         loop.checkThread()
         guard !loop.isShutDown else {
             self = loop.failed(FutureError.shutDown)
@@ -70,9 +71,9 @@ extension Promise {
 private final class TaskProducer: Producer {
     private let task: Task<Void, Never>
     private let body: Body
-    private unowned let loop: EventLoop
+    private unowned let loop: LoopCore
 
-    init(_ task: Task<Void, Never>, _ body: Body, on loop: EventLoop) {
+    init(_ task: Task<Void, Never>, _ body: Body, on loop: LoopCore) {
         self.task = task
         self.body = body
         self.loop = loop

@@ -31,7 +31,7 @@ extension CellObject {
     fileprivate var isWaiting: Bool { cell.flags.contains(.hasStep) }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Ends a wait, unless it is over. On the loop's thread.
     func endWait(_ ticket: ParkingLot.Ticket, with error: any Error) {
         // A future that has completed by now is read nevertheless: its value may be gone otherwise.
@@ -50,7 +50,7 @@ extension EventLoop {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Whether a task waits for a future of this loop that is no body.
     package var isAwaited: Bool { unsafe !parking.lot.tickets.isEmpty }
 }
@@ -62,7 +62,7 @@ extension EventLoop {
 /// ready queue twice.
 @usableFromInline
 actor Parking: SerialExecutor {
-    @exclusivity(unchecked) nonisolated(unsafe) private unowned(unsafe) var loop: EventLoop!
+    @exclusivity(unchecked) nonisolated(unsafe) private unowned(unsafe) var loop: LoopCore!
     // Touched on the loop's thread only. Who comes next is a body, or another task with an observer.
     @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
     @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Body?
@@ -72,7 +72,7 @@ actor Parking: SerialExecutor {
     @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
-    nonisolated func belong(to loop: EventLoop) { unsafe self.loop = loop }
+    nonisolated func belong(to loop: LoopCore) { unsafe self.loop = loop }
 
     /// Returns when the task may go on. On the loop's thread.
     ///

@@ -20,7 +20,7 @@ struct TaskJob {
     }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Where the task that runs on this thread wants to go on.
     var originOfCurrentTask: TaskJob.Origin {
         let prefersBodyExecutor = swift_task_getPreferredTaskExecutor().identity == identity(of: bodyExecutor)

@@ -44,7 +44,7 @@ struct CoarseWheel {
     mutating func removeAll() { slots = [:] }
 }
 
-extension EventLoop {
+extension LoopCore {
     /// Has `entry` called when `deadline` has passed, instead of when it was to be called before.
     package func setDeadline(_ deadline: UInt64, of entry: any CoarselyTimed, now: UInt64) {
         let due = isShutDown ? nil : CoarseWheel.slotDeadline(for: deadline, now: now)
@@ -87,7 +87,7 @@ private final class CoarseSlot: Producer {
     /// Until it has ended.
     private var timer: CellObject?
 
-    init(_ loop: EventLoop, _ deadline: UInt64) {
+    init(_ loop: LoopCore, _ deadline: UInt64) {
         self.deadline = deadline
         super.init()
         let timer = CellObject.plain(loop, state: .pending, of: Never.self)

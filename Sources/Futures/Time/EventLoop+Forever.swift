@@ -4,14 +4,17 @@ extension EventLoop {
     /// It goes when nobody holds it. What follows from it lives on as long as somebody holds that, or listens to it by
     /// a `when…`, an `await` or a group; afterwards it is cancelled in one of the next turns.
     public func forever<Value>(of _: Value.Type = Value.self) -> Future<Value> {
-        checkThread()
-        guard !isShutDown else { return failed(FutureError.shutDown) }
-        let cell = CellObject.plain(self, state: .pending, of: Value.self)
+        core.checkThread()
+        guard !core.isShutDown else { return failed(FutureError.shutDown) }
+        let cell = CellObject.plain(core, state: .pending, of: Value.self)
         cell.setProducer(Forever())
         cell.failAtShutdown()
         return Future(cell)
     }
 
+}
+
+extension LoopCore {
     /// Cancels what follows from futures that nothing completes, where nobody holds it or listens to it any more.
     func cancelForgotten() {
         var (unseen, budget) = (orphanages.count, 64)

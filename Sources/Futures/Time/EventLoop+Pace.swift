@@ -37,9 +37,9 @@ public final class PacedCall<Input> {
     fileprivate init(
         on loop: EventLoop, interval: Duration, isPutOff: Bool, _ body: @escaping (Input) -> Void
     ) {
-        loop.checkThread()
+        loop.core.checkThread()
         if interval < .zero { Misuse.sentence("\(FutureError.negativeDuration(interval))") }
-        self.loop = loop
+        self.loop = loop.core
         self.interval = interval
         self.isPutOff = isPutOff
         self.body = body
@@ -51,8 +51,8 @@ public final class PacedCall<Input> {
 
     /// Asks for a call with `input`, which takes the place of one that waits.
     public func callAsFunction(_ input: Input) {
-        loop.checkThread()
-        guard !loop.isShutDown else { return }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { return }
         if isPutOff {
             cancel()
             wait(until: loop.instant.advanced(by: interval), with: input)
@@ -76,7 +76,7 @@ public final class PacedCall<Input> {
     /// Drops the call that waits. `false` if none does.
     @discardableResult
     public func cancel() -> Bool {
-        loop.checkThread()
+        loop.core.checkThread()
         let cancelled = waiting
         waiting = nil
         return cancelled?.timer.cancel() ?? false
@@ -93,7 +93,7 @@ public final class PacedCall<Input> {
 
     private func call(_ input: Input) {
         earliest = loop.instant.advanced(by: interval)
-        loop.enqueue { [body] in body(input) }
+        loop.core.enqueue { [body] in body(input) }
     }
 }
 

@@ -27,9 +27,9 @@ extension EventLoop {
         `repeat`(
             every: interval, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive, token: token
         ) {
-            [unowned self] () throws -> Future<Void> in
+            [unowned core] () throws -> Future<Void> in
             try body()
-            return succeeded()
+            return core.succeeded()
         }
     }
 
@@ -43,7 +43,7 @@ extension EventLoop {
         keepsLoopAlive: Bool = true, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>
     ) -> ScheduledTask<Void> {
-        let cell = CellObject.plain(self, state: .pending, of: Void.self)
+        let cell = CellObject.plain(core, state: .pending, of: Void.self)
         let future = Future<Void>(cell)
         guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
             cell.fail(FutureError.unsuitableInterval(interval))

@@ -52,7 +52,7 @@ extension EventLoop {
         if let complaint = backoff.complaint { return failed(FutureError.invalidArgument(complaint)) }
         var generator = generator
         return Rerun(
-            loop: self, interest: .failure, maxRepetitions: attempts - 1,
+            loop: core, interest: .failure, maxRepetitions: attempts - 1,
             delay: { backoff.delay(afterAttempt: $0, using: &generator) },
             run: { try body($0 + 1) }
         ) { result, remaining in
@@ -75,7 +75,7 @@ extension EventLoop {
         guard !token.isCancelled else { return failed(CancellationError()) }
         guard interval > .zero else { return failed(FutureError.unsuitableInterval(interval)) }
         let last = Rerun(
-            loop: self, interest: .success, maxRepetitions: .max, delay: { _ in interval },
+            loop: core, interest: .success, maxRepetitions: .max, delay: { _ in interval },
             run: { _ in try body().map { value in (value: value, isEnough: try predicate(value)) } },
             decide: { result, _ in try result.get().isEnough ? .enough : .again }
         ).start()

@@ -23,7 +23,9 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 
 extension EventLoop {
     /// The time now, as the timers see it. Virtual on a virtual loop. Any thread.
-    public var instant: LoopInstant { LoopInstant(nanoseconds: isOnItsThread ? now : driver.now) }
+    public var instant: LoopInstant {
+        LoopInstant(nanoseconds: core.isOnItsThread ? core.now : core.driver.now)
+    }
 
     /// Completes when `duration` has passed, never earlier.
     ///
@@ -40,7 +42,8 @@ extension EventLoop {
         guard let nanoseconds = duration.wholeNanoseconds else {
             return failed(FutureError.negativeDuration(duration))
         }
-        return sleep(until: deadline(after: nanoseconds), keepsLoopAlive: keepsLoopAlive).until(token)
+        return withCore { $0.sleep(until: $0.deadline(after: nanoseconds), keepsLoopAlive: keepsLoopAlive) }
+            .until(token)
     }
 
     /// Runs `body` on `context` when `delay` has passed, as ``sleep(for:keepsLoopAlive:token:)`` counts it.
@@ -51,10 +54,12 @@ extension EventLoop {
         after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping () throws -> Value
     ) -> ScheduledTask<Value> {
-        checkThread()
-        let cell = CellObject.waiting(self, step: SubmitStep(body: body))
-        schedule(cell, after: delay, keepsLoopAlive: keepsLoopAlive, on: context)
-        return ScheduledTask(Future<Value>(cell).ending(with: token))
+        withCore { core in
+            core.checkThread()
+            let cell = CellObject.waiting(core, step: SubmitStep(body: body))
+            core.schedule(cell, after: delay, keepsLoopAlive: keepsLoopAlive, on: context)
+            return ScheduledTask(Future<Value>(cell).ending(with: token))
+        }
     }
 
     /// Runs `body` on `context` at `instant`, or in the loop's next turn if that has passed.
@@ -65,12 +70,17 @@ extension EventLoop {
         at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping () throws -> Value
     ) -> ScheduledTask<Value> {
-        checkThread()
-        let cell = CellObject.waiting(self, step: SubmitStep(body: body))
-        schedule(cell, at: instant, keepsLoopAlive: keepsLoopAlive, on: context)
-        return ScheduledTask(Future<Value>(cell).ending(with: token))
+        withCore { core in
+            core.checkThread()
+            let cell = CellObject.waiting(core, step: SubmitStep(body: body))
+            core.schedule(cell, at: instant, keepsLoopAlive: keepsLoopAlive, on: context)
+            return ScheduledTask(Future<Value>(cell).ending(with: token))
+        }
     }
 
+}
+
+extension LoopCore {
     @usableFromInline
     func schedule(_ cell: CellObject, after delay: Duration, keepsLoopAlive: Bool, on context: LocalContext) {
         guard let nanoseconds = delay.wholeNanoseconds else {

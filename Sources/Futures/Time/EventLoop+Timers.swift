@@ -1,4 +1,4 @@
-extension EventLoop {
+extension LoopCore {
     /// A future that completes at `deadline`.
     func sleep(until deadline: UInt64, keepsLoopAlive: Bool) -> Future<Void> {
         checkThread()

@@ -23,11 +23,11 @@ extension Future {
         guard let nanoseconds = limit.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(limit))
         }
-        let child = CellObject.plain(loop, state: .pending, of: Value.self)
+        let child = CellObject.plain(loop.core, state: .pending, of: Value.self)
         until(token, cancellingSource: false).cell.register(child, when: [])
         if !child.isCompleted {
             child.setProducer(Timeout(limit, cancelling: cancellingSource))
-            loop.startTimer(child, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
+            loop.core.startTimer(child, deadline: loop.core.deadline(after: nanoseconds), keepsAlive: true)
         }
         return Future(child)
     }

@@ -9,11 +9,11 @@ extension Future {
         guard let nanoseconds = delay.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(delay))
         }
-        let deadline = loop.deadline(after: nanoseconds)
+        let deadline = loop.core.deadline(after: nanoseconds)
         let step = CompletingStep<Value, Value> { result in
-            guard loop.now < deadline else { return result.completion }
+            guard loop.core.now < deadline else { return result.completion }
             return .using(
-                loop.sleep(until: deadline, keepsLoopAlive: true).map { try result.get() })
+                loop.core.sleep(until: deadline, keepsLoopAlive: true).map { try result.get() })
         }
         return cell.derive(step, when: [.success, .failure], token: token)
     }
@@ -59,7 +59,8 @@ extension Future {
         let child = until(token, cancellingSource: false).branch()
         if !child.isCompleted {
             child.cell.setProducer(Replacement(replacement, cancelsSource: cancellingSource))
-            loop.startTimer(child.cell, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
+            loop.core.startTimer(
+                child.cell, deadline: loop.core.deadline(after: nanoseconds), keepsAlive: true)
         }
         return child
     }

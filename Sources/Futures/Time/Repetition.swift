@@ -1,7 +1,7 @@
 /// A repetition in progress: the producer of the future that its task shows.
 final class Repetition<Ignored>: Producer {
     private let cell: CellObject
-    private let loop: EventLoop
+    private let loop: LoopCore
     private let interval: UInt64
     private let pace: RepeatPace
     private let onFailure: RepeatFailure

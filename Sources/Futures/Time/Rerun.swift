@@ -8,7 +8,7 @@ struct Rerun<Value> {
         case ask(Future<Bool>)
     }
 
-    let loop: EventLoop
+    let loop: LoopCore
     /// The outcomes on which `decide` is called; others stand.
     var interest: Cell.Interest = [.success, .failure]
     /// How many runs may follow the first one.

@@ -9,7 +9,7 @@ extension TypedFuture {
         on loop: EventLoop? = nil
     ) -> TypedFuture<[Value], Failure> {
         let futures = Array(futures)
-        let loop = EventLoop.ofGroup(futures.map(\.outcome.cell), loop)
+        let loop = LoopCore.ofGroup(futures.map(\.outcome.cell), loop)
         guard !futures.isEmpty else { return .succeeded([], on: loop) }
         let group = TypedGroup<[Value], Failure>(on: loop, cancelRemaining: cancelRemaining)
         var values = ArrivedValues<Value>(futures.count)
@@ -59,7 +59,7 @@ private struct TypedGroup<Output, Failure: Error> {
     private let gathering: Gathering<Result<Output, Failure>>
 
     init(on loop: EventLoop, cancelRemaining: CancelRemaining) {
-        let target = CellObject.plain(loop, state: .pending, of: Result<Output, Failure>.self)
+        let target = CellObject.plain(loop.core, state: .pending, of: Result<Output, Failure>.self)
         gathering = Gathering(target, cancelRemaining)
     }
 

@@ -11,12 +11,12 @@ extension TypedFuture {
         guard let nanoseconds = limit.wholeNanoseconds else {
             return TypedFuture(loop.failed(FutureError.negativeDuration(limit)))
         }
-        let child = CellObject.plain(loop, state: .pending, of: Result<Value, Failure>.self)
+        let child = CellObject.plain(loop.core, state: .pending, of: Result<Value, Failure>.self)
         outcome.cell.register(child, when: [])
         if !child.isCompleted {
             child.setProducer(
                 TypedTimeout(cancelling: cancellingSource) { Result<Value, Failure>.failure(makeFailure()) })
-            loop.startTimer(child, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
+            loop.core.startTimer(child, deadline: loop.core.deadline(after: nanoseconds), keepsAlive: true)
         }
         return TypedFuture(Future(child))
     }

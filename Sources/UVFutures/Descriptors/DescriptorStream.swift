@@ -58,12 +58,13 @@ public final class DescriptorStream: ByteStream {
         self.carrier = carrier
         self.hasChangedMode = hasChangedMode
         kind = descriptor.kind
-        super.init(loop: loop, transport: carrier.transport, limits: .of(limits), sides: descriptor.sides)
+        super.init(
+            loop: loop.core, transport: carrier.transport, limits: .of(limits), sides: descriptor.sides)
         carrier.serve(self)
     }
 
     deinit {
-        if isOpen { loop.checkThread() }
+        if isOpen { loop.core.checkThread() }
         carrier.serve(nil)
     }
 
@@ -87,8 +88,8 @@ public final class DescriptorStream: ByteStream {
     convenience init(
         copying descriptor: OpenDescriptor, endsToo: Bool = false, limits: StreamLimits, on loop: EventLoop
     ) throws {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         try limits.validate()
         if descriptor.kind == .terminal {
             let terminal = try UVTerminal(loop.uv, copying: descriptor.number)
@@ -120,7 +121,7 @@ extension EventLoop {
     public func makePipe(limits: StreamLimits = StreamLimits()) throws -> (
         reading: DescriptorStream, writing: DescriptorStream
     ) {
-        checkThread()
+        core.checkThread()
         try limits.validate()
         let (reading, writing) = try pipeDescriptors()
         var unused = [reading, writing]

@@ -9,8 +9,8 @@ extension EventLoop {
     /// cannot be waited for: files and directories.
     /// Binds [`uv_poll_init`](https://docs.libuv.org/en/v1.x/poll.html).
     public func watch(descriptor: CInt) throws -> DescriptorWatch {
-        checkThread()
-        guard !isShutDown else { throw FutureError.shutDown }
+        core.checkThread()
+        guard !core.isShutDown else { throw FutureError.shutDown }
         return DescriptorWatch(try UVPoll.watch(descriptor, on: uv))
     }
 }
@@ -20,7 +20,8 @@ extension EventLoop {
 ///
 /// As long as something is waited for it lives, and the loop does too. Otherwise releasing the last reference closes it.
 public final class DescriptorWatch {
-    public let loop: EventLoop
+    public var loop: EventLoop { core }
+    let core: LoopCore
     public let descriptor: CInt
     private let poll: UVPoll
     private let closedPromise: Promise<Void>
@@ -46,7 +47,7 @@ public final class DescriptorWatch {
     }
 
     init(_ poll: UVPoll) {
-        loop = poll.loop
+        core = poll.loop
         descriptor = poll.descriptor
         self.poll = poll
         closedPromise = poll.loop.makePromise()
@@ -62,7 +63,7 @@ public final class DescriptorWatch {
 
     deinit {
         if poll.isClosing { return }
-        loop.checkThread()
+        loop.core.checkThread()
         poll.closeWatch()
     }
 
@@ -102,7 +103,7 @@ public final class DescriptorWatch {
         for events: DescriptorEvents, as convert: @escaping (DescriptorEvents) -> Value,
         atEnd end: @escaping (Promise<Value>) -> Void
     ) -> Future<Value> {
-        loop.checkThread()
+        loop.core.checkThread()
         let events = events.intersection(.all)
         guard !events.isEmpty else {
             return loop.failed(
@@ -136,7 +137,7 @@ public final class DescriptorWatch {
     /// After ``DescriptorEvents/failed`` it is not called again unless it is given again, since nothing else would
     /// come. If the descriptor turns out to have been closed it is called with that, too.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
-        loop.checkThread()
+        loop.core.checkThread()
         guard !poll.isClosing else { return }
         let events = events.intersection(.all)
         if poll.loss != nil, !events.isEmpty {
@@ -157,7 +158,7 @@ public final class DescriptorWatch {
         let closure = closure
         if hasFailed { self.closure = nil }
         // Ends with a turn, in which what follows is asked for again: only then the system is told.
-        loop.turn {
+        core.turn {
             for wait in ready { wait.complete(.success(events.intersection(wait.events.union(.failed)))) }
             if let closure, hasFailed || !closure.events.isDisjoint(with: events) {
                 closure.body(events.intersection(closure.events.union(.failed)))
@@ -172,7 +173,7 @@ public final class DescriptorWatch {
         let (waits, closure) = (waits, closure)
         self.waits = []
         self.closure = nil
-        loop.turn {
+        core.turn {
             for wait in waits { wait.complete(.failure(error)) }
             closure?.body(.failed)
         }
@@ -190,7 +191,7 @@ public final class DescriptorWatch {
     /// Stops watching, and completes when that is done; what waits is cancelled. The descriptor stays open.
     @discardableResult
     public func close() -> Future<Void> {
-        loop.checkThread()
+        loop.core.checkThread()
         poll.closeWatch()
         end()
         return closedPromise.future

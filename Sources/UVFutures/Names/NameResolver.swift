@@ -16,11 +16,11 @@ extension EventLoop {
     /// at first.
     public var resolver: any NameResolver {
         get {
-            checkThread()
+            core.checkThread()
             return uv.resolver
         }
         set {
-            checkThread()
+            core.checkThread()
             uv.resolver = newValue
         }
     }
@@ -33,8 +33,8 @@ extension EventLoop {
     public func addresses(
         of host: String, port: Int, resolver: (any NameResolver)? = nil
     ) -> Future<[SocketAddress]> {
-        checkThread()
-        guard !isShutDown else { return failed(FutureError.shutDown) }
+        core.checkThread()
+        guard !core.isShutDown else { return failed(FutureError.shutDown) }
         do {
             switch try Host(host, port: port) {
             case .numeric(let address): return succeeded([address])

@@ -60,8 +60,8 @@ public final class SystemResolver: NameResolver, Sendable {
     /// no effect.
     /// Calls [`getaddrinfo`](https://man7.org/linux/man-pages/man3/getaddrinfo.3.html).
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
-        loop.checkThread()
-        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
         do {
             // The system would stop at a zero byte, and take what is before that for the name.
             if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
@@ -78,7 +78,7 @@ public final class SystemResolver: NameResolver, Sendable {
 
 /// Somebody who waits for the answer, on the thread of their loop.
 private final class Question {
-    private let loop: EventLoop
+    private let loop: LoopCore
     private let name: String
     private let timeout: Duration
     private let threads: LookupThreads
@@ -87,7 +87,7 @@ private final class Question {
     private var timers: [ScheduledTask<Void>] = []
 
     init(_ name: String, on loop: EventLoop, timeout: Duration, _ threads: LookupThreads) {
-        self.loop = loop
+        self.loop = loop.core
         self.name = name
         self.timeout = timeout
         self.threads = threads

@@ -26,7 +26,7 @@ final class Acceptor {
     /// The end of a pause for want of descriptors.
     private var pause: ScheduledTask<Void>?
 
-    var loop: EventLoop { socket.loop }
+    var loop: LoopCore { socket.loop }
 
     /// `limits` have been validated.
     init(_ socket: UVListener, limits: StreamLimits) {

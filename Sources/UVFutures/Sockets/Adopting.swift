@@ -22,7 +22,7 @@ extension SocketListener {
     /// The descriptor, which does not block, is the caller's. What waits for a connection is cancelled.
     /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the listener has been closed.
     public func release() throws -> Int32 {
-        loop.checkThread()
+        loop.core.checkThread()
         guard let descriptor = acceptor.release() else { throw StreamError.connectionClosed }
         close()
         return descriptor
@@ -66,7 +66,7 @@ extension SocketServer {
     ///
     /// The descriptors, which do not block, are the caller's.
     public func releaseSockets() -> [Int32] {
-        loop.checkThread()
+        loop.core.checkThread()
         let descriptors = acceptors.compactMap { $0.release() }
         close()
         return descriptors
@@ -81,7 +81,7 @@ extension SocketConnection {
     /// ``Futures/FutureError/invalidArgument(_:)`` while a read or a write is pending or bytes that have arrived are
     /// unread, and with ``UVError`` without descriptors; nothing has changed then.
     public final func release() throws -> Int32 {
-        loop.checkThread()
+        loop.core.checkThread()
         try checkAtRest()
         let descriptor = try socket.duplicate()
         letGo()

@@ -9,7 +9,7 @@ extension EventLoop {
         on signals: [Signal], within deadline: Duration, keepsAlive: Bool = false,
         begin: @escaping () -> Future<ShutdownSummary>, abort: @escaping () -> Future<ShutdownSummary>
     ) -> Future<ShutdownSummary> {
-        checkThread()
+        core.checkThread()
         guard deadline >= .zero else {
             return failed(
                 FutureError.invalidArgument("a deadline of \(deadline) is negative; give zero or more"))
@@ -24,12 +24,13 @@ extension EventLoop {
         let promise = makePromise(of: ShutdownSummary.self)
         // Only the end of the loop fails it.
         promise.future.ignoreFailure()
-        if keepsAlive { hold() }
+        let core = core
+        if keepsAlive { core.hold() }
         var isWaiting = true
         func release() {
             guard isWaiting else { return }
             isWaiting = false
-            if keepsAlive { letGo() }
+            if keepsAlive { core.letGo() }
             for handle in handles { handle.close() }
         }
         promise.onCancelRequest {

@@ -11,12 +11,12 @@ final class ShortageReport {
 
     func add(_ error: UVError, open: Int?, on loop: EventLoop) {
         count += 1
-        guard limit.admits(at: loop.now) else { return }
+        guard limit.admits(at: loop.core.now) else { return }
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
         let text =
             "\(error). \(connections) wait in the system; it is tried again and again. \(error.acceptAdvice) Said once "
             + "a minute at most."
-        loop.tell(.warning(text))
+        loop.core.tell(.warning(text))
         if let handler { handler(error) } else { StandardError.print(text) }
     }
 }

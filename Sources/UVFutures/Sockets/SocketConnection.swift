@@ -37,8 +37,8 @@ public class SocketConnection: ByteStream, Identifiable {
 
     /// Throws unless a connection with such limits can be made on `loop`, in so much time.
     static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         guard timeout >= .zero else {
             throw FutureError.invalidArgument("a time limit of \(timeout) is negative; give zero or more")
         }
@@ -46,10 +46,10 @@ public class SocketConnection: ByteStream, Identifiable {
     }
 
     deinit {
-        if isOpen { loop.checkThread() }
+        if isOpen { loop.core.checkThread() }
         socket.serve(nil)
-        if isOpen, loop.isObserved {
-            loop.tell(.closed(description, failure: isReadToEnd ? nil : StreamError.droppedUnclosed))
+        if isOpen, loop.core.isObserved {
+            loop.core.tell(.closed(description, failure: isReadToEnd ? nil : StreamError.droppedUnclosed))
         }
     }
 }
@@ -59,7 +59,7 @@ extension SocketConnection {
     ///
     /// Cancelling it has no effect on others who wait for it.
     public final var draining: Future<Void> {
-        loop.checkThread()
+        loop.core.checkThread()
         if let drainingPromise { return drainingPromise.future }
         let promise = loop.makePromise(of: Void.self)
         promise.onCancelRequest { .continue }
@@ -70,7 +70,7 @@ extension SocketConnection {
 
     /// Throws what has ended the connection, if something has.
     final func checkConnected() throws {
-        loop.checkThread()
+        loop.core.checkThread()
         if socket.isClosing { throw breakage ?? StreamError.connectionClosed }
     }
 

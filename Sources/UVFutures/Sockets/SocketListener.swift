@@ -7,7 +7,8 @@ public import Futures
 /// A connection that nobody accepts waits in the system, `backlog` of them at most. Releasing the last
 /// reference closes the listener, unless an `accept` is pending.
 public final class SocketListener<Connection: SocketConnection> {
-    public let loop: EventLoop
+    public var loop: EventLoop { core }
+    let core: LoopCore
     /// Where it listens, with the port that the system picked if 0 was asked for.
     public let localAddress: SocketAddress
     let acceptor: Acceptor
@@ -29,7 +30,7 @@ public final class SocketListener<Connection: SocketConnection> {
 
     /// `socket` is of the kind of `Connection`, and `limits` have been validated.
     init(_ socket: UVListener, limits: StreamLimits) {
-        loop = socket.loop
+        core = socket.loop
         localAddress = socket.localAddress
         acceptor = Acceptor(socket, limits: limits)
         closedPromise = socket.loop.makePromise()
@@ -47,7 +48,7 @@ public final class SocketListener<Connection: SocketConnection> {
 
     deinit {
         if acceptor.socket.isClosing { return }
-        loop.checkThread()
+        loop.core.checkThread()
         acceptor.close()
     }
 
@@ -80,7 +81,7 @@ public final class SocketListener<Connection: SocketConnection> {
     private func accept<Value>(
         as convert: @escaping (Connection) -> Value, atEnd end: @escaping (Promise<Value>) -> Void
     ) -> Future<Value> {
-        loop.checkThread()
+        loop.core.checkThread()
         let promise = loop.makePromise(of: Value.self)
         guard !acceptor.socket.isClosing else {
             end(promise)
@@ -107,7 +108,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// Stops listening, and completes when that is done. Connections that have been accepted go on.
     @discardableResult
     public func close() -> Future<Void> {
-        loop.checkThread()
+        loop.core.checkThread()
         acceptor.close()
         let waiting = waiting
         self.waiting = []

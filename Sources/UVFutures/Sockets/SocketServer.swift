@@ -22,7 +22,8 @@ public import Futures
 ///
 /// It may listen on several sockets: of one kind, or, as a `SocketServer<SocketConnection>`, of several.
 public final class SocketServer<Connection: SocketConnection> {
-    public let loop: EventLoop
+    public var loop: EventLoop { core }
+    let core: LoopCore
     /// Called with what the handler threw or its future failed with, once for a connection, and with what
     /// went wrong when one was taken or closed. Unless set, ``Futures/EventLoop/onUnhandledFailure`` gets it.
     /// `error.isDisconnection` is `true` for a peer that simply left.
@@ -97,8 +98,8 @@ public final class SocketServer<Connection: SocketConnection> {
     }
 
     private init(_ loop: EventLoop) {
-        self.loop = loop
-        loop.checkThread()
+        core = loop.core
+        loop.core.checkThread()
     }
 
     /// Where it listens, with the port that the system picked if 0 was asked for; of several sockets the first.
@@ -116,7 +117,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// A snapshot of what it has done. Takes time in proportion to the open connections.
     public var statistics: ServerStatistics {
-        loop.checkThread()
+        loop.core.checkThread()
         var statistics = counters.statistics
         statistics.active = activeConnections
         statistics.draining = isDraining ? activeConnections : 0
@@ -152,8 +153,8 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// Whether it can listen: it cannot once it has been closed.
     func checkOpen() throws {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         guard closedPromise == nil, shutdownPromise == nil else {
             throw FutureError.invalidArgument("the server has been closed; make another one to listen again")
         }
@@ -214,7 +215,7 @@ public final class SocketServer<Connection: SocketConnection> {
     private func report(_ error: any Error, of subject: @autoclosure () -> String = "a server") {
         guard !isExpected(error) else { return }
         if let onConnectionError { return onConnectionError(error) }
-        loop.reportUnhandled(error, of: subject())
+        loop.core.reportUnhandled(error, of: subject())
     }
 }
 

@@ -73,11 +73,12 @@ public enum Systemd {
     public static func feedWatchdog(on loop: EventLoop) throws -> ScheduledTask<Void>? {
         guard let interval = try watchdogInterval else { return nil }
         var limit = ReportLimit()
-        return loop.repeat(every: interval / 2, pace: .fixedRate, keepsLoopAlive: false) { [unowned loop] in
+        return loop.repeat(every: interval / 2, pace: .fixedRate, keepsLoopAlive: false) {
+            [unowned core = loop.core] in
             do {
                 try notify(.watchdog)
-            } catch  where loop.isObserved && limit.admits(at: loop.now) {
-                loop.tell(.warning("the watchdog of systemd could not be fed: \(error)"))
+            } catch  where core.isObserved && limit.admits(at: core.now) {
+                core.tell(.warning("the watchdog of systemd could not be fed: \(error)"))
             } catch {}
         }
     }

@@ -16,7 +16,7 @@ package protocol ConnectingSocket: AnyObject {
 /// An attempt is started every 250 ms, or as soon as one fails, and none is given up before another one succeeds or
 /// the time is up. The sockets and the timers keep the race alive.
 package final class ConnectRace<Socket: ConnectingSocket, Connection> {
-    private let loop: EventLoop
+    private let loop: LoopCore
     private let makeSocket: (SocketAddress) throws(UVError) -> Socket
     private let connected: (Socket) -> Connection
     private let failure: ([UVError]) -> any Error
@@ -36,7 +36,7 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
         makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> Socket,
         connected: @escaping (Socket) -> Connection, failure: @escaping ([UVError]) -> any Error
     ) {
-        self.loop = loop
+        self.loop = loop.core
         self.makeSocket = makeSocket
         self.connected = connected
         self.failure = failure

@@ -23,7 +23,7 @@ extension TCPConnection {
         do {
             try check(timeout, limits, on: loop)
             let connector = Connector(
-                loop: loop, local: try LocalEnd(host: localHost, port: localPort), limits: limits,
+                loop: loop.core, local: try LocalEnd(host: localHost, port: localPort), limits: limits,
                 deadline: loop.instant.advanced(by: timeout))
             switch try Host(host, port: port) {
             case .numeric(let address): return connector.connect(to: [address]) { $0[0] }
@@ -56,7 +56,7 @@ extension TCPConnection {
 
 /// What there is to a connection besides the addresses.
 private struct Connector {
-    let loop: EventLoop
+    let loop: LoopCore
     let local: LocalEnd
     let limits: StreamLimits
     let deadline: LoopInstant

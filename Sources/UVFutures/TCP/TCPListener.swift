@@ -45,8 +45,8 @@ extension UVListener {
 
     /// Whether a socket can be made on `loop`, and wait for so many connections.
     static func checked(_ backlog: Int, on loop: EventLoop) throws -> CInt {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         guard let backlog = CInt(exactly: backlog), backlog >= 0 else {
             throw FutureError.invalidArgument(
                 "a backlog of \(backlog) is out of range; give 0 to \(CInt.max)")

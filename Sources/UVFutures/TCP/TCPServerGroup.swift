@@ -101,7 +101,7 @@ public final class TCPServerGroup: Sendable {
                     try server.setAcceptLimits(accepting)
                     let taken = try server.listen(
                         host: host, port: port, backlog: backlog, sharingPort: true, limits: limits)
-                    return (taken, LoopResident(server, on: loop))
+                    return (taken, LoopResident(server, on: loop.core))
                 }
                 address = address ?? taken
                 members.append(Member(thread: thread, server: server))
@@ -194,8 +194,8 @@ public final class TCPServerGroup: Sendable {
         within time: Duration, on loop: EventLoop,
         _ body: @escaping @Sendable (TCPServer) -> Future<ShutdownSummary>
     ) -> Future<ShutdownSummary> {
-        loop.checkThread()
-        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
         let promise = loop.makeRemotePromise(of: ShutdownSummary.self)
         promise.onCancelRequest { .continue }
         end(within: time, body) { promise.complete($0) }

@@ -24,8 +24,9 @@ extension EventLoop {
             host: LibUVCopy(versionString: host), own: LibUVCopy(versionString: uv_version_string))
         if copies.host != copies.own { throw copies }
         let driver = unsafe UVLoop(loop.assumingMemoryBound(to: uv_loop_t.self), isAttached: true)
-        self.init(driver: driver, isAttached: true)
-        unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)
+        let core = LoopCore(driver: driver, isAttached: true)
+        unsafe driver.eventLoopReference = Unmanaged.passUnretained(core)
+        self.init(owning: core)
     }
 }
 

@@ -10,7 +10,7 @@ extension EventLoop {
     /// Traps on a loop that is attached, which the host runs anyway.
     /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollDescriptor: CInt {
-        checkThread()
+        core.checkThread()
         return unsafe uv_backend_fd(uv.loop)
     }
 
@@ -19,7 +19,7 @@ extension EventLoop {
     /// To be asked for again after each ``turn()`` and after each other use of the loop. Zero if there is something
     /// to do already. Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollTimeout: Duration? {
-        checkThread()
+        core.checkThread()
         let loop = unsafe uv.loop
         if unsafe uv_has_unpolled_watchers(loop) { return .zero }
         // libuv would say zero for a loop that waits for nothing but other threads.
@@ -36,7 +36,7 @@ extension EventLoop {
     /// Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html) with `UV_RUN_NOWAIT`.
     @discardableResult
     public func turn() throws -> Bool {
-        try enter("turn()") { driver.poll() }
+        try core.enter("turn()") { core.driver.poll() }
         return unsafe uv_loop_alive(uv.loop) != 0
     }
 }

@@ -13,10 +13,11 @@ extension EventLoop {
     public convenience init() throws(UVError) {
         LoadedFile.keepOwn()
         let driver = try UVLoop()
-        self.init(driver: driver)
-        unsafe driver.eventLoopReference = Unmanaged.passUnretained(self)
+        let core = LoopCore(driver: driver)
+        unsafe driver.eventLoopReference = Unmanaged.passUnretained(core)
         driver.blocksBrokenPipes = BrokenPipes.ignore()
-        MainTask.has(self)
+        MainTask.has(core)
+        self.init(owning: core)
     }
 
     /// Returns the loop of the main thread, made when it is first asked for.
@@ -63,7 +64,7 @@ extension EventLoop {
 
     /// The driver. Traps if this is not a loop of libuv.
     var uv: UVLoop {
-        guard let driver = driver as? UVLoop else {
+        guard let driver = core.driver as? UVLoop else {
             trap(
                 "This event loop has no sockets and signals. Make it with EventLoop() or use EventLoop.main.")
         }

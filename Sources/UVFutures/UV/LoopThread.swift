@@ -81,7 +81,7 @@ private final class ThreadMain: Sendable {
     func run() {
         unsafe set_thread_name(name)
         loop.execute { [loop, started] in
-            loop.hold()
+            loop.core.hold()
             started.signal()
         }
         do {
@@ -90,7 +90,7 @@ private final class ThreadMain: Sendable {
             fatalError("The loop of a new thread could not be run: \(error)")
         }
         loop.shutdown()
-        loop.leaveThread()
+        loop.core.leaveThread()
     }
 }
 

@@ -10,11 +10,11 @@ enum MainTask {
     private static let loops = Locked<[Loop]>([])
 
     private struct Loop: Sendable {
-        weak let loop: EventLoop?
+        weak let loop: LoopCore?
     }
 
     /// A loop was made, or the main loop was asked for. Does nothing off the main thread, and outside of tasks.
-    static func has(_ loop: EventLoop) {
+    static func has(_ loop: LoopCore) {
         guard EventLoop.isMainThread, EventLoop.isInTask else { return }
         loops.withLock { $0.append(Loop(loop: loop)) }
         switch hook_main_drain({ original in MainTask.hasSuspended(or: original) }) {
@@ -34,7 +34,7 @@ enum MainTask {
     /// Runs the main loop until the process ends, which it does with the main task, or the loop does the work of the main
     /// queue no more.
     private static func hasSuspended(or original: main_drain?) {
-        let main = EventLoop.mainIfMade
+        let main = EventLoop.mainIfMade?.core
         for other in loops.withLock({ $0.compactMap(\.loop) }) where other !== main && other.isAwaited {
             trap(
                 "The main task awaits a future of an event loop that nobody runs. Use EventLoop.main, which runs while an "

@@ -56,7 +56,7 @@ class UVHandle {
         }
     }
 
-    final var loop: EventLoop { driver.eventLoop }
+    final var loop: LoopCore { driver.eventLoop }
 
     /// A turn of the loop, without the reference counting that `loop` costs.
     @inline(__always)

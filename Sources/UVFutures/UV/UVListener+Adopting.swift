@@ -10,8 +10,8 @@ extension UVListener {
     static func adopting(
         _ descriptor: CInt, called what: String, families: [CInt], on loop: EventLoop
     ) throws -> UVListener {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         func refusal(_ text: String) -> FutureError { .invalidArgument("\(what) \(text)") }
 
         guard let type = socketOption(SO_TYPE, of: descriptor) else {

@@ -25,8 +25,8 @@ final class UVLoop: LoopDriver {
     }
 
     /// Owns this driver, and lives as long as a handle is open.
-    var eventLoopReference: Unmanaged<EventLoop>!
-    var eventLoop: EventLoop { unsafe eventLoopReference.takeUnretainedValue() }
+    var eventLoopReference: Unmanaged<LoopCore>!
+    var eventLoop: LoopCore { unsafe eventLoopReference.takeUnretainedValue() }
 
     /// Any thread: `wake` has been called since `wokenUp`.
     private let isWakePending = Atomic(false)

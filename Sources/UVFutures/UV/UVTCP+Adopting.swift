@@ -6,8 +6,8 @@ extension UVTCP {
     ///
     /// If it throws, the descriptor is the caller's still.
     static func adopting(_ descriptor: CInt, on loop: EventLoop) throws -> UVTCP {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         let name = "descriptor \(descriptor)"
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             throw FutureError.invalidArgument("\(name) is not open; give one of a connected TCP socket")

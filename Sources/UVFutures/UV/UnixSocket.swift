@@ -32,8 +32,8 @@ enum UnixSocket {
 
     /// Takes over a connected socket that somebody else has made. If it throws, the descriptor is the caller's still.
     static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
-        loop.checkThread()
-        guard !loop.isShutDown else { throw FutureError.shutDown }
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
         let open = try OpenDescriptor(descriptor)
         guard open.kind == .socket, let local = SocketAddress(localOf: descriptor), local.path != nil else {
             throw FutureError.invalidArgument(

@@ -26,7 +26,7 @@ extension UnixConnection {
 private final class UnixConnectAttempt {
     private let address: SocketAddress
     private let limits: StreamLimits
-    private let loop: EventLoop
+    private let loop: LoopCore
     private let promise: Promise<UnixConnection>
     private var pause = Duration.milliseconds(1)
     private var deadline: LoopInstant
@@ -35,7 +35,7 @@ private final class UnixConnectAttempt {
     init(_ address: SocketAddress, _ limits: StreamLimits, on loop: EventLoop) {
         self.address = address
         self.limits = limits
-        self.loop = loop
+        self.loop = loop.core
         promise = loop.makePromise()
         deadline = loop.instant
     }

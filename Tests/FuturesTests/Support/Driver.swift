@@ -23,12 +23,12 @@ enum Driver: String, CaseIterable, Codable, CustomTestStringConvertible {
 func withLoop(
     _ driver: Driver, sourceLocation: SourceLocation = #_sourceLocation, _ body: (EventLoop) throws -> Void
 ) throws {
-    weak var freed: EventLoop?
+    weak var freed: LoopCore?
     do {
         let loop = try driver.makeLoop()
-        freed = loop
+        freed = loop.core
         try body(loop)
-        if !loop.isShutDown { try settle(loop) }
+        if !loop.core.isShutDown { try settle(loop) }
         expectNothingLeft(on: loop, sourceLocation: sourceLocation)
         loop.shutdown()
         expectNothingLeft(on: loop, sourceLocation: sourceLocation)
@@ -57,7 +57,7 @@ func expectNothingLeft(on loop: EventLoop, sourceLocation: SourceLocation = #_so
     let isNothingLeft = eventually {
         let left = loop.statistics
         if left.futures == 0 && left.promises == 0 && left.timers == 0 && left.handles == 0 { return true }
-        if !loop.isShutDown { try? settle(loop) }
+        if !loop.core.isShutDown { try? settle(loop) }
         return false
     }
     #expect(isNothingLeft, "\(loop.statistics)", sourceLocation: sourceLocation)

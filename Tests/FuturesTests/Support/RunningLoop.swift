@@ -11,8 +11,8 @@ func withRunningLoop(
     startThread {
         let loop = try driver.makeLoop()
         do {
-            loop.hold()
-            defer { loop.letGo() }
+            loop.core.hold()
+            defer { loop.core.letGo() }
             loop.submit { handOver.yield(loop) }.whenSuccess { _ in }
             try loop.run()
         }

@@ -198,7 +198,7 @@ private final class Attempt: ConnectingSocket, CustomStringConvertible {
 
     init(_ address: SocketAddress, on loop: EventLoop) {
         self.address = address
-        start = .nanoseconds(Int64(loop.now))
+        start = .nanoseconds(Int64(loop.core.now))
     }
 
     var description: String { "\(address.host) at \(start)" }

@@ -182,7 +182,7 @@ struct SystemResolverTests {
         let names = Names()
         defer { names.answerAll() }
         let resolver = try SystemResolver(limit: 1, lookup: names.lookUp)
-        weak var freed: EventLoop?
+        weak var freed: LoopCore?
         try onThread {
             try withLoop { loop in
                 let asked = resolver.resolve("a", port: 1, on: loop)
@@ -196,7 +196,7 @@ struct SystemResolverTests {
         }
         do {
             let loop = EventLoop.virtual()
-            freed = loop
+            freed = loop.core
             let future = resolver.resolve("c", port: 1, on: loop)
             names.waitUntilAsked("c")
             future.cancel()
@@ -212,10 +212,10 @@ struct SystemResolverTests {
         let names = Names()
         defer { names.answerAll() }
         let resolver = try SystemResolver(limit: 1, lookup: names.lookUp)
-        weak var freed: EventLoop?
+        weak var freed: LoopCore?
         do {
             let loop = EventLoop.virtual()
-            freed = loop
+            freed = loop.core
             let asked = resolver.resolve("a", port: 1, on: loop)
             let inLine = resolver.resolve("b", port: 1, on: loop)
             names.waitUntilAsked("a")
