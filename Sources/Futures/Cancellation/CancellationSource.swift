@@ -5,12 +5,12 @@
 /// its last use, not at the end of its scope: keep the source where it is cancelled.
 public final class CancellationSource {
     /// Succeeds when the source is cancelled, and is cancelled itself when that will never happen.
-    private let signal: CellObject
+    private let signal: Cell
     private let condition: TokenCondition
 
     public init(on loop: EventLoop) {
         loop.core.checkThread()
-        signal = CellObject.plain(loop.core, state: .pending, of: Void.self)
+        signal = Cell.plain(loop.core, state: .pending, of: Void.self)
         condition = .signal(signal)
     }
 

@@ -34,12 +34,12 @@ public struct CancellationToken {
     ) -> CancellationRegistration {
         guard let condition, condition.canBeMet else { return CancellationRegistration(nil) }
         let loop = condition.loop
-        let cell = CellObject.waiting(loop, step: SubmitStep(body: handler))
-        cell.cell.place(Cell.Interest.all.on(context))
+        let cell = Cell.waiting(loop, step: SubmitStep(body: handler))
+        cell.pointer.place(Cell.Interest.all.on(context))
         let watch = TokenWatch(condition, for: cell) { loop.dispatch($0) }
         if condition.isMet {
             loop.dispatch(cell)
-            loop.releaseTheDead()
+            loop.finishChange()
         }
         return CancellationRegistration(watch)
     }

@@ -5,7 +5,7 @@
 @usableFromInline
 final class TokenCondition {
     private enum Kind {
-        case signal(CellObject)
+        case signal(Cell)
         case any([TokenCondition])
         case all([TokenCondition])
     }
@@ -18,7 +18,7 @@ final class TokenCondition {
         self.loop = loop
     }
 
-    static func signal(_ cell: CellObject) -> TokenCondition {
+    static func signal(_ cell: Cell) -> TokenCondition {
         TokenCondition(.signal(cell), on: cell.loop)
     }
 
@@ -56,7 +56,7 @@ final class TokenCondition {
     }
 
     /// The signals that it depends on and that have not come.
-    var pendingSignals: [CellObject] {
+    var pendingSignals: [Cell] {
         switch kind {
         case .signal(let cell): cell.isCompleted ? [] : [cell]
         case .any(let parts), .all(let parts): parts.flatMap(\.pendingSignals)

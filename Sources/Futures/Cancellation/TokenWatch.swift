@@ -4,20 +4,20 @@
 /// hears of the source, in order, and how it leaves in constant time.
 final class TokenWatch: Producer {
     /// Released when the token never will be cancelled, or nobody is interested any more.
-    private(set) var target: CellObject?
-    private let action: (CellObject) -> Void
+    private(set) var target: Cell?
+    private let action: (Cell) -> Void
     private var condition: TokenCondition?
-    private var places: [CellObject] = []
+    private var places: [Cell] = []
 
     /// Waits for nothing if the token has been cancelled.
-    init(_ condition: TokenCondition, for target: CellObject, _ action: @escaping (CellObject) -> Void) {
+    init(_ condition: TokenCondition, for target: Cell, _ action: @escaping (Cell) -> Void) {
         self.target = target
         self.action = action
         super.init()
         guard !condition.isMet else { return }
         self.condition = condition
         for signal in condition.pendingSignals {
-            let place = CellObject.plain(signal.loop, state: .pending, of: Void.self)
+            let place = Cell.plain(signal.loop, state: .pending, of: Void.self)
             place.setProducer(self)
             places.append(place)
             signal.register(place, when: [])
@@ -37,7 +37,7 @@ final class TokenWatch: Producer {
 
     /// Whether nobody else holds the target.
     var isAlone: Bool {
-        guard let cell = target?.cell else { return false }
+        guard let cell = target?.pointer else { return false }
         target = nil
         defer { target = cell.object }
         return cell.isHeldOnce
@@ -60,18 +60,18 @@ final class TokenWatch: Producer {
 extension LoopCore {
     fileprivate func addTokenAction(_ action: @escaping () -> Void) {
         tokenActions.append(action)
-        hasTheDead = true
+        hasWorkLeft = true
     }
 
     /// Does what was to be done when a token is cancelled, in order, and then runs what is to run at once.
     func runTokenActions() {
-        withoutCallbacks {
+        asOneChange {
             while !tokenActions.isEmpty {
                 let actions = tokenActions
                 tokenActions = []
                 for action in actions { action() }
             }
         }
-        releaseTheDead()
+        finishChange()
     }
 }

@@ -5,35 +5,37 @@ extension Cell {
     /// know the types; the cell owns a reference to it then.
     @safe @usableFromInline
     struct Behavior {
-        @usableFromInline typealias Body = (_ event: Event, _ cell: Cell, _ source: Cell) -> Void
+        @usableFromInline typealias Function = (
+            _ operation: Operation, _ cell: CellPointer, _ source: CellPointer
+        ) -> Void
 
-        @usableFromInline let function: UInt
+        @usableFromInline let code: UInt
         @usableFromInline let context: UInt
 
         /// In a struct, since a bare closure would be wrapped in another one on its way.
         @usableFromInline
         struct Closure {
-            @usableFromInline let body: Body
-            @inlinable init(body: @escaping Body) { self.body = body }
+            @usableFromInline let body: Function
+            @inlinable init(body: @escaping Function) { self.body = body }
         }
 
         @inlinable @inline(__always)
-        init(_ body: @escaping Body) {
-            (function, context) = unsafe unsafeBitCast(Closure(body: body), to: (UInt, UInt).self)
+        init(_ body: @escaping Function) {
+            (code, context) = unsafe unsafeBitCast(Closure(body: body), to: (UInt, UInt).self)
             if context != 0 { retain() }
         }
 
         @inline(__always)
-        func callAsFunction(_ event: Event, _ cell: Cell, _ source: Cell) {
+        func callAsFunction(_ operation: Operation, _ cell: CellPointer, _ source: CellPointer) {
             if context == 0 {
-                unsafe unsafeBitCast((function, 0 as UInt), to: Closure.self).body(event, cell, source)
+                unsafe unsafeBitCast((code, 0 as UInt), to: Closure.self).body(operation, cell, source)
             } else {
-                body(event, cell, source)
+                body(operation, cell, source)
             }
         }
 
         /// The closure, with a reference of its own.
-        var body: Body { unsafe unsafeBitCast((function, context), to: Closure.self).body }
+        var body: Function { unsafe unsafeBitCast((code, context), to: Closure.self).body }
 
         /// The cell is gone.
         @inline(__always)

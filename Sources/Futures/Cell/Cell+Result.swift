@@ -1,4 +1,4 @@
-extension CellObject {
+extension Cell {
     /// Makes a failure within the value, which is a `Result`, count as a failure that somebody has to hear of.
     func holdResult() {
         let root = checkedRoot
@@ -7,10 +7,10 @@ extension CellObject {
     }
 }
 
-extension Cell {
+extension CellPointer {
     @usableFromInline @inline(never)
     func reportFailure<Value>(in _: Value.Type) {
-        guard let result = readSlot(as: Value.self) as? any Fallible, let error = result.reason else {
+        guard let result = readPayload(as: Value.self) as? any Fallible, let error = result.reason else {
             return
         }
         reportUnhandled(error)

@@ -79,7 +79,7 @@ public final class DisposeBag: Disposable {
 extension DisposeBag: Sendable {}
 
 private struct WeakFuture {
-    weak var cell: CellObject?
+    weak var cell: Cell?
 
     var isOver: Bool { cell?.isCompleted ?? true }
 

@@ -69,7 +69,7 @@ struct CompletingStep<Input, Output>: Step {
 
     init(_ body: @escaping (Result<Input, any Error>) throws -> Completion<Output>) { self.body = body }
 
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
             target.complete(with: try body(source.readResult(as: Input.self)))
         } catch {

@@ -77,7 +77,7 @@ extension Future {
             return map(token: token) { _ in throw CancellationError() }
         }
         let both = and(other)
-        if let condition = token.condition { (both.cell.cell.producer as? Group)?.end(by: condition) }
+        if let condition = token.condition { (both.cell.pointer.producer as? Group)?.end(by: condition) }
         return both.map(on: context, token: token) { try combine($0.0, $0.1) }
     }
 }

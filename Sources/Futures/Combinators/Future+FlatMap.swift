@@ -28,9 +28,9 @@ struct FlatMapStep<Input, Output>: Step {
     @inlinable init(transform: @escaping (Input) throws -> Future<Output>) { self.transform = transform }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
-            target.complete(using: try transform(source.readSlot(as: Input.self)).cell)
+            target.complete(using: try transform(source.readPayload(as: Input.self)).cell)
         } catch {
             target.fail(error)
         }
@@ -46,7 +46,7 @@ struct FlatMapResultStep<Input, Output>: Step {
     @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Future<Output>) { self.body = body }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
             target.complete(using: try body(source.readResult(as: Input.self)).cell)
         } catch {

@@ -62,7 +62,7 @@ private struct CleanUpStep<Output, C: Completing>: Step {
 
     init(_ body: @escaping () throws -> C) { self.body = body }
 
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         let wasOpen = target.isOpen
         let cleanUp = C.completion(catching: body)
         // Who has cancelled it does not care for what it was to pass on.

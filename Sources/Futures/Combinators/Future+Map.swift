@@ -37,9 +37,9 @@ struct MapStep<Input, Output>: Step {
     @inlinable init(transform: @escaping (Input) throws -> Output) { self.transform = transform }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
-            target.succeed(try transform(source.readSlot(as: Input.self)))
+            target.succeed(try transform(source.readPayload(as: Input.self)))
         } catch {
             target.fail(error)
         }
@@ -55,7 +55,7 @@ struct MapResultStep<Input, Output>: Step {
     @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Output) { self.body = body }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
             target.succeed(try body(source.readResult(as: Input.self)))
         } catch {

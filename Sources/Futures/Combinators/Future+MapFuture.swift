@@ -17,9 +17,9 @@ extension Future {
 }
 
 private struct MapFutureStep<Output>: Step {
-    let body: (_ source: CellObject) throws -> Output
+    let body: (_ source: Cell) throws -> Output
 
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
             target.succeed(try body(source.object))
         } catch {

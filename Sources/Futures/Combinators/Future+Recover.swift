@@ -47,7 +47,7 @@ struct RecoverStep<Output>: Step {
     @inlinable init(body: @escaping (any Error) throws -> Output) { self.body = body }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
             target.succeed(try body(source.readFailure()))
         } catch {
@@ -65,7 +65,7 @@ struct FlatRecoverStep<Output>: Step {
     @inlinable init(body: @escaping (any Error) throws -> Future<Output>) { self.body = body }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         do {
             target.complete(using: try body(source.readFailure()).cell)
         } catch {

@@ -41,7 +41,7 @@ struct CompleteObserver<Value>: Step {
 
     @inlinable init(body: @escaping (Result<Value, any Error>) -> Void) { self.body = body }
 
-    @inlinable func run(source: Cell, target: Cell) { body(source.readResult(as: Value.self)) }
+    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readResult(as: Value.self)) }
 
     @usableFromInline typealias Output = Void
 }
@@ -52,7 +52,7 @@ struct SuccessObserver<Value>: Step {
 
     @inlinable init(body: @escaping (Value) -> Void) { self.body = body }
 
-    @inlinable func run(source: Cell, target: Cell) { body(source.readSlot(as: Value.self)) }
+    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readPayload(as: Value.self)) }
 
     @usableFromInline typealias Output = Void
 }
@@ -63,7 +63,7 @@ struct FailureObserver: Step {
 
     @inlinable init(body: @escaping (any Error) -> Void) { self.body = body }
 
-    @inlinable func run(source: Cell, target: Cell) { body(source.readError()) }
+    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readError()) }
 
     @usableFromInline typealias Output = Void
 }
@@ -74,7 +74,7 @@ struct CancelObserver: Step {
 
     @inlinable init(body: @escaping () -> Void) { self.body = body }
 
-    @inlinable func run(source: Cell, target: Cell) { body() }
+    @inlinable func run(source: CellPointer, target: CellPointer) { body() }
 
     @usableFromInline typealias Output = Void
 }

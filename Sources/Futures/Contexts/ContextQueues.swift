@@ -34,9 +34,11 @@ struct ContextQueues {
 
     mutating func takeUpPostponed() { immediate.append(contentsOf: &postponed) }
 
-    mutating func appendForNextTurn(_ cell: Cell, source: Cell) { coming.append(cell, source: source) }
+    mutating func appendForNextTurn(_ cell: CellPointer, source: CellPointer) {
+        coming.append(cell, source: source)
+    }
 
-    mutating func appendForIdleness(_ cell: Cell, source: Cell) {
+    mutating func appendForIdleness(_ cell: CellPointer, source: CellPointer) {
         whenIdle.append(cell, source: source)
         quietTurn = nil
     }
@@ -47,7 +49,7 @@ struct ContextQueues {
         !whenIdle.isEmpty && due.isEmpty && coming.isEmpty && quietTurn == turn
     }
 
-    mutating func takeIdle() -> Cell? { whenIdle.takeFirst() }
+    mutating func takeIdle() -> CellPointer? { whenIdle.takeFirst() }
 
     /// The driver polls before it asks for the turn after `turn`.
     mutating func willPoll(after turn: UInt64) {

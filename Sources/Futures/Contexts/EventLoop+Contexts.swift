@@ -20,12 +20,12 @@ extension EventLoop {
 
 extension LoopCore {
     /// Queues a consumer, whose reference is taken over, where its context says, to run on its completed source.
-    func dispatch(_ cell: Cell, source: Cell) {
+    func dispatch(_ cell: CellPointer, source: CellPointer) {
         // A loop that has been shut down looks after its ready queue only.
         switch isShutDown ? .loop : cell.interest.context {
         case .immediate where contexts.depth < LocalContext.depthLimit:
             contexts.immediate.append(cell, source: source)
-            hasTheDead = true
+            hasWorkLeft = true
         case .nextTurn:
             contexts.appendForNextTurn(cell, source: source)
             requestTurn()
@@ -38,15 +38,15 @@ extension LoopCore {
     }
 
     /// Queues a cell that has no source where its context says.
-    func dispatch(_ object: CellObject) {
-        object.cell.retain()
-        dispatch(object.cell, source: object.cell)
+    func dispatch(_ object: Cell) {
+        object.pointer.retain()
+        dispatch(object.pointer, source: object.pointer)
     }
 
     // MARK: At once
 
     /// Makes several changes as one: what runs at once runs afterwards.
-    func withoutCallbacks<Result>(_ body: () -> Result) -> Result {
+    func asOneChange<Result>(_ body: () -> Result) -> Result {
         contexts.holds += 1
         let result = body()
         contexts.holds -= 1
@@ -75,7 +75,7 @@ extension LoopCore {
         }
     }
 
-    private func run(_ cell: Cell, on context: LocalContext) {
+    private func run(_ cell: CellPointer, on context: LocalContext) {
         let source = cell.source!
         source.retain()
         source.interest.insert(.isCalling)
@@ -88,23 +88,23 @@ extension LoopCore {
     }
 
     /// Whether a callback of `source` runs.
-    private func isCalling(_ source: Cell) -> Bool {
+    private func isCalling(_ source: CellPointer) -> Bool {
         // The one future of all who want a completed one is nobody's own.
-        if let completedVoid, source == completedVoid.cell { return false }
+        if let completedVoid, source == completedVoid.pointer { return false }
         return source.interest.contains(.isCalling) || source == ready.calling
     }
 
     /// Has a callback, whose reference is taken over, run after the one of its future that runs.
-    private func postpone(_ cell: Cell) {
+    private func postpone(_ cell: CellPointer) {
         if cell.source == ready.calling, !contexts.isCatchingUp {
             contexts.isCatchingUp = true
             let catchUp = SubmitStep<Void> { [unowned self] in
                 contexts.isCatchingUp = false
                 runPostponed()
             }
-            let object = CellObject.waiting(self, step: catchUp)
-            object.cell.retain()
-            ready.prepend(object.cell)
+            let object = Cell.waiting(self, step: catchUp)
+            object.pointer.retain()
+            ready.prepend(object.pointer)
         }
         contexts.postponed.append(cell)
     }

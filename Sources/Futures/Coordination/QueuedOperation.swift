@@ -2,18 +2,18 @@
 ///
 /// When the future ends, in whichever way, its place in the line or its slot is free.
 final class QueuedOperation: Producer, LineMember {
-    let target: CellObject
+    let target: Cell
     let priority: Int
     var place: Int?
     private(set) var isRunning = false
-    private var start: ((CellObject) -> Void)?
+    private var start: ((Cell) -> Void)?
     private var ended: ((QueuedOperation) -> Void)?
 
     init<Value>(
         on loop: EventLoop, priority: Int, operation: @escaping () throws -> Future<Value>,
         ended: @escaping (QueuedOperation) -> Void
     ) {
-        target = CellObject.plain(loop.core, state: .pending, of: Value.self)
+        target = Cell.plain(loop.core, state: .pending, of: Value.self)
         self.priority = priority
         self.ended = ended
         start = { target in
@@ -42,7 +42,7 @@ final class QueuedOperation: Producer, LineMember {
     }
 
     /// What runs is asked, as by any future that waits for it; what waits is cancelled.
-    override func cancellationRequested(by cell: Cell) -> Answer { isRunning ? .undecided : .cancel }
+    override func cancellationRequested(by cell: CellPointer) -> Answer { isRunning ? .undecided : .cancel }
 
     override var answersRequests: Bool { !isRunning }
 

@@ -1,10 +1,10 @@
 /// Work that several wait for, each by a branch of `future`; its owner hears of the end without being one of them.
 final class SharedWork<Value>: Producer {
-    private let cell: CellObject
+    private let cell: Cell
     private let ended: (SharedWork) -> Void
 
     init(on loop: EventLoop, ended: @escaping (SharedWork) -> Void) {
-        cell = CellObject.plain(loop.core, state: .pending, of: Value.self)
+        cell = Cell.plain(loop.core, state: .pending, of: Value.self)
         self.ended = ended
         super.init()
         cell.setProducer(self)

@@ -3,20 +3,20 @@
 /// The future owns it until it completes, by which it also leaves the line: nothing is given to one that was
 /// cancelled or that has timed out.
 final class LineWaiter<Payload>: Producer, LineMember {
-    let target: CellObject
+    let target: Cell
     let payload: Payload
     var place: Int?
     fileprivate unowned var line: WaitLine<Payload>?
 
     init<Value>(_ loop: LoopCore, of _: Value.Type, payload: Payload) {
-        target = CellObject.plain(loop, state: .pending, of: Value.self)
+        target = Cell.plain(loop, state: .pending, of: Value.self)
         self.payload = payload
         super.init()
         target.setProducer(self)
         target.failAtShutdown()
     }
 
-    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override func settled() {
         guard let line else { return }

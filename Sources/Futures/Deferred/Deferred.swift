@@ -43,7 +43,7 @@ public struct Deferred<Value> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         do {
             let future = try recipe(loop)
-            guard future.cell.cell.isOf(loop) else { Misuse.foreignFuture() }
+            guard future.cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
             return future.until(token)
         } catch {
             return loop.failed(error)

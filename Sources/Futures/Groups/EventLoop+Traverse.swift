@@ -104,7 +104,7 @@ extension EventLoop {
         core.checkThread()
         guard !token.isCancelled else { return failed(CancellationError()) }
         guard limit > 0 else { return failed(FutureError.unsuitableLimit(limit)) }
-        let cell = CellObject.plain(core, state: .pending, of: Value.self)
+        let cell = Cell.plain(core, state: .pending, of: Value.self)
         Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take, conclude: conclude)
             .start()
         return Future(cell).until(token)

@@ -14,7 +14,7 @@ public func combine<each Value>(
     }
     guard let loop = loop ?? EventLoop.current else { Misuse.noLoop() }
     loop.core.checkThread()
-    let target = CellObject.plain(loop.core, state: .pending, of: (repeat each Value).self)
+    let target = Cell.plain(loop.core, state: .pending, of: (repeat each Value).self)
     let group = Group(target: target, cancelRemaining: cancelRemaining)
     let combination = Combination(
         Gathering(group: group), missing: missing, parts: repeat Part<each Value>())

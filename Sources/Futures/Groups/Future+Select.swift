@@ -17,7 +17,7 @@ extension Future {
         _ first: Future<A>, or second: Future<B>, cancelRemaining: CancelRemaining = .always,
         token: CancellationToken = .none
     ) -> Future where Value == Either<A, B> {
-        let target = CellObject.plain(first.loop.core, state: .pending, of: Value.self)
+        let target = Cell.plain(first.loop.core, state: .pending, of: Value.self)
         if let condition = token.condition, condition.ends(target, of: [first.cell, second.cell]) {
             return Future(target)
         }

@@ -2,7 +2,7 @@
 @usableFromInline
 struct Gathering<Output> {
     @usableFromInline let group: Group
-    @usableFromInline let target: CellObject
+    @usableFromInline let target: Cell
 
     init(group: Group) {
         self.group = group
@@ -10,7 +10,7 @@ struct Gathering<Output> {
     }
 
     @usableFromInline
-    init(_ target: CellObject, _ cancelRemaining: CancelRemaining) {
+    init(_ target: Cell, _ cancelRemaining: CancelRemaining) {
         self.init(group: Group(target: target, cancelRemaining: cancelRemaining))
     }
 
@@ -39,9 +39,9 @@ struct Gathering<Output> {
 /// thousand would look up a generic one's metadata a thousand times.
 struct MemberStep: Step {
     let index: Int
-    let arrived: (_ source: Cell, _ index: Int) -> Void
+    let arrived: (_ source: CellPointer, _ index: Int) -> Void
 
-    func run(source: Cell, target _: Cell) { arrived(source, index) }
+    func run(source: CellPointer, target _: CellPointer) { arrived(source, index) }
 
     typealias Output = Void
 }
@@ -57,7 +57,7 @@ extension Future {
         collect: (Gathering<Output>, _ count: Int) -> (Result<Value, any Error>, _ index: Int) -> Void
     ) -> Future<Output> {
         let cells = futures.map { $0.cell }
-        let target = CellObject.plain(.ofGroup(cells, loop), state: .pending, of: Output.self)
+        let target = Cell.plain(.ofGroup(cells, loop), state: .pending, of: Output.self)
         if let condition = token.condition, condition.ends(target, of: cells) {
             return Future<Output>(target)
         }
@@ -84,23 +84,23 @@ extension Group {
     /// Waits for all `futures`. `arrived` is called with each as it completes, and its index.
     @usableFromInline
     func wait(
-        for futures: [CellObject], queued: Cell.Interest,
-        _ arrived: @escaping (_ source: Cell, _ index: Int) -> Void
+        for futures: [Cell], queued: Cell.Interest,
+        _ arrived: @escaping (_ source: CellPointer, _ index: Int) -> Void
     ) {
         let loop = target.loop
-        loop.withoutCallbacks {
+        loop.asOneChange {
             for (index, future) in futures.enumerated() {
                 wait(for: future, queued: queued, step: MemberStep(index: index, arrived: arrived))
             }
         }
-        loop.releaseTheDead()
+        loop.finishChange()
     }
 }
 
 extension LoopCore {
     /// The loop of a group of `cells`, which `loop` is if it is given. Checks the thread.
     @usableFromInline
-    static func ofGroup(_ cells: [CellObject], _ loop: EventLoop?) -> LoopCore {
+    static func ofGroup(_ cells: [Cell], _ loop: EventLoop?) -> LoopCore {
         guard let loop = loop?.core ?? cells.first?.loop ?? EventLoop.current?.core else { Misuse.noLoop() }
         loop.checkThread()
         return loop

@@ -1,6 +1,6 @@
 /// Work on one element after another, several at a time: the producer of the future of it all.
 final class Traversal<Element, Output, Total, Value>: Producer {
-    private let cell: CellObject
+    private let cell: Cell
     private let limit: Int
     /// The next element, or `nil` at the end.
     private let pull: () throws -> Element?
@@ -9,14 +9,14 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private let conclude: (Total) -> Value
     private var total: Total
     /// The observers of the futures that are pending, by the index of their element.
-    private var running: [Int: CellObject] = [:]
+    private var running: [Int: Cell] = [:]
     private var started = 0
     private var isExhausted = false
     /// Whether more will be started from the ready queue.
     private var isStarting = false
 
     init(
-        _ cell: CellObject, limit: Int, total: Total, pull: @escaping () throws -> Element?,
+        _ cell: Cell, limit: Int, total: Total, pull: @escaping () throws -> Element?,
         body: @escaping (Element) throws -> Future<Output>,
         take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
         conclude: @escaping (Total) -> Value
@@ -59,12 +59,12 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         let index = started
         started += 1
         let future = try body(element).cell
-        guard future.cell.isOf(cell.loop) else { Misuse.foreignFuture() }
+        guard future.pointer.isOf(cell.loop) else { Misuse.foreignFuture() }
         if future.isDecided(by: cell) { throw FutureError.cycle }
         let step = MemberStep(index: index) { source, index in
             self.ended(source.readResult(as: Output.self), index)
         }
-        let observer = CellObject.waiting(cell.loop, step: step)
+        let observer = Cell.waiting(cell.loop, step: step)
         running[index] = observer
         // A failure is known at once. After a value, user's code runs: the next element is asked for.
         future.registerObserver(observer, when: [.success, .atOnce])
@@ -93,7 +93,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         }
     }
 
-    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override var subject: String? { "traverse" }
 

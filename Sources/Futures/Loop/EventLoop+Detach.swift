@@ -19,7 +19,7 @@ extension LoopCore {
         if let detachment { return Future(detachment.outcome) }
         if phase == .closed { return succeeded() }
         // Taken before it ends: the turn that follows sees it.
-        let outcome = CellObject.plain(self, state: .pending, of: Void.self)
+        let outcome = Cell.plain(self, state: .pending, of: Void.self)
         outcome.markObserved()
         requestTurn()
         // The host has closed the driver's handles, which came out just now.
@@ -85,7 +85,7 @@ extension LoopCore {
 
 /// The end of an attached loop, in progress.
 struct Detachment {
-    let outcome: CellObject
+    let outcome: Cell
     /// How many callbacks may still run.
     var allowance: Int
     /// Nothing is left but the driver itself.

@@ -16,7 +16,7 @@ extension EventLoop {
     public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
         withCore { core in
             core.checkThread()
-            let cell = CellObject.waiting(core, step: JobStep(body: body))
+            let cell = Cell.waiting(core, step: JobStep(body: body))
             cell.markObserved()
             core.submit(cell, on: context)
         }
@@ -33,7 +33,7 @@ extension EventLoop {
         withCore { core in
             core.checkThread()
             guard !token.isCancelled else { return failed(CancellationError()) }
-            let cell = CellObject.waiting(core, step: SubmitStep(body: body))
+            let cell = Cell.waiting(core, step: SubmitStep(body: body))
             core.submit(cell, on: context)
             return Future<Value>(cell).ending(with: token)
         }
@@ -65,10 +65,10 @@ extension LoopCore {
     }
 
     @usableFromInline
-    func submit(_ cell: CellObject, on context: LocalContext) {
-        cell.cell.place(Cell.Interest.all.on(context))
+    func submit(_ cell: Cell, on context: LocalContext) {
+        cell.pointer.place(Cell.Interest.all.on(context))
         dispatch(cell)
-        releaseTheDead()
+        finishChange()
     }
 }
 
@@ -79,7 +79,7 @@ struct SubmitStep<Output>: Step {
     @inlinable init(body: @escaping () throws -> Output) { self.body = body }
 
     @inlinable
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         target.complete(Result(catching: body))
     }
 

@@ -22,13 +22,13 @@ extension EventLoop {
     /// ``FutureError/stopped`` after ``stop()``. Traps if `future` is of another loop, and where ``run()`` does, even if
     /// `future` has completed.
     public func run<Value>(until future: Future<Value>) throws -> Value {
-        guard future.cell.cell.isOf(core) else { Misuse.foreignFuture() }
+        guard future.cell.pointer.isOf(core) else { Misuse.foreignFuture() }
         if core.isRunning || core.isTurning { Misuse.nestedRun("run(until:)") }
         if let result = future.result {
             future.ignoreFailure()
             return try result.get()
         }
-        let waiter = CellObject.waiting(core, step: StopStep(loop: core))
+        let waiter = Cell.waiting(core, step: StopStep(loop: core))
         future.cell.registerObserver(waiter, when: .all)
         var wasStopped = false
         try core.enter("run(until:)") {
@@ -86,7 +86,7 @@ extension LoopCore {
 private struct StopStep: Step {
     let loop: LoopCore
 
-    func run(source: Cell, target: Cell) { loop.driver.stop() }
+    func run(source: CellPointer, target: CellPointer) { loop.driver.stop() }
 
     typealias Output = Void
 }

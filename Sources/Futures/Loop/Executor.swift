@@ -2,7 +2,7 @@ internal import CRuntime
 internal import Glibc
 internal import Synchronization
 
-// The executor glue: the one place, with `Cell/`, where this module reaches below the language's guarantees.
+// Which thread a loop is of, and how jobs of actors and tasks come to it.
 
 extension EventLoop {
     /// The loop whose callbacks run on the calling thread now, or that `run()` runs there; `nil` if there is none.
@@ -115,7 +115,7 @@ actor LoopTask {
         of body: @Sendable () throws -> Future<Value>
     ) async throws -> Value {
         let future = try body()
-        guard future.cell.cell.isOf(loop) else { Misuse.foreignFuture() }
+        guard future.cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
         return try await future.value
     }
 }

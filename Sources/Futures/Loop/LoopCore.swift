@@ -36,7 +36,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let timers = TimerHeap()
     var coarse = CoarseWheel()
     let graveyard = Graveyard()
-    var hasTheDead = false
+    var hasWorkLeft = false
     var releaseDepth = 0
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
@@ -53,7 +53,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     #endif
     /// Owns a reference to each that is still to be dealt with. What changes it runs nobody's code, and each look at it
     /// would be checked at run time.
-    @exclusivity(unchecked) var passingOn: [Cell] = []
+    @exclusivity(unchecked) var passingOn: [CellPointer] = []
     var isDistributing = false
     var pendingCancellations: [PendingCancellation] = []
     var isCancelling = false
@@ -76,7 +76,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     /// What keeps `run` from returning, besides the driver's own.
     var holds = 0
     let bodies = BodyList()
-    var completedVoid: CellObject?
+    var completedVoid: Cell?
     var turns: UInt64 = 0
     var work = LoopWork()
     var observer: ((LoopEvent) -> Void)?

@@ -110,14 +110,14 @@ struct RemoteSource: Sendable {
 
 /// The loop's side of a remote promise: the producer of its future, for as long as the promise lives.
 final class RemoteEntry<Value: Sendable>: Producer, Remote {
-    let cell: CellObject
+    let cell: Cell
     /// Called when the future completes, by whatever way.
     var onSettled: (() -> Void)?
     private let shared: RemoteState<Value>
 
     fileprivate init(_ loop: LoopCore, _ shared: RemoteState<Value>) {
         self.shared = shared
-        cell = CellObject.plain(loop, state: .pending, of: Value.self)
+        cell = Cell.plain(loop, state: .pending, of: Value.self)
         super.init()
         cell.promiseWasMade()
         cell.setProducer(self)
@@ -131,7 +131,7 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
 
     override var answersRequests: Bool { shared.hasHandler }
 
-    override func cancellationRequested(by cell: Cell, options: CancelOptions) -> Answer {
+    override func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         guard shared.hasHandler else { return .cancel }
         guard let handler = shared.handlerToCall() else { return .willComplete }
         return cell.withLoop { $0.whileAsking { handler().applied(to: cell.object) } }
@@ -141,7 +141,7 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
 
     override func settled() {
         cell.loop.letGo()
-        shared.settled(isCancelled: cell.cell.state == .cancelled)
+        shared.settled(isCancelled: cell.pointer.state == .cancelled)
         onSettled?()
         onSettled = nil
     }

@@ -5,11 +5,12 @@ private final class Waiter: Remote {
     /// Whether nobody can wait any longer when a run finds nothing left to do.
     let endsWithRun: Bool
     /// Called once: with the completed cell, from the ready queue, or with the error that ended the wait.
-    private let ended: (Result<Cell, any Error>) -> Void
-    private var observer: CellObject?
+    private let ended: (Result<CellPointer, any Error>) -> Void
+    private var observer: Cell?
 
     init(
-        _ loop: LoopCore, id: UInt64, endsWithRun: Bool, ended: @escaping (Result<Cell, any Error>) -> Void
+        _ loop: LoopCore, id: UInt64, endsWithRun: Bool,
+        ended: @escaping (Result<CellPointer, any Error>) -> Void
     ) {
         self.loop = loop
         self.id = id
@@ -18,8 +19,8 @@ private final class Waiter: Remote {
     }
 
     /// Begins to wait. `endRemote` ends that by the number.
-    func wait(for cell: CellObject) {
-        guard cell.cell.isOf(loop) else { Misuse.foreignFuture() }
+    func wait(for cell: Cell) {
+        guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
         loop.remotes[id] = self
         observer = cell.observe(WaitStep(waiter: self), when: .all)
     }
@@ -31,7 +32,7 @@ private final class Waiter: Remote {
         ended(.failure(error))
     }
 
-    fileprivate func hasCompleted(_ cell: Cell) {
+    fileprivate func hasCompleted(_ cell: CellPointer) {
         loop.remotes[id] = nil
         ended(.success(cell))
     }
@@ -40,7 +41,7 @@ private final class Waiter: Remote {
 private struct WaitStep: Step {
     let waiter: Waiter
 
-    func run(source: Cell, target _: Cell) { waiter.hasCompleted(source) }
+    func run(source: CellPointer, target _: CellPointer) { waiter.hasCompleted(source) }
 
     typealias Output = Void
 }

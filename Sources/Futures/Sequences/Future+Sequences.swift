@@ -30,7 +30,7 @@ extension Future {
     ) -> LoopSequence<Value> {
         let cells = futures.map(\.cell)
         let loop = LoopCore.ofGroup(cells, loop)
-        guard cells.allSatisfy({ $0.cell.isOf(loop) }) else { Misuse.foreignFuture() }
+        guard cells.allSatisfy({ $0.pointer.isOf(loop) }) else { Misuse.foreignFuture() }
         let arrivals = Arrivals<Value>(of: cells, cancelRemaining, on: loop)
         return LoopSequence(on: loop) {
             arrivals.isIterated = true
@@ -44,11 +44,11 @@ private final class Arrivals<Value> {
     let queue: ElementQueue<Value>
     var isIterated = false
     private let loop: EventLoop
-    private var observers: [CellObject] = []
+    private var observers: [Cell] = []
     private var pending: Int
     private var cancelsRest: Bool
 
-    init(of cells: [CellObject], _ cancelRemaining: CancelRemaining, on loop: EventLoop) {
+    init(of cells: [Cell], _ cancelRemaining: CancelRemaining, on loop: EventLoop) {
         queue = ElementQueue(on: loop.core)
         self.loop = loop.core
         pending = cells.count

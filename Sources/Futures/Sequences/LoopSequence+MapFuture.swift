@@ -43,7 +43,7 @@ extension LoopSequence {
 private final class Steps<Element, NewElement> {
     private struct InProgress {
         let future: Future<NewElement>
-        let observer: CellObject
+        let observer: Cell
     }
 
     private let source: LoopSequence<Element>.AsyncIterator
@@ -53,7 +53,7 @@ private final class Steps<Element, NewElement> {
     private let step: (Element) throws -> Future<NewElement>
     private var inProgress = Fifo<InProgress>()
     /// Waits for the next element of the source.
-    private var pulling: CellObject?
+    private var pulling: Cell?
     private var sourceHasEnded = false
     private var isStopped = false
     private var waiting: Promise<NewElement?>?

@@ -4,7 +4,7 @@ final class Body: @unchecked Sendable {
     // Sendable because all of it is touched on the loop's thread only.
 
     /// What the task waits for, by an observer of that.
-    @exclusivity(unchecked) private var observer: CellObject?
+    @exclusivity(unchecked) private var observer: Cell?
     /// What the task has left behind to wait.
     @exclusivity(unchecked) var job: TaskJob?
     /// Why the wait has ended before its time.
@@ -35,7 +35,7 @@ final class Body: @unchecked Sendable {
     }
 
     /// Begins to wait for `future`, which is pending. The task goes to `Parking` next.
-    func wait(for future: CellObject) {
+    func wait(for future: Cell) {
         let observer = future.waiting(BodyWait(body: self))
         unsafe self.observer = observer
         future.registerObserver(observer, when: .all.on(.loop))
@@ -63,7 +63,7 @@ final class Body: @unchecked Sendable {
 private struct BodyWait: Step {
     let body: Body
 
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         // A callback of the loop ends with this.
         target.withLoop { body.goOn(on: $0) }
     }

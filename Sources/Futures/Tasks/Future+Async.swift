@@ -79,7 +79,7 @@ private final class TaskProducer: Producer {
         self.loop = loop
     }
 
-    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override var subject: String? { "a body" }
 

@@ -34,9 +34,9 @@ enum Await {
     case byTask
 }
 
-extension CellObject {
+extension Cell {
     @usableFromInline
-    var parking: Parking { cell.loop.parking }
+    var parking: Parking { pointer.loop.parking }
 
     @usableFromInline @inline(never)
     func beginAwait() -> Await {
@@ -45,7 +45,7 @@ extension CellObject {
             root.flags.insert(.isObserved)
             return .completed
         }
-        return cell.withLoop { loop in
+        return pointer.withLoop { loop in
             guard !root.isCompleted, let body = loop.bodies.current, !body.isCancelled else { return .byTask }
             body.wait(for: self)
             return .parked
@@ -55,7 +55,7 @@ extension CellObject {
     /// A body goes on.
     @usableFromInline
     func endAwait() throws {
-        if let failure = cell.withLoop({ unsafe $0.bodies.current?.failure.take() }) { throw failure }
+        if let failure = pointer.withLoop({ unsafe $0.bodies.current?.failure.take() }) { throw failure }
         try throwFailure()
     }
 
@@ -69,7 +69,7 @@ extension CellObject {
 
     @inlinable
     func readValue<Value>(as _: Value.Type) -> Value {
-        withExtendedLifetime(self) { checkedRoot.readSlot(as: Value.self) }
+        withExtendedLifetime(self) { checkedRoot.readPayload(as: Value.self) }
     }
 
     /// Waits until the future has completed. Of no type but its own: what is generic here is not specialized.
@@ -86,6 +86,6 @@ extension CellObject {
         } onCancel: {
             loop.executeAtOnce { loop.endWait(ticket, with: CancellationError()) }
         }
-        if observer.isCompleted { throw observer.cell.readFailure() }
+        if observer.isCompleted { throw observer.pointer.readFailure() }
     }
 }

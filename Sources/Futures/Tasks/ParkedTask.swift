@@ -3,7 +3,7 @@ struct ParkedTask: Step {
     fileprivate let place: Int
     fileprivate var parked: TaskJob?
 
-    func run(source: Cell, target: Cell) {
+    func run(source: CellPointer, target: CellPointer) {
         target.withLoop { loop in
             unsafe loop.parking.lot.leave(place)
             loop.letGo()
@@ -15,20 +15,20 @@ struct ParkedTask: Step {
     typealias Output = Void
 }
 
-extension CellObject {
+extension Cell {
     /// Begins to wait for this future, by an observer that fails if the wait is ended, and is never completed otherwise.
-    func beginWait() -> (observer: CellObject, ticket: ParkingLot.Ticket) {
-        let (observer, ticket) = cell.withLoop { loop in
+    func beginWait() -> (observer: Cell, ticket: ParkingLot.Ticket) {
+        let (observer, ticket) = pointer.withLoop { loop in
             loop.hold()
             let observer = waiting(ParkedTask(place: unsafe loop.parking.lot.nextPlace))
-            return (observer, unsafe loop.parking.lot.enter(observer.cell))
+            return (observer, unsafe loop.parking.lot.enter(observer.pointer))
         }
         registerObserver(observer, when: .all.on(.loop))
         return (observer, ticket)
     }
 
     /// Whether the step has neither run nor been dropped.
-    fileprivate var isWaiting: Bool { cell.flags.contains(.hasStep) }
+    fileprivate var isWaiting: Bool { pointer.flags.contains(.hasStep) }
 }
 
 extension LoopCore {
@@ -38,7 +38,7 @@ extension LoopCore {
         guard let observer = unsafe parking.lot.observer(with: ticket), !observer.isQueued else { return }
         unsafe parking.lot.leave(ticket.place)
         letGo()
-        let parked = observer.cell.readSlot(as: ParkedTask.self).parked
+        let parked = observer.pointer.readPayload(as: ParkedTask.self).parked
         observer.stopObserving(cancelling: true)
         observer.fail(error)
         if let parked { runLater(parked) }
@@ -67,7 +67,7 @@ actor Parking: SerialExecutor {
     @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
     @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Body?
     @exclusivity(unchecked) nonisolated(unsafe) private var arriving:
-        (observer: Cell, origin: TaskJob.Origin)?
+        (observer: CellPointer, origin: TaskJob.Origin)?
 
     @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
@@ -77,9 +77,9 @@ actor Parking: SerialExecutor {
     /// Returns when the task may go on. On the loop's thread.
     ///
     /// A task that is isolated to nothing may come too late to park.
-    nonisolated(nonsending) func park(_ observer: CellObject) async {
+    nonisolated(nonsending) func park(_ observer: Cell) async {
         guard observer.isWaiting else { return }
-        unsafe arriving = (observer.cell, loop.originOfCurrentTask)
+        unsafe arriving = (observer.pointer, loop.originOfCurrentTask)
         await stay()
     }
 
@@ -94,9 +94,9 @@ actor Parking: SerialExecutor {
             return
         }
         let (observer, origin) = unsafe arriving.take()!
-        var task = observer.takeSlot(as: ParkedTask.self)
+        var task = observer.takePayload(as: ParkedTask.self)
         task.parked = TaskJob(UnownedJob(job), origin)
-        observer.initializeSlot(task)
+        observer.initializePayload(task)
     }
 
     @usableFromInline

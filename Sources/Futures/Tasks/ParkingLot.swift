@@ -12,7 +12,7 @@ struct ParkingLot {
     private struct Place {
         var number: UInt64
         /// Whoever waits here; `nil` if the place is free.
-        var observer: Cell?
+        var observer: CellPointer?
         var nextFree: Int?
     }
 
@@ -27,7 +27,7 @@ struct ParkingLot {
     /// Where the next one goes.
     var nextPlace: Int { firstFree ?? places.count }
 
-    mutating func enter(_ observer: Cell) -> Ticket {
+    mutating func enter(_ observer: CellPointer) -> Ticket {
         lastNumber += 1
         count += 1
         let (index, place) = (nextPlace, Place(number: lastNumber, observer: observer))
@@ -54,7 +54,7 @@ struct ParkingLot {
     }
 
     /// Whoever has the ticket, if that one still waits.
-    func observer(with ticket: Ticket) -> CellObject? {
+    func observer(with ticket: Ticket) -> Cell? {
         guard ticket.place < places.count, places[ticket.place].number == ticket.number else { return nil }
         return places[ticket.place].observer?.object
     }

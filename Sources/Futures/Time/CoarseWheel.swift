@@ -85,12 +85,12 @@ private final class CoarseSlot: Producer {
     fileprivate let deadline: UInt64
     fileprivate var entries: [any CoarselyTimed] = []
     /// Until it has ended.
-    private var timer: CellObject?
+    private var timer: Cell?
 
     init(_ loop: LoopCore, _ deadline: UInt64) {
         self.deadline = deadline
         super.init()
-        let timer = CellObject.plain(loop, state: .pending, of: Never.self)
+        let timer = Cell.plain(loop, state: .pending, of: Never.self)
         timer.setProducer(self)
         self.timer = timer
         loop.startTimer(timer, deadline: deadline, keepsAlive: true)
@@ -105,7 +105,7 @@ private final class CoarseSlot: Producer {
         entry.place = CoarsePlace()
     }
 
-    override func timeIsUp(for timer: CellObject) {
+    override func timeIsUp(for timer: Cell) {
         let loop = timer.loop
         let now = loop.now
         var left = min(entries.count, Self.share)

@@ -6,7 +6,7 @@ extension EventLoop {
     public func forever<Value>(of _: Value.Type = Value.self) -> Future<Value> {
         core.checkThread()
         guard !core.isShutDown else { return failed(FutureError.shutDown) }
-        let cell = CellObject.plain(core, state: .pending, of: Value.self)
+        let cell = Cell.plain(core, state: .pending, of: Value.self)
         cell.setProducer(Forever())
         cell.failAtShutdown()
         return Future(cell)
@@ -33,16 +33,16 @@ extension LoopCore {
 /// The producer of a future that nothing completes.
 final class Forever: Producer {
     /// Stands for the future, which nobody holds any more, in front of those that wait for it.
-    private var heir: CellObject?
+    private var heir: Cell?
     /// How often not to look: the longer a look takes, the rarer it is.
     private var patience = 0
 
-    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override func settled() { heir = nil }
 
     /// The future has gone, and `heir` has taken over those that wait for it.
-    func adopt(_ heir: CellObject) {
+    func adopt(_ heir: Cell) {
         self.heir = heir
         heir.setProducer(self)
         heir.failAtShutdown()
@@ -63,13 +63,13 @@ final class Forever: Producer {
             patience -= 1
             return false
         }
-        let (isForgotten, visits) = heir.cell.areConsumersForgotten()
+        let (isForgotten, visits) = heir.pointer.areConsumersForgotten()
         patience = visits / 16
         return isForgotten
     }
 }
 
-extension Cell {
+extension CellPointer {
     /// Whether nobody holds any of those that follow from this cell, or listens; and how many have been looked at.
     fileprivate func areConsumersForgotten() -> (Bool, visits: Int) {
         var (visits, cells) = (0, [self])

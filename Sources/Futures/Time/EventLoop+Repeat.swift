@@ -43,7 +43,7 @@ extension EventLoop {
         keepsLoopAlive: Bool = true, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>
     ) -> ScheduledTask<Void> {
-        let cell = CellObject.plain(core, state: .pending, of: Void.self)
+        let cell = Cell.plain(core, state: .pending, of: Void.self)
         let future = Future<Void>(cell)
         guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
             cell.fail(FutureError.unsuitableInterval(interval))

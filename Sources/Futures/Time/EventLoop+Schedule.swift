@@ -56,7 +56,7 @@ extension EventLoop {
     ) -> ScheduledTask<Value> {
         withCore { core in
             core.checkThread()
-            let cell = CellObject.waiting(core, step: SubmitStep(body: body))
+            let cell = Cell.waiting(core, step: SubmitStep(body: body))
             core.schedule(cell, after: delay, keepsLoopAlive: keepsLoopAlive, on: context)
             return ScheduledTask(Future<Value>(cell).ending(with: token))
         }
@@ -72,7 +72,7 @@ extension EventLoop {
     ) -> ScheduledTask<Value> {
         withCore { core in
             core.checkThread()
-            let cell = CellObject.waiting(core, step: SubmitStep(body: body))
+            let cell = Cell.waiting(core, step: SubmitStep(body: body))
             core.schedule(cell, at: instant, keepsLoopAlive: keepsLoopAlive, on: context)
             return ScheduledTask(Future<Value>(cell).ending(with: token))
         }
@@ -82,7 +82,7 @@ extension EventLoop {
 
 extension LoopCore {
     @usableFromInline
-    func schedule(_ cell: CellObject, after delay: Duration, keepsLoopAlive: Bool, on context: LocalContext) {
+    func schedule(_ cell: Cell, after delay: Duration, keepsLoopAlive: Bool, on context: LocalContext) {
         guard let nanoseconds = delay.wholeNanoseconds else {
             cell.fail(FutureError.negativeDuration(delay))
             return
@@ -94,13 +94,13 @@ extension LoopCore {
     /// Has the step of `cell` run at `instant`.
     @usableFromInline
     func schedule(
-        _ cell: CellObject, at instant: LoopInstant, keepsLoopAlive: Bool, on context: LocalContext
+        _ cell: Cell, at instant: LoopInstant, keepsLoopAlive: Bool, on context: LocalContext
     ) {
         guard !isShutDown else {
             cell.fail(FutureError.shutDown)
             return
         }
-        cell.cell.place(Cell.Interest.all.on(context))
+        cell.pointer.place(Cell.Interest.all.on(context))
         startTimer(cell, deadline: instant.nanoseconds, keepsAlive: keepsLoopAlive)
     }
 }

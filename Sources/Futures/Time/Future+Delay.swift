@@ -23,7 +23,7 @@ extension Future {
         guard let nanoseconds = limit.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(limit))
         }
-        let child = CellObject.plain(loop.core, state: .pending, of: Value.self)
+        let child = Cell.plain(loop.core, state: .pending, of: Value.self)
         until(token, cancellingSource: false).cell.register(child, when: [])
         if !child.isCompleted {
             child.setProducer(Timeout(limit, cancelling: cancellingSource))
@@ -44,7 +44,7 @@ private final class Timeout: TimeLimit {
 
     override var subject: String? { "timeout" }
 
-    override func timeIsUp(for cell: CellObject) {
+    override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelling)
         cell.fail(FutureError.timedOut(after: limit))
     }

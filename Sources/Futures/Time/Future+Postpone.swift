@@ -97,9 +97,9 @@ private final class Replacement<Value>: TimeLimit {
 
     override var subject: String? { "timeout" }
 
-    override func timeIsUp(for cell: CellObject) {
+    override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelsSource)
-        cell.cell.complete(with: completion)
+        cell.pointer.complete(with: completion)
     }
 }
 

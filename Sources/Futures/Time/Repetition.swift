@@ -1,6 +1,6 @@
 /// A repetition in progress: the producer of the future that its task shows.
 final class Repetition<Ignored>: Producer {
-    private let cell: CellObject
+    private let cell: Cell
     private let loop: LoopCore
     private let interval: UInt64
     private let pace: RepeatPace
@@ -9,10 +9,10 @@ final class Repetition<Ignored>: Producer {
     private let body: () throws -> Future<Ignored>
     private var due: UInt64
     /// The observer of the timer or of the run, whichever it waits for.
-    private var waiting: CellObject?
+    private var waiting: Cell?
 
     init(
-        _ cell: CellObject, interval: UInt64, pace: RepeatPace, onFailure: RepeatFailure,
+        _ cell: Cell, interval: UInt64, pace: RepeatPace, onFailure: RepeatFailure,
         keepsLoopAlive: Bool,
         body: @escaping () throws -> Future<Ignored>
     ) {
@@ -41,7 +41,7 @@ final class Repetition<Ignored>: Producer {
             try timer.get()
             let future = try body()
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
-            let run = CellObject.waiting(
+            let run = Cell.waiting(
                 loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
             waiting = run
             future.cell.registerObserver(run, when: .atOnce)
@@ -70,7 +70,7 @@ final class Repetition<Ignored>: Producer {
         }
     }
 
-    override func cancellationRequested(by cell: Cell) -> Answer { .cancel }
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override var subject: String? { "repeat" }
 

@@ -59,7 +59,7 @@ private struct TypedGroup<Output, Failure: Error> {
     private let gathering: Gathering<Result<Output, Failure>>
 
     init(on loop: EventLoop, cancelRemaining: CancelRemaining) {
-        let target = CellObject.plain(loop.core, state: .pending, of: Result<Output, Failure>.self)
+        let target = Cell.plain(loop.core, state: .pending, of: Result<Output, Failure>.self)
         gathering = Gathering(target, cancelRemaining)
     }
 

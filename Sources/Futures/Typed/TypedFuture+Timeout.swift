@@ -11,7 +11,7 @@ extension TypedFuture {
         guard let nanoseconds = limit.wholeNanoseconds else {
             return TypedFuture(loop.failed(FutureError.negativeDuration(limit)))
         }
-        let child = CellObject.plain(loop.core, state: .pending, of: Result<Value, Failure>.self)
+        let child = Cell.plain(loop.core, state: .pending, of: Result<Value, Failure>.self)
         outcome.cell.register(child, when: [])
         if !child.isCompleted {
             child.setProducer(
@@ -31,7 +31,7 @@ private final class TypedTimeout<Outcome>: TimeLimit {
         self.makeOutcome = makeOutcome
     }
 
-    override func timeIsUp(for cell: CellObject) {
+    override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelling)
         cell.loop.enqueue { [makeOutcome] in cell.succeed(makeOutcome()) }
     }

@@ -23,7 +23,7 @@ extension TypedFuture {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
     ) {
-        let cell = outcome.cell.cell
+        let cell = outcome.cell.pointer
         let step = CompleteObserver<Result<Value, Failure>> { outcome in
             switch outcome {
             case .success(.success): break

@@ -17,11 +17,11 @@ extension EventLoop {
     public var resolver: any NameResolver {
         get {
             core.checkThread()
-            return uv.resolver
+            return (uv.names as? LoopResolver)?.resolver ?? SystemResolver.shared
         }
         set {
             core.checkThread()
-            uv.resolver = newValue
+            uv.names = LoopResolver(newValue)
         }
     }
 
@@ -53,4 +53,11 @@ extension EventLoop {
             return addresses
         }
     }
+}
+
+/// What one loop resolves names by.
+private final class LoopResolver {
+    let resolver: any NameResolver
+
+    init(_ resolver: any NameResolver) { self.resolver = resolver }
 }

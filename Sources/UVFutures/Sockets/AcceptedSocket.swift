@@ -1,13 +1,7 @@
 internal import ByteStreams
 internal import Glibc
 
-/// A connection as it comes from the system: nobody owns the descriptor yet.
-struct AcceptedSocket {
-    let descriptor: CInt
-    /// The socket that it came to.
-    let listener: UVListener
-    let peerAddress: SocketAddress?
-
+extension AcceptedSocket {
     /// The connection, of the kind that the listener's address says. If it throws, the descriptor is closed.
     func connection(_ driver: UVLoop, limits: SharedLimits) throws(UVError) -> SocketConnection {
         do throws(UVError) {

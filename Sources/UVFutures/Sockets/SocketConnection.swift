@@ -100,3 +100,8 @@ extension SocketConnection: CustomStringConvertible {
         return "\(Self.self) \(id) (\(ends[0]) – \(ends[1]))"
     }
 }
+
+extension SocketConnection {
+    // A cast that is checked looks the class up, several times for each connection.
+    final var socket: UVStream { unsafe unsafeDowncast(transport, to: UVStream.self) }
+}

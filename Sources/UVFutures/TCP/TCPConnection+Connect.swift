@@ -74,7 +74,7 @@ private struct Connector {
         let race = ConnectRace(
             addresses, on: loop,
             makeSocket: { address throws(UVError) in
-                try UVTCP.made(loop.uv, from: local, to: address)
+                try UVTCP.made(loop.uv, from: local.address(towards: address), to: address)
             },
             connected: { socket in
                 socket.readLocalAddress()
@@ -107,3 +107,5 @@ struct LocalEnd {
         return address
     }
 }
+
+extension UVTCP: ConnectingSocket {}

@@ -155,3 +155,11 @@ final class UVListener: UVHandle {
         onClose()
     }
 }
+
+/// A connection as it comes from the system: nobody owns the descriptor yet.
+struct AcceptedSocket {
+    let descriptor: CInt
+    /// The socket that it came to.
+    let listener: UVListener
+    let peerAddress: SocketAddress?
+}

@@ -50,8 +50,8 @@ final class UVLoop: LoopDriver {
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
-    /// What turns names into addresses for connections of this loop.
-    var resolver: any NameResolver = SystemResolver.shared
+    /// What the room of names keeps with the loop.
+    var names: AnyObject?
     /// What other threads know by a number.
     var residents: [UInt64: AnyObject] = [:]
     /// What is in the thread pool, by job.

@@ -251,8 +251,3 @@ class UVStream: UVHandle, ByteTransport {
         unsafe stream?.transportDidClose()
     }
 }
-
-extension SocketConnection {
-    // A cast that is checked looks the class up, several times for each connection.
-    final var socket: UVStream { unsafe unsafeDowncast(transport, to: UVStream.self) }
-}

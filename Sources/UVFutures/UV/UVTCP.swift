@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Glibc
 
 /// A TCP socket that is, or is about to be, connected.
-final class UVTCP: UVStream, ConnectingSocket {
+final class UVTCP: UVStream {
     private(set) var noDelay = false
 
     /// For addresses of any family, which has no descriptor yet, or for those of `family`.
@@ -13,10 +13,10 @@ final class UVTCP: UVStream, ConnectingSocket {
         loop.count(connections: 1)
     }
 
-    /// A socket to be connected to `peer`, which is bound to where `local` says, if that matters.
-    static func made(_ driver: UVLoop, from local: LocalEnd, to peer: SocketAddress) throws(UVError) -> UVTCP
-    {
-        let address = try local.address(towards: peer)
+    /// A socket to be connected to `peer`, which is bound to `address`, if there is one.
+    static func made(
+        _ driver: UVLoop, from address: SocketAddress?, to peer: SocketAddress
+    ) throws(UVError) -> UVTCP {
         let socket: UVTCP
         do throws(UVError) {
             socket = try made(driver, family: peer.family)

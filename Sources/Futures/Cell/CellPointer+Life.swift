@@ -1,0 +1,102 @@
+extension CellPointer {
+    @inline(__always)
+    func checkThread() { withLoop { $0.checkThread() } }
+
+    var isCompleted: Bool { state.rawValue > State.linked.rawValue }
+
+    /// The cell that stands for this one: itself unless it is linked.
+    @inline(__always)
+    var root: CellPointer { state == .linked ? linkedRoot() : self }
+
+    // Apart, which makes the way past it shorter.
+    @inline(never)
+    private func linkedRoot() -> CellPointer {
+        var root = first!
+        guard root.state == .linked else { return root }
+        repeat { root = root.first! } while root.state == .linked
+        setRoot(root)
+        return root
+    }
+
+    /// Makes `root` stand for this cell, which then owns a reference to it.
+    func setRoot(_ root: CellPointer) {
+        let former = state == .linked ? first : nil
+        root.retain()
+        first = root
+        state = .linked
+        former?.release()
+    }
+
+    /// Whether only its promise holds this cell, and nobody waits for it.
+    var isAbandoned: Bool {
+        isHeldOnce && (state == .linked ? first!.isAbandoned : state == .pending && !hasConsumers)
+    }
+
+    /// The last thing that a cell does.
+    @inline(__always)
+    func tearDown() {
+        checkThread()
+        if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
+        if let first { abandon(first) }
+        if holdsSomething { emptyPayload() }
+        withLoop { $0.cellWasFreed() }
+    }
+
+    /// Whether what is in the payload has to be released.
+    @inline(__always)
+    private var holdsSomething: Bool {
+        switch state {
+        case .success: !flags.contains(.hasTrivialValue)
+        case .failure: true
+        default: flags.contains(.hasStep)
+        }
+    }
+
+    /// Nothing else would ever complete the consumers of a cell that dies pending, or its root.
+    @inline(never)
+    private func abandon(_ consumer: CellPointer) {
+        first = nil
+        if state == .linked {
+            let root = consumer
+            if root.source == self {
+                root.source = nil
+                if root.state == .pending { root.fail(FutureError.abandoned) }
+            }
+            withLoop { $0.release(root) }
+        } else {
+            let heir = Cell.plain(loop, state: .pending, of: Never.self)
+            heir.pointer.first = consumer
+            heir.pointer.last = last
+            var next = Optional(consumer)
+            while let heirs = next {
+                heirs.source = heir.pointer
+                next = heirs.next
+            }
+            heir.pointer.flags.insert(.isObserved)
+            if let forever = producer as? Forever { return forever.adopt(heir) }
+            heir.fail(FutureError.abandoned)
+        }
+    }
+
+    /// Releases what the payload holds. Deep inside other cells it goes to the graveyard, not down the stack.
+    @inline(never)
+    private func emptyPayload() {
+        if flags.contains(.hasStep) {
+            flags.remove(.hasStep)
+            withLoop { $0.releasePayload(of: self, .dropStep) }
+        } else if state == .success {
+            if flags.contains(.holdsResult), !flags.contains(.isObserved) {
+                behavior(.reportFailure, self, self)
+            }
+            withLoop { $0.releasePayload(of: self, .dropValue) }
+        } else if state == .failure {
+            let failure = takeFailure()
+            if !flags.contains(.isObserved) { reportUnhandled(failure.error, of: failure.subject) }
+        }
+    }
+}
+
+extension FutureError {
+    /// What produced a future is gone, and was no promise.
+    fileprivate static let abandoned = FutureError.brokenPromise(file: "(unknown)", line: 0)
+}

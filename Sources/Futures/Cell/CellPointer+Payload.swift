@@ -1,0 +1,78 @@
+extension CellPointer {
+    /// What does not fit the payload lives in a box that the payload points to.
+    @usableFromInline
+    final class Box<Content> {
+        @usableFromInline let content: Content
+        @inlinable init(_ content: Content) { self.content = content }
+    }
+
+    @inlinable @inline(__always)
+    static func fitsPayload<Content>(_: Content.Type) -> Bool {
+        MemoryLayout<Content>.size <= 3 * MemoryLayout<UInt>.size && MemoryLayout<Content>.alignment <= 16
+    }
+
+    /// Puts the step, the value or the error into an empty payload.
+    @inlinable @inline(__always)
+    func initializePayload<Content>(_ content: Content) {
+        if Self.fitsPayload(Content.self) {
+            unsafe payload.initializeMemory(as: Content.self, to: content)
+        } else {
+            initializePayload(Box(content))
+        }
+    }
+
+    @inlinable @inline(__always)
+    func takePayload<Content>(as _: Content.Type) -> Content {
+        if Self.fitsPayload(Content.self) {
+            unsafe payload.assumingMemoryBound(to: Content.self).move()
+        } else {
+            takePayload(as: Box<Content>.self).content
+        }
+    }
+
+    /// A copy of what the payload holds, left in place.
+    @inlinable @inline(__always)
+    func readPayload<Content>(as _: Content.Type) -> Content {
+        if Self.fitsPayload(Content.self) {
+            unsafe payload.assumingMemoryBound(to: Content.self).pointee
+        } else {
+            readPayload(as: Box<Content>.self).content
+        }
+    }
+
+    /// What a failed cell has in its payload. It begins with the error, which most want to read only.
+    struct Failure {
+        let error: any Error
+        /// What has failed, if its producer knows and it looks as if nobody will hear of it.
+        let subject: String?
+    }
+
+    func storeError(_ error: any Error) {
+        let subject = hasProducer && !flags.contains(.isObserved) ? producer?.subject : nil
+        initializePayload(Failure(error: error, subject: subject))
+    }
+
+    /// Fails, which `subject` has done.
+    func fail(_ error: any Error, of subject: String) {
+        initializePayload(Failure(error: error, subject: subject))
+        settle(as: .failure)
+    }
+
+    func takeFailure() -> Failure { takePayload(as: Failure.self) }
+
+    @usableFromInline
+    func readError() -> any Error { readPayload(as: (any Error).self) }
+
+    @usableFromInline
+    var hasSucceeded: Bool { state == .success }
+
+    /// The error of a cell that has failed or been cancelled.
+    @usableFromInline
+    func readFailure() -> any Error { state == .failure ? readError() : CancellationError() }
+
+    /// The outcome of a completed cell. Cancellation reads as `CancellationError`.
+    @inlinable
+    func readResult<Value>(as _: Value.Type) -> Result<Value, any Error> {
+        hasSucceeded ? .success(readPayload(as: Value.self)) : .failure(readFailure())
+    }
+}

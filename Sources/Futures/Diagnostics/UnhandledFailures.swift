@@ -1,0 +1,128 @@
+/// Failures that nobody will hear of, until the end of the turn, and how many have been printed lately.
+final class UnhandledFailures {
+    static let linesPerSecond = 10
+
+    var handler: ((any Error) -> Void)?
+    fileprivate var failures: [(error: any Error, subject: Subject)] = []
+    /// What the step of a cell is called that has just been asked.
+    fileprivate var verb: String?
+    fileprivate var secondStarted: UInt64 = 0
+    fileprivate var printed = 0
+    fileprivate var omitted = 0
+    /// Whether there are `failures`, and whether some are `omitted`. Each turn asks.
+    fileprivate(set) var isPending = false
+    fileprivate var hasOmitted = false
+    /// The loop has ended, and calls nobody any more.
+    fileprivate(set) var isOver = false
+
+    /// What has failed.
+    fileprivate struct Subject {
+        let name: String?
+        #if DEBUG
+            /// Of the future.
+            var callers: Callers?
+        #endif
+
+        /// What is printed of its failure with `error`.
+        func line(_ error: any Error) -> String {
+            "Unhandled failure of \(name ?? "a future")\(place(error)): \(error)"
+        }
+
+        private func place(_ error: any Error) -> String {
+            #if DEBUG
+                // It says where its promise was made, which is the same place.
+                if name == nil, case .brokenPromise = error as? FutureError { return "" }
+                if let place = callers?.place { return " made at \(place)" }
+            #endif
+            return ""
+        }
+    }
+}
+
+extension CellPointer {
+    /// Reports `error` at the end of the turn, as a failure of `subject`, or of what has made this future.
+    func reportUnhandled(_ error: any Error, of subject: String? = nil) {
+        let loop = loop
+        loop.unhandled.verb = nil
+        if subject == nil { behavior(.name, self, self) }
+        var subject = UnhandledFailures.Subject(name: subject ?? loop.unhandled.verb)
+        #if DEBUG
+            subject.callers = object.callers
+        #endif
+        loop.report(error, of: subject)
+    }
+
+    @usableFromInline
+    func isCalled(_ verb: String?) { withLoop { $0.unhandled.verb = verb } }
+}
+
+extension LoopCore {
+    /// Reports `error` at the end of the turn, as a failure of `subject`.
+    package func reportUnhandled(_ error: any Error, of subject: String) {
+        report(error, of: UnhandledFailures.Subject(name: subject))
+    }
+
+    fileprivate func report(_ error: any Error, of subject: UnhandledFailures.Subject) {
+        // Whoever shuts the loop down knows that what was pending fails.
+        if isShutDown, error.meansShutDown { return }
+        unhandled.failures.append((error, subject))
+        unhandled.isPending = true
+        requestTurn()
+    }
+
+    @inline(__always)
+    func reportUnhandledFailures() {
+        if unhandled.isPending || unhandled.hasOmitted { report() }
+    }
+
+    private func report() {
+        let failures = unhandled.failures
+        unhandled.failures = []
+        unhandled.isPending = false
+        if unhandled.handler == nil, now - unhandled.secondStarted >= 1_000_000_000 {
+            printOmitted()
+            unhandled.secondStarted = now
+            unhandled.printed = 0
+        }
+        for (error, subject) in failures {
+            if isObserved { tell(.unhandledFailure(error)) }
+            if let handler = unhandled.handler {
+                handler(error)
+            } else if unhandled.printed < UnhandledFailures.linesPerSecond {
+                unhandled.printed += 1
+                StandardError.print(subject.line(error))
+            } else {
+                unhandled.omitted += 1
+                unhandled.hasOmitted = true
+            }
+        }
+    }
+
+    /// The loop has ended: from now on it calls nobody.
+    func releaseHandlers() {
+        reportUnhandledFailures()
+        unhandled.isOver = true
+        let handlers = (unhandled.handler, observer, slowCallbacks)
+        unhandled.handler = nil
+        observer = nil
+        slowCallbacks = nil
+        // What they held may fail a future as it goes.
+        withExtendedLifetime(handlers) {}
+    }
+
+    /// Says how many failures were left out: with the first turn after a second, or at the end of a run.
+    func printOmitted() {
+        guard unhandled.omitted > 0 else { return }
+        StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
+        unhandled.omitted = 0
+        unhandled.hasOmitted = false
+    }
+}
+
+extension Error {
+    /// Whether it says no more than that the loop has been shut down, be it of a clean-up, too.
+    fileprivate var meansShutDown: Bool {
+        guard let error = self as? CleanUpError else { return self as? FutureError == .shutDown }
+        return error.error.meansShutDown && error.cleanUpError.meansShutDown
+    }
+}

@@ -1,0 +1,93 @@
+/// The producer of a future that waits for several others, each by a member of its own: an observer.
+@usableFromInline
+final class Group: Producer {
+    // Nothing that changes it runs anybody's code, and each change would be checked at run time.
+    @exclusivity(unchecked) private var members: [Cell] = []
+    let target: Cell
+    private var cancelRemaining: CancelRemaining
+    /// The member that waits for what a user's closure has returned: of the group itself, not one of its inputs.
+    private var work: Cell?
+    private var watch: TokenWatch?
+
+    init(target: Cell, cancelRemaining: CancelRemaining) {
+        self.target = target
+        self.cancelRemaining = cancelRemaining
+        super.init()
+        target.setProducer(self)
+    }
+
+    /// Has `step` run when `future` completes: at once, or, if the outcome is one of `queued`, from the ready queue,
+    /// since it calls a user's closure.
+    func wait<S: Step>(
+        for future: Cell, queued: Cell.Interest = [], step: S
+    ) where S.Output == Void {
+        checkLoop(of: future)
+        guard !target.isCompleted else { return letGo(future) }
+        let member = Cell.waiting(future.loop, step: step)
+        unsafe members.append(member)
+        future.registerObserver(member, when: queued.union(.atOnce))
+    }
+
+    /// As `wait`, for a future that a user's closure has returned. There is one at a time.
+    func wait<S: Step>(forWork future: Cell, queued: Cell.Interest, step: S) where S.Output == Void {
+        checkLoop(of: future)
+        let member = Cell.waiting(future.loop, step: step)
+        work = member
+        future.registerObserver(member, when: queued.union(.atOnce))
+        // The closure may have ended the group.
+        if target.isCompleted { settled() }
+    }
+
+    /// Ends the group when `token` is cancelled, which may not be yet, and then leaves its futures alone.
+    @usableFromInline
+    func end(by token: TokenCondition) {
+        guard token.canBeMet else { return }
+        watch = TokenWatch(token, for: target) { ($0.pointer.producer as? Group)?.leave() }
+    }
+
+    private func leave() {
+        cancelRemaining = .never
+        target.fail(CancellationError())
+    }
+
+    private func checkLoop(of future: Cell) {
+        guard future.pointer.isOf(target.loop) else { Misuse.foreignFuture() }
+    }
+
+    /// The group has its outcome already.
+    private func letGo(_ future: Cell) {
+        future.markObserved()
+        if cancelRemaining != .never { _ = future.requestCancellation() }
+    }
+
+    /// Ends the group with the outcome of an input that has no value.
+    func fail(_ error: any Error) {
+        if error.isCancellation, cancelRemaining == .onFailure { cancelRemaining = .never }
+        target.fail(error)
+    }
+
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
+
+    /// The outcome is there, or nobody wants it: stops waiting for what is still pending.
+    override var subject: String? { "a group" }
+
+    override func settled() {
+        watch?.end()
+        watch = nil
+        work.take()?.stopObserving(cancelling: true)
+        let members = unsafe members
+        unsafe self.members = []
+        // All, before the first future is asked to cancel: that may complete others.
+        for member in members { member.pointer.dropStep() }
+        for member in members { member.stopObserving(cancelling: cancelRemaining != .never) }
+    }
+}
+
+extension Cell {
+    /// Ends an observer, whether it waits for its source or to be run.
+    func stopObserving(cancelling: Bool) {
+        pointer.dropStep()
+        pointer.leaveSource(cancelling: cancelling)
+        loop.finishChange()
+    }
+}

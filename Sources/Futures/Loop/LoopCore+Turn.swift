@@ -1,0 +1,137 @@
+internal import CRuntime
+internal import Synchronization
+
+extension LoopCore {
+    /// Lets `callback` handle an event, runs what is ready then, up to the budget, and prepares the next wait.
+    ///
+    /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
+    @inlinable @inline(__always)
+    package func turn(_ callback: () -> Void) {
+        guard tryUsualTurn() else { return unusualTurn(callback) }
+        callback()
+        finishTurn()
+    }
+
+    @usableFromInline
+    func tryUsualTurn() -> Bool {
+        if isTurning || isAttached || observer != nil { return false }
+        isTurning = true
+        #if DEBUG
+            turnDepth = stack_depth()
+        #endif
+        return true
+    }
+
+    @usableFromInline
+    func unusualTurn(_ callback: () -> Void) {
+        guard !isTurning else { return callback() }
+        // A host knows nothing of `current`, which `run` sets otherwise.
+        guard isAttached else { return startTurn(callback) }
+        LoopCore.withCurrent(self) { startTurn(callback) }
+    }
+
+    private func startTurn(_ callback: () -> Void) {
+        if observer != nil { turnStarted = now }
+        isTurning = true
+        #if DEBUG
+            turnDepth = stack_depth()
+        #endif
+        callback()
+        finishTurn()
+    }
+
+    @usableFromInline
+    func finishTurn() {
+        isTurnRequested = false
+        turns &+= 1
+        let callbacks = ready.isEmpty ? 0 : drain()
+        if callbacks > 0 { work.turnEnded(callbacks: callbacks) }
+        if watchesAbandonment { queueAbandoned() }
+        reportUnhandledFailures()
+        if phase == .shuttingDown { goOnEnding() }
+        if observer != nil { observeTurn(callbacks: callbacks) }
+        isTurning = false
+        #if DEBUG
+            turnDepth = 0
+        #endif
+        if !isRunning { completedVoid = nil }
+        if !ready.isEmpty || unhandled.isPending || contexts.isWaitingForTurn { requestTurn() }
+        if timers.hasChanged { armTimer() }
+    }
+
+    /// The driver's clock has reached the armed deadline.
+    package func timerFired() {
+        timers.alarmFired()
+        turn { fireTimers() }
+    }
+
+    /// Another thread called `wake`.
+    package func wokenUp() {
+        turn {
+            takeJobs()
+            if stopRequested.load(ordering: .acquiring) { driver.stop() }
+        }
+    }
+
+    /// Runs what is ready, up to the budget, and returns how much that was.
+    @discardableResult
+    func drain() -> Int {
+        let most = turnBudget
+        var budget = most
+        jobAllowance = most
+        if slowCallbacks != nil { budget = drainWatching(budget: budget) }
+        while budget > 0, runNext() { budget -= 1 }
+        if jobAllowance <= 0 { queueJobs() }
+        return most - budget
+    }
+
+    private func armTimer() {
+        let next = timers.takeAlarm() ?? alarmAtEnd
+        driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
+    }
+
+    /// Makes the driver call `requestedTurn` before it waits, when something happens outside of one.
+    @inline(__always)
+    func requestTurn() {
+        if !isTurning, !isTurnRequested { requestTurnFromOutside() }
+    }
+
+    private func requestTurnFromOutside() {
+        guard phase != .closed else { return failReady() }
+        isTurnRequested = true
+        driver.requestTurn()
+    }
+
+    /// Nothing runs on a loop that has been shut down: what would wait for that fails instead.
+    @inline(never)
+    func failReady() {
+        while failNext(FutureError.shutDown) {}
+        reportUnhandledFailures()
+    }
+
+    /// Queues a consumer, whose reference the queue takes over, to run on its completed source.
+    @inline(__always)
+    func enqueue(_ cell: CellPointer, source: CellPointer) {
+        ready.append(cell, source: source)
+        requestTurn()
+    }
+
+    /// Queues a cell that has no source: a timer that is due, or one that runs although it was cancelled.
+    func enqueue(_ object: Cell) {
+        object.pointer.retain()
+        enqueue(object.pointer, source: object.pointer)
+    }
+
+    /// Queues a closure of this thread, such as a job of an actor.
+    func enqueue(_ job: @escaping () -> Void) {
+        enqueue(Cell.waiting(self, step: JobStep(body: job)))
+    }
+}
+
+struct JobStep: Step {
+    let body: () -> Void
+
+    func run(source: CellPointer, target: CellPointer) { body() }
+
+    typealias Output = Void
+}

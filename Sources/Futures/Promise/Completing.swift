@@ -1,0 +1,74 @@
+/// What says how a future completes: a `Result`, a ``Completion``, another future, or a type of your own.
+///
+/// The closures of `flatMap` and its relatives may return any such type, and `complete` of a promise takes one.
+public protocol Completing<Value> {
+    associatedtype Value
+
+    /// How the future completes. Asked for once, when the future is to be completed.
+    var completion: Completion<Value> { get }
+}
+
+/// One of the ways to complete a future.
+public enum Completion<Value> {
+    case success(Value)
+    /// Failure, unless the error stands for cancellation.
+    case failure(any Error)
+    case cancelled
+    /// Whatever the outcome of this future is or will be. Requests to cancel go to it.
+    case using(Future<Value>)
+
+    /// What `transform` makes of the value, or the error that it throws. Anything else passes.
+    ///
+    /// The value of a future is transformed in that future's own callback, of another it is so at once.
+    public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> Completion<NewValue> {
+        switch self {
+        case .success(let value): Result { try transform(value) }.completion
+        case .failure(let error): .failure(error)
+        case .cancelled: .cancelled
+        case .using(let future): .using(future.map(transform))
+        }
+    }
+
+    /// The outcome, or `nil` while that of a future is pending.
+    public var result: Result<Value, any Error>? {
+        switch self {
+        case .success(let value): .success(value)
+        case .failure(let error): .failure(error)
+        case .cancelled: .failure(CancellationError())
+        case .using(let future): future.result
+        }
+    }
+}
+
+extension Completion: Completing {
+    public var completion: Completion { self }
+}
+
+extension Result: Completing {
+    public var completion: Completion<Success> {
+        switch self {
+        case .success(let value): .success(value)
+        case .failure(let error): .failure(error)
+        }
+    }
+}
+
+extension Future: Completing {
+    public var completion: Completion<Value> { .using(self) }
+}
+
+extension Promise: Completing {
+    /// The outcome of the promise's future.
+    public var completion: Completion<Value> { .using(future) }
+}
+
+extension CellPointer {
+    func complete<Value>(with completion: Completion<Value>) {
+        switch completion {
+        case .success(let value): succeed(value)
+        case .failure(let error): fail(error)
+        case .cancelled: fail(CancellationError())
+        case .using(let future): complete(using: future.cell)
+        }
+    }
+}

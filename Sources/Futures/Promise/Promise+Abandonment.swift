@@ -1,0 +1,57 @@
+extension Promise {
+    /// Calls `body` when nobody holds the future any more, nor waits for it, while it is pending: the producer may
+    /// stop. It is released when the future completes.
+    ///
+    /// That is looked for at the end of each turn of the loop, for each promise with such a handler, so that it
+    /// costs other promises nothing. The promise stays open, and its ``future`` can still be taken.
+    public func onAbandoned(_ body: @escaping () -> Void) {
+        guard let attachments else { return }
+        attachments.abandoned.append(body)
+        cell.loop.watch(cell.pointer, attachments)
+    }
+}
+
+/// Somebody who wants to know when a future has been abandoned.
+class AbandonmentWatch: Producer {
+    final var abandoned: [() -> Void] = []
+    fileprivate final var loop: LoopCore?
+    fileprivate final var number: UInt64 = 0
+
+    override func settled() {
+        abandoned = []
+        loop?.abandonmentWatches[number] = nil
+        loop = nil
+    }
+}
+
+/// The producer of `cell`, which removes itself before `cell` is freed.
+struct WatchedCell {
+    fileprivate let cell: CellPointer
+    fileprivate let watch: AbandonmentWatch
+}
+
+extension LoopCore {
+    fileprivate func watch(_ cell: CellPointer, _ watch: AbandonmentWatch) {
+        if watch.loop == nil {
+            lastWatchNumber += 1
+            (watch.loop, watch.number) = (self, lastWatchNumber)
+            abandonmentWatches[watch.number] = WatchedCell(cell: cell, watch: watch)
+            watchesAbandonment = true
+        }
+        requestTurn()
+    }
+
+    /// Queues the handlers of the promises that have been abandoned, in the order in which they were watched.
+    func queueAbandoned() {
+        let abandoned = abandonmentWatches.values.filter { $0.cell.isAbandoned }
+        for watched in abandoned.sorted(by: { $0.watch.number < $1.watch.number }) {
+            let handlers = watched.watch.abandoned
+            watched.watch.abandoned = []
+            abandonmentWatches[watched.watch.number] = nil
+            watched.watch.loop = nil
+            for handler in handlers { enqueue(handler) }
+        }
+        if !orphanages.isEmpty { cancelForgotten() }
+        watchesAbandonment = !abandonmentWatches.isEmpty || !orphanages.isEmpty
+    }
+}

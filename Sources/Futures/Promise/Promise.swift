@@ -1,0 +1,71 @@
+/// The writer's side of a future: whoever holds it completes the future, once.
+///
+/// A promise and its future are the two ends of a queue that takes one item and is used once. The first
+/// completion wins; later ones return `false` and change nothing. A promise that is released without having
+/// completed its future fails it with ``FutureError/brokenPromise(file:line:)``. In an optimized build a local
+/// variable is released after its last use, not at the end of its scope: keep the promise where it is completed.
+public final class Promise<Value> {
+    @usableFromInline let cell: Cell
+    @usableFromInline let file: StaticString
+    @usableFromInline let line: UInt
+
+    @inlinable
+    init(_ loop: EventLoop, file: StaticString, line: UInt) {
+        cell = loop.withCore { Cell.plain($0, state: .pending, of: Value.self) }
+        self.file = file
+        self.line = line
+        cell.promiseWasMade()
+        #if DEBUG
+            cell.noteSite(file, line)
+        #endif
+    }
+
+    deinit {
+        cell.promiseWasReleased(file, line)
+    }
+
+    /// The future that this promise completes.
+    @inlinable
+    public var future: Future<Value> { Future(cell) }
+
+    /// Completes the future with `value`. `false` if it has already been completed or cancelled.
+    @inlinable @discardableResult
+    public func succeed(_ value: Value) -> Bool {
+        cell.isLockedIn ? false : cell.succeed(value)
+    }
+
+    /// Fails the future with `error`, or cancels it if that is a `CancellationError` or says that it
+    /// ``CancellationIndicating/isCancellation``. `false` if it has already been completed or cancelled.
+    @inlinable @discardableResult
+    public func fail(_ error: any Error) -> Bool {
+        cell.isLockedIn ? false : cell.fail(error)
+    }
+
+    /// Completes the future with `result`. `false` if it has already been completed or cancelled.
+    @inlinable @discardableResult
+    public func complete(_ result: Result<Value, any Error>) -> Bool {
+        cell.isLockedIn ? false : cell.complete(result)
+    }
+
+    /// Completes the future as cancelled. `false` if it has already been completed or cancelled.
+    @inlinable @discardableResult
+    public func cancel() -> Bool { fail(CancellationError()) }
+
+    /// Lets `other` decide the outcome. `false` if the future has already been completed or cancelled.
+    ///
+    /// From now on only `other` does: later completions return `false`, and a request to cancel goes to `other`.
+    /// Fails with ``FutureError/cycle`` if `other` waits for this very promise. Traps if it is of another loop.
+    @inlinable @discardableResult
+    public func complete(using other: Future<Value>) -> Bool { cell.lockIn(to: other.cell) }
+}
+
+extension Promise where Value == Void {
+    /// Completes the future. `false` if it has already been completed or cancelled.
+    @inlinable @discardableResult
+    public func succeed() -> Bool { succeed(()) }
+}
+
+@available(
+    *, unavailable, message: "A promise belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension Promise: Sendable {}

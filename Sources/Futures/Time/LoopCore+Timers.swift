@@ -1,0 +1,41 @@
+extension LoopCore {
+    /// A future that completes at `deadline`.
+    func sleep(until deadline: UInt64, keepsLoopAlive: Bool) -> Future<Void> {
+        checkThread()
+        guard !isShutDown else { return failed(FutureError.shutDown) }
+        let cell = Cell.plain(self, state: .pending, of: Void.self)
+        startTimer(cell, deadline: deadline, keepsAlive: keepsLoopAlive)
+        return Future(cell)
+    }
+
+    /// Far deadlines saturate: 584 years are for ever.
+    func deadline(after nanoseconds: UInt64) -> UInt64 { now.addingSaturated(nanoseconds) }
+}
+
+extension Duration {
+    /// Whole nanoseconds, rounded up, at most `UInt64.max`; `nil` if negative.
+    package var wholeNanoseconds: UInt64? {
+        // Not `components`, whose seconds do not hold every duration.
+        guard attoseconds >= 0 else { return nil }
+        let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        return UInt64(clamping: whole).addingSaturated(rest > 0 ? 1 : 0)
+    }
+}
+
+extension FutureError {
+    static func negativeDuration(_ duration: Duration) -> FutureError {
+        .invalidArgument("a delay of \(duration) is negative; give zero or more")
+    }
+}
+
+extension UInt64 {
+    package func addingSaturated(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+
+    func multipliedSaturated(by other: UInt64) -> UInt64 {
+        let (product, overflow) = multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+}
