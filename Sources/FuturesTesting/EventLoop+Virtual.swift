@@ -45,15 +45,15 @@ extension EventLoop {
     /// takes so long.
     ///
     /// Traps on a loop that is not virtual, and if `duration` is negative.
-    public func takeTime(_ duration: Duration) {
+    public func advanceWithoutRunning(by duration: Duration) {
         guard let driver = core.driver as? VirtualDriver else {
             trap(
-                "takeTime(_:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
+                "advanceWithoutRunning(by:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
             )
         }
         guard let nanoseconds = duration.wholeNanoseconds else {
-            trap("takeTime(_:) was given \(duration); time only moves forward.")
+            trap("advanceWithoutRunning(by:) was given \(duration); time only moves forward.")
         }
-        driver.takeTime(nanoseconds)
+        driver.advanceWithoutRunning(by: nanoseconds)
     }
 }

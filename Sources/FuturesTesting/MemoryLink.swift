@@ -121,7 +121,7 @@ final class MemoryLink {
     }
 
     private func addReset(_ direction: Direction, at instant: LoopInstant? = nil) {
-        let arrival = max(arrival(after: .zero, direction), instant ?? loop.instant)
+        let arrival = max(arrival(after: .zero, direction), instant ?? loop.now)
         guard !isCut, wires[direction.rawValue].resetArrival == nil else { return }
         add(.reset, arrival, direction)
         wires[direction.rawValue].resetArrival = arrival
@@ -130,7 +130,7 @@ final class MemoryLink {
 
     /// Nothing overtakes what was sent before.
     private func arrival(after delay: Duration, _ direction: Direction) -> LoopInstant {
-        let arrival = loop.instant.advanced(by: delay)
+        let arrival = loop.now.advanced(by: delay)
         return max(arrival, wires[direction.rawValue].items.last?.arrival ?? arrival)
     }
 
@@ -139,13 +139,13 @@ final class MemoryLink {
     /// Whether there are bytes to be read now.
     func hasArrived(_ direction: Direction) -> Bool {
         guard case (.bytes, let arrival)? = wires[direction.rawValue].items.first else { return false }
-        return arrival <= loop.instant
+        return arrival <= loop.now
     }
 
     /// Whether the end is all that is left to be read now.
     func hasEnded(_ direction: Direction) -> Bool {
         guard case (.end, let arrival)? = wires[direction.rawValue].items.first else { return false }
-        return arrival <= loop.instant
+        return arrival <= loop.now
     }
 
     /// What comes next, and when.
@@ -163,7 +163,7 @@ final class MemoryLink {
 
     /// Whether a writer has to fail, though there may be something to be read before.
     func isReset(_ direction: Direction) -> Bool {
-        wires[direction.rawValue].resetArrival.map { $0 <= loop.instant } ?? false
+        wires[direction.rawValue].resetArrival.map { $0 <= loop.now } ?? false
     }
 
     // MARK: Faults
@@ -189,7 +189,7 @@ final class MemoryLink {
     /// Whether there was something. It goes on to take room, which nobody gives back.
     @discardableResult
     private func dropUnderWay(_ direction: Direction) -> Bool {
-        let now = loop.instant
+        let now = loop.now
         let before = wires[direction.rawValue].items.count
         wires[direction.rawValue].items.removeAll { $0.arrival > now }
         return wires[direction.rawValue].items.count < before

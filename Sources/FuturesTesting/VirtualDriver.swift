@@ -86,7 +86,7 @@ final class VirtualDriver: LoopDriver {
     }
 
     /// Moves the clock on without firing anything.
-    func takeTime(_ nanoseconds: UInt64) {
+    func advanceWithoutRunning(by nanoseconds: UInt64) {
         now = now.addingSaturated(nanoseconds)
         if nanoseconds > 0 { instant.begin(loop) }
     }

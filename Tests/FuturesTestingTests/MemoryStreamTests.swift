@@ -65,7 +65,7 @@ struct MemoryStreamTests {
             // So the handshake of the other end is complete.
             a.write("x")
             _ = try loop.run(until: b.read())
-            let start = loop.instant
+            let start = loop.now
             let pending: Future<Void>
             switch limit {
             case .handshake, .framing:
@@ -84,7 +84,7 @@ struct MemoryStreamTests {
                 Issue.record("\(pending)")
                 return
             }
-            #expect(start.duration(to: loop.instant) < .seconds(limit == .write ? 14 : 11))
+            #expect(start.duration(to: loop.now) < .seconds(limit == .write ? 14 : 11))
             #expect(unread == (limit == .handshake || limit == .framing ? 2 : 0))
             #expect((unsent > 0) == (limit == .write))
             #expect(error(a.closed, loop) as? StreamError == error(pending, loop) as? StreamError)
@@ -96,11 +96,11 @@ struct MemoryStreamTests {
     @Test("without faults each write arrives by itself, at once")
     func noFaults() throws {
         try withPair { (a, b, loop) throws in
-            let start = loop.instant
+            let start = loop.now
             for text in ["one", "two"] { a.write(text) }
             #expect(try loop.run(until: b.read()) == Data("one".utf8))
             #expect(try loop.run(until: b.read()) == Data("two".utf8))
-            #expect(loop.instant == start)
+            #expect(loop.now == start)
             #expect(a.injectedFaults == StreamFaults.Counts())
         }
     }
@@ -193,10 +193,10 @@ struct MemoryStreamTests {
         faults.delay = 1
         faults.maximumDelay = .seconds(2)
         try withPair(faults: faults) { (a, b, loop) throws in
-            let start = loop.instant
+            let start = loop.now
             for number in 0..<10 { a.write("\(number)") }
             #expect(try loop.run(until: b.read(exactly: 10)) == Data("0123456789".utf8))
-            let passed = start.duration(to: loop.instant)
+            let passed = start.duration(to: loop.now)
             #expect(passed > .zero && passed < .seconds(2), "\(passed)")
             #expect(a.injectedFaults.delayed == 10)
         }
@@ -225,12 +225,12 @@ struct MemoryStreamTests {
         var faults = StreamFaults(seed: 1)
         faults.reset = 1
         try withPair(faults: faults) { (a, b, loop) throws in
-            let start = loop.instant
+            let start = loop.now
             a.write("x")
             #expect(error(a.closed, loop) as? MemoryStreamError == .connectionReset)
             #expect(try loop.run(until: b.read()) == Data("x".utf8))
             #expect(error(b.closed, loop) as? MemoryStreamError == .connectionReset)
-            #expect(start.duration(to: loop.instant) <= .milliseconds(100))
+            #expect(start.duration(to: loop.now) <= .milliseconds(100))
             #expect(a.injectedFaults.resets == 1)
         }
     }
@@ -242,10 +242,10 @@ struct MemoryStreamTests {
         faults.cutNotice = .seconds(7)
         try withPair(faults: faults) { (a, b, loop) throws in
             let read = b.read()
-            let start = loop.instant
+            let start = loop.now
             try loop.run(until: a.write("lost"))
             #expect(error(a.closed, loop) as? MemoryStreamError == .timedOut)
-            #expect(start.duration(to: loop.instant) == .seconds(7))
+            #expect(start.duration(to: loop.now) == .seconds(7))
             loop.advance(by: .seconds(1_000_000))
             #expect(!read.isCompleted)
             #expect(error(read, loop) as? FutureError == .stalled)

@@ -126,7 +126,7 @@ private final class Conversation {
         limits.readLowWaterMark = random.below(limits.readHighWaterMark)
         limits.writeHighWaterMark = 1 + random.below(4000)
         limits.writeLowWaterMark = random.below(limits.writeHighWaterMark)
-        limits.closeDeadline = .seconds(200)
+        limits.closeTimeout = .seconds(200)
         return try MemoryStream.pair(
             on: loop, limits: limits, capacity: 1 + random.below(8000), faults: faults)
     }
@@ -231,6 +231,6 @@ private final class Conversation {
 
     private func took(_ chunk: Data, _ end: End) {
         end.received.append(chunk)
-        trace.append("\(loop.instant) \(end.name) \(chunk.count)")
+        trace.append("\(loop.now) \(end.name) \(chunk.count)")
     }
 }

@@ -15,14 +15,14 @@ struct VirtualLoopTests {
     @Test("the clock starts at zero and stands still until it is advanced")
     func clock() throws {
         try withLoop { loop in
-            let start = loop.instant
+            let start = loop.now
             loop.submit {}.whenSuccess {}
             try loop.run()
-            #expect(loop.instant == start)
+            #expect(loop.now == start)
             loop.advance(by: .milliseconds(1_500))
-            #expect(start.duration(to: loop.instant) == .milliseconds(1_500))
+            #expect(start.duration(to: loop.now) == .milliseconds(1_500))
             loop.advance(by: .zero)
-            #expect(start.duration(to: loop.instant) == .milliseconds(1_500))
+            #expect(start.duration(to: loop.now) == .milliseconds(1_500))
         }
     }
 
@@ -30,8 +30,8 @@ struct VirtualLoopTests {
     func advance() {
         withLoop { loop in
             var fired: [(String, Double)] = []
-            let start = loop.instant
-            func note(_ name: String) { fired.append((name, start.duration(to: loop.instant) / .seconds(1))) }
+            let start = loop.now
+            func note(_ name: String) { fired.append((name, start.duration(to: loop.now) / .seconds(1))) }
             loop.schedule(after: .seconds(3)) { note("c") }
             loop.schedule(after: .seconds(1)) {
                 note("a")
@@ -62,10 +62,10 @@ struct VirtualLoopTests {
     @Test("run jumps from deadline to deadline")
     func run() throws {
         try withLoop { loop in
-            let start = loop.instant
+            let start = loop.now
             let hours = try loop.run(
                 until: loop.sleep(for: .seconds(3600)).flatMap { loop.sleep(for: .seconds(3600)) }
-                    .map { start.duration(to: loop.instant) / .seconds(3600) })
+                    .map { start.duration(to: loop.now) / .seconds(3600) })
             #expect(hours == 2)
         }
     }
@@ -87,9 +87,9 @@ struct VirtualLoopTests {
     func endOfTime() {
         withLoop { loop in
             loop.advance(by: .seconds(Int64.max))
-            let end = loop.instant
+            let end = loop.now
             loop.advance(by: .seconds(Int64.max))
-            #expect(loop.instant == end)
+            #expect(loop.now == end)
         }
     }
 
@@ -98,8 +98,8 @@ struct VirtualLoopTests {
         withLoop { first in
             withLoop { second in
                 first.advance(by: .seconds(1))
-                #expect(second.instant == EventLoop.virtual().instant)
-                #expect(first.instant > second.instant)
+                #expect(second.now == EventLoop.virtual().now)
+                #expect(first.now > second.now)
             }
         }
     }

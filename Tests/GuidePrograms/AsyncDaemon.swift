@@ -43,7 +43,7 @@ final class Counter {
         }
         try await counter.reports?.value
         try await connection.close().value
-        try await server.drain(deadline: .seconds(1)).asVoid().value
+        try await server.drain(within: .seconds(1)).asVoid().value
         print("drained, on the loop: \(loop.isCurrent)")
     }
 }

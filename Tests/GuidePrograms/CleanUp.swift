@@ -36,7 +36,7 @@ try loop.run()
 let outcomes = [
     ("success", loop.succeeded("a row", after: .milliseconds(1))),
     ("failure", loop.failed(Broken(), after: .milliseconds(1))),
-    ("cancelled", loop.forever(of: String.self)),
+    ("cancelled", loop.never(of: String.self)),
 ]
 for (name, work) in outcomes {
     print("\(name):")

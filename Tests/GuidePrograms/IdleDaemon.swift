@@ -23,6 +23,6 @@ import UVFutures
         let milliseconds = (clock() - start) / 1000
         print("idle: \(milliseconds < 50)")
         try await connection.close().value
-        try await server.drain(deadline: .seconds(1)).asVoid().value
+        try await server.drain(within: .seconds(1)).asVoid().value
     }
 }

@@ -28,4 +28,4 @@ let answers = TCPConnection.connect(host: "127.0.0.1", port: server.localAddress
         return client.readToEnd().always { client.close() }
     }
 print(String(decoding: try loop.run(until: answers), as: UTF8.self), terminator: "")
-print("aborted:", try loop.run(until: server.shutdown(grace: .seconds(60))).aborted)
+print("aborted:", try loop.run(until: server.shutdown(within: .seconds(60))).aborted)

@@ -22,7 +22,7 @@ final class EchoServer {
 
     func shutdown() -> Future<Void> {
         guard let server else { fatalError("not listening") }
-        return server.shutdown(grace: .seconds(1)).asVoid()
+        return server.shutdown(within: .seconds(1)).asVoid()
     }
 }
 
@@ -30,7 +30,7 @@ func ask(_ lines: [String], port: Int, on loop: EventLoop) -> Future<[String]> {
     loop.retry(attempts: 5, backoff: .exponential(initial: .milliseconds(5))) { attempt in
         TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
             .flatMap { connection in
-                loop.traverse(lines, limit: 1) { line in
+                loop.traverse(lines, maxConcurrent: 1) { line in
                     connection.write(line + "\n")
                         .flatMap { connection.readLine().unwrap() }
                         .map { String(decoding: $0, as: UTF8.self) }

@@ -18,13 +18,13 @@ func countPrimes(in chunk: Chunk) -> Int {
 }
 
 let loop = EventLoop.main
-let workers = try RemoteContext.limited(to: 2, on: .pool)
+let workers = try RemoteContext.limited(maxConcurrent: 2, on: .pool)
 let chunks = stride(from: 0, to: 200_000, by: 50_000).map { Chunk(range: $0..<$0 + 50_000) }
 
 var ticks = 0
 let ticking = loop.repeat(every: .milliseconds(1)) { ticks += 1 }
 
-let counts = loop.traverse(chunks, limit: chunks.count) { chunk in
+let counts = loop.traverse(chunks, maxConcurrent: chunks.count) { chunk in
     workers.execute(on: loop) { countPrimes(in: chunk) }
 }
 .always { ticking.cancel() }

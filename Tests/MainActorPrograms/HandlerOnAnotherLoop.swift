@@ -34,6 +34,6 @@ import UVFutures
             return count.lines
         })
         print(try loop.run(until: promise.future.timeout(after: .seconds(20))))
-        _ = try loop.run(until: server.drain(deadline: .seconds(1)))
+        _ = try loop.run(until: server.drain(within: .seconds(1)))
     }
 }

@@ -5,11 +5,11 @@ import UVFutures
         let loop = EventLoop.main
         let atOnce = RemoteContext.mainImmediate.execute(on: loop) { loop.isCurrent }
         print("at once: \(atOnce.isCompleted)")
-        let later = RemoteContext.mainAsync.execute(on: loop) { loop.isCurrent }
+        let later = RemoteContext.main.execute(on: loop) { loop.isCurrent }
         print("later: \(!later.isCompleted), on the main thread: \(try loop.run(until: later))")
         let thread = try EventLoop.onNewThread()
         let fromElsewhere = loop.succeeded().flatMap(on: .loop(thread.loop)) {
-            let contexts = [RemoteContext.main, .mainImmediate, .mainAsync]
+            let contexts = [RemoteContext.main, .mainImmediate, .main]
             return Future.all(contexts.map { $0.execute { loop.isCurrent } })
         }
         print("from another thread: \(try loop.run(until: fromElsewhere))")

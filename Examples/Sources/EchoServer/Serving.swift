@@ -18,7 +18,7 @@ extension EchoServer {
         }
         if let unix { try server.listen(path: unix, backlog: backlog, limits: limits.streamLimits) }
         Insight(on: loop, of: server).start(measuringTurns: measureTurns)
-        let ended = server.drain(on: .interrupt, .terminate, deadline: .seconds(grace))
+        let ended = server.drain(on: .interrupt, .terminate, within: .seconds(grace))
         ended.whenComplete { _ in
             counts.sent(server.statistics.bytesSent)
             say("server: \(server.statistics)")
@@ -46,7 +46,7 @@ extension EchoServer {
         ) { connection in try echo(connection, counts).always { counts.sent(connection.bytesSent) } }
         _ = try loop.run(until: group.onEach(on: loop) { $0.onConnectionError = { _ in counts.failed() } })
         report(group, on: loop)
-        let ended = group.drain(on: .interrupt, .terminate, deadline: .seconds(grace), for: loop)
+        let ended = group.drain(on: .interrupt, .terminate, within: .seconds(grace), for: loop)
         return ([group.localAddress], ended)
     }
 

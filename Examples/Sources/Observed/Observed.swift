@@ -21,7 +21,7 @@ enum Observed {
         client.write("hello\n")
         _ = try loop.run(until: client.readLine())
         client.close()
-        _ = try loop.run(until: server.shutdown(grace: .seconds(5)))
+        _ = try loop.run(until: server.shutdown(within: .seconds(5)))
         loop.observe(nil)
         loop.shutdown()
         print(metrics.lines.joined(separator: "\n"))

@@ -49,7 +49,7 @@ struct PortForwarder: ParsableCommand {
         if let path { say("listening on \(path)") }
 
         let signal = Future.race([loop.signal(.interrupt), loop.signal(.terminate)])
-        _ = try loop.run(until: signal.flatMap { server.shutdown(grace: .seconds(grace)) })
+        _ = try loop.run(until: signal.flatMap { server.shutdown(within: .seconds(grace)) })
         loop.shutdown()
         say("passed on \(bytes) bytes of \(connections) connections, of which \(failures) broke")
     }

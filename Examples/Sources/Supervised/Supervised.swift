@@ -17,7 +17,7 @@ struct EchoService: Service {
         print("listening on \(group.localAddress)")
         fflush(nil)
         let wasAsked: Void? = try? await gracefulShutdown()
-        let summary = try await group.drain(deadline: wasAsked == nil ? .zero : grace)
+        let summary = try await group.drain(within: wasAsked == nil ? .zero : grace)
         print(summary)
         fflush(nil)
     }

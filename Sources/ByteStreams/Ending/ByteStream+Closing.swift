@@ -27,14 +27,14 @@ extension ByteStream {
     /// not received yet. It lingers until `deadline`, and no longer than ``StreamLimits/closeDiscardLimit`` and
     /// ``StreamLimits/maxLingering`` allow; a peer that has finished before is not waited for.
     ///
-    /// What has not been sent within `deadline`, ``StreamLimits/closeDeadline`` if that is `nil`, is given up: the
+    /// What has not been sent within `deadline`, ``StreamLimits/closeTimeout`` if that is `nil`, is given up: the
     /// connection is aborted and fails with ``StreamError/flushTimedOut(after:unsent:)``. If it has been sent but a TCP
     /// connection's peer has not acknowledged it by then, the system goes on to send it, and ``closed`` fails with
     /// ``StreamError/unacknowledged(bytes:)``. Does nothing the second time.
     /// Fails with ``FutureError/invalidArgument(_:)``, and closes nothing, if `deadline` is negative.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
-        let deadline = deadline ?? limits.closeDeadline
+        let deadline = deadline ?? limits.closeTimeout
         guard deadline >= .zero else {
             return core.failed(
                 FutureError.invalidArgument("close(within:) was given \(deadline); give zero or more"))
@@ -56,7 +56,7 @@ extension ByteStream {
     final func end(because error: any Error) {
         guard phase == .open else { return }
         failure = error
-        finish(within: limits.closeDeadline) { failWaiting(error, byClose: false) }
+        finish(within: limits.closeTimeout) { failWaiting(error, byClose: false) }
     }
 
     private func finish(within deadline: Duration, failWaiting: () -> Void) {

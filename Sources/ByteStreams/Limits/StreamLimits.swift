@@ -20,7 +20,7 @@ public struct StreamLimits: Hashable, Sendable {
     public var writeCap = 16_777_216
     /// How long ``ByteStream/close(within:)`` may take to send what is queued and to hear the peer out, unless told
     /// otherwise.
-    public var closeDeadline: Duration = .seconds(5)
+    public var closeTimeout: Duration = .seconds(5)
     /// How many bytes that come after ``ByteStream/close(within:)`` are thrown away, once all is sent, before the peer
     /// is not heard out any longer.
     public var closeDiscardLimit = 1_048_576
@@ -54,9 +54,9 @@ public struct StreamLimits: Hashable, Sendable {
         guard writeCap >= 0 else {
             throw FutureError.invalidArgument("a write cap of \(writeCap) is negative; give zero or more")
         }
-        guard closeDeadline >= .zero else {
+        guard closeTimeout >= .zero else {
             throw FutureError.invalidArgument(
-                "a close deadline of \(closeDeadline) is negative; give zero or more")
+                "a close deadline of \(closeTimeout) is negative; give zero or more")
         }
         guard closeDiscardLimit >= 0, maxLingering >= 0 else {
             throw FutureError.invalidArgument(

@@ -63,7 +63,7 @@ final class StreamWatch: CoarselyTimed {
     /// The same, and leaves the wheel if no limit runs.
     func limitsEnded() {
         guard place.isTaken else { return }
-        let now = core.now
+        let now = core.clock
         if let next = nextLook(now) { call(at: next, now) } else { leave() }
     }
 
@@ -89,7 +89,7 @@ final class StreamWatch: CoarselyTimed {
     func judge() {
         // It may have been closed meanwhile, and has left the wheel.
         guard stream.isOpen else { return }
-        let now = core.now
+        let now = core.clock
         noteProgress(now)
         if let limit = passed(now) {
             stream.timeRanOut(limit)
@@ -172,7 +172,7 @@ extension ByteStream {
     /// What runs from the start of the connection begins with it.
     final func watchFromStart() {
         guard shared[.idle] != nil || shared[.handshake] != nil else { return }
-        let now = core.now
+        let now = core.clock
         let watch = StreamWatch(self, now: now)
         self.watch = watch
         watch.limitsBegan(now)
@@ -181,7 +181,7 @@ extension ByteStream {
     /// Whoever reads waits for bytes now.
     final func watchRead() {
         guard shared[.read] != nil || hasUnread, let reader, reader.wantsBytes else { return }
-        let now = core.now
+        let now = core.clock
         if let watch = watch(for: .read, now) {
             watch.readBegan(now)
             watch.limitsBegan(now)
@@ -191,8 +191,8 @@ extension ByteStream {
 
     /// Bytes have come, and have been given to whoever reads.
     final func watchBytes() {
-        if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(core.now) }
-        if hasUnread, let reader, reader.wantsBytes { watchFrame(core.now) }
+        if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(core.clock) }
+        if hasUnread, let reader, reader.wantsBytes { watchFrame(core.clock) }
     }
 
     /// Whoever reads waits for more than there is, if there is something.
@@ -204,12 +204,12 @@ extension ByteStream {
 
     /// The transport has taken bytes at once.
     final func watchSent() {
-        if let watch, shared[.idle] != nil { watch.bytesLeft(core.now) }
+        if let watch, shared[.idle] != nil { watch.bytesLeft(core.clock) }
     }
 
     /// The transport has been given bytes that it could not take at once.
     final func watchWrite() {
-        let now = core.now
+        let now = core.clock
         guard let watch = watch(for: .write, now) else { return }
         watch.writeBegan(now)
         watch.limitsBegan(now)
@@ -218,7 +218,7 @@ extension ByteStream {
     /// What the transport had been given has left.
     final func watchWritten() {
         guard let watch else { return }
-        watch.bytesLeft(core.now)
+        watch.bytesLeft(core.clock)
         if outbound == nil {
             watch.writesEnded()
             watch.limitsEnded()

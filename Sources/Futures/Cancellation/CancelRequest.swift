@@ -3,7 +3,7 @@ public enum CancelResponse<Value> {
     /// Cancel the future now.
     case cancel
     /// Complete the future so, be it with a value, or using another future.
-    case complete(Completion<Value>)
+    case complete(FutureCompletion<Value>)
     /// The work goes on; all wait for its end.
     case `continue`
 }

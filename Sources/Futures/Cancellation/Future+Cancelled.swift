@@ -27,10 +27,10 @@ extension Future {
             step, when: [.failure, .cancellation, .afterCancel], on: context, token: token)
     }
 
-    /// A future with this outcome that fails with ``FutureError/cancelled`` if this one is cancelled, so that
+    /// A future with this outcome that fails with ``FutureError/cancellationAsFailure`` if this one is cancelled, so that
     /// error handlers see it. Cancelling the returned future itself cancels it as ever.
     public func cancellationAsFailure() -> Future<Value> {
-        recoverCancelled { throw FutureError.cancelled }
+        recoverCancelled { throw FutureError.cancellationAsFailure }
     }
 
     /// A future with this outcome that is cancelled if this one fails with an error for which `isCancellation`

@@ -27,7 +27,7 @@ extension Result where Failure == any Error {
     }
 
     /// This outcome, once `cleanUp` has succeeded.
-    func after<Ignored>(_ cleanUp: Completion<Ignored>) -> Completion<Success> {
+    func after<Ignored>(_ cleanUp: FutureCompletion<Ignored>) -> FutureCompletion<Success> {
         guard failure != nil else { return cleanUp.map { _ in try get() } }
         switch cleanUp {
         case .success: return completion
@@ -45,7 +45,7 @@ extension Result where Failure == any Error {
 
 extension Completing {
     /// What `body` returns, or the error that it throws.
-    static func completion(catching body: () throws -> Self) -> Completion<Value> {
+    static func completion(catching body: () throws -> Self) -> FutureCompletion<Value> {
         do { return try body().completion } catch { return .failure(error) }
     }
 }

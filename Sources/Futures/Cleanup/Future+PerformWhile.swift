@@ -4,7 +4,7 @@ extension Future {
     /// The start comes from the loop, when `delay` has passed if one is given, and not at all if the future has
     /// completed or been cancelled before. A `token` that is cancelled ends the returned future alone. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
-    public func performWhile(
+    public func whilePending(
         delayBy delay: Duration? = nil, on context: LocalContext = .default,
         token: CancellationToken = .none, _ work: @escaping () -> any Disposable
     ) -> Future<Value> {

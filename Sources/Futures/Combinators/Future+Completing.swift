@@ -21,7 +21,7 @@ extension Future {
 
     /// A future of the value, or one that completes in the way that `body` returns for the error.
     public func flatMapError<C: Completing>(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
     ) -> Future<Value> where C.Value == Value {
         let step = CompletingStep<Value, Value> { try $0.completion(replacingError: body) }
@@ -65,9 +65,9 @@ private enum FlatMapResult: Verb { static var verb: String { "flatMapResult" } }
 private enum FlatMapError: Verb { static var verb: String { "flatMapError" } }
 
 struct CompletingStep<Input, Output>: Step {
-    let body: (Result<Input, any Error>) throws -> Completion<Output>
+    let body: (Result<Input, any Error>) throws -> FutureCompletion<Output>
 
-    init(_ body: @escaping (Result<Input, any Error>) throws -> Completion<Output>) { self.body = body }
+    init(_ body: @escaping (Result<Input, any Error>) throws -> FutureCompletion<Output>) { self.body = body }
 
     func run(source: CellPointer, target: CellPointer) {
         do {
@@ -81,7 +81,7 @@ struct CompletingStep<Input, Output>: Step {
 extension Result where Failure == any Error {
     fileprivate func completion<C: Completing>(
         replacingError body: (any Error) throws -> C
-    ) rethrows -> Completion<Success> where C.Value == Success {
+    ) rethrows -> FutureCompletion<Success> where C.Value == Success {
         switch self {
         case .success(let value): .success(value)
         case .failure(let error): try body(error).completion

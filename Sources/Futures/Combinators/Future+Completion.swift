@@ -5,7 +5,7 @@ extension Future {
     @_disfavoredOverload
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
-        _ transform: @escaping (Value) throws -> Completion<NewValue>
+        _ transform: @escaping (Value) throws -> FutureCompletion<NewValue>
     ) -> Future<NewValue> {
         flatMap(on: context, token: token, transform)
     }
@@ -14,7 +14,7 @@ extension Future {
     @_disfavoredOverload
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping (Result<Value, any Error>) throws -> Completion<NewValue>
+        _ body: @escaping (Result<Value, any Error>) throws -> FutureCompletion<NewValue>
     ) -> Future<NewValue> {
         flatMapResult(on: context, token: token, body)
     }
@@ -22,8 +22,8 @@ extension Future {
     /// Completes with the value, or in the way that `body` returns for the error.
     @_disfavoredOverload
     public func flatMapError(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
-        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> Completion<Value>
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> FutureCompletion<Value>
     ) -> Future<Value> {
         flatMapError(including: policy, on: context, token: token, body)
     }
@@ -32,7 +32,7 @@ extension Future {
     @_disfavoredOverload
     public func flatMapCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Completion<Value>
+        _ body: @escaping () throws -> FutureCompletion<Value>
     ) -> Future<Value> {
         flatMapCancelled(on: context, token: token, body)
     }
@@ -41,7 +41,7 @@ extension Future {
     @_disfavoredOverload
     public func flatTap(
         on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping (Value) throws -> Completion<Void>
+        _ body: @escaping (Value) throws -> FutureCompletion<Void>
     ) -> Future<Value> {
         flatTap(on: context, token: token, body)
     }
@@ -49,8 +49,8 @@ extension Future {
     /// Completes with this outcome after what `body` returns for the error has succeeded.
     @_disfavoredOverload
     public func flatTapError(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
-        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> Completion<Void>
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> FutureCompletion<Void>
     ) -> Future<Value> {
         flatTapError(including: policy, on: context, token: token, body)
     }
@@ -59,7 +59,7 @@ extension Future {
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping (Result<Value, any Error>) throws -> Completion<Void>
+        _ body: @escaping (Result<Value, any Error>) throws -> FutureCompletion<Void>
     ) -> Future<Value> {
         flatTapResult(on: context, token: token, body)
     }
@@ -68,7 +68,7 @@ extension Future {
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Completion<Void>
+        _ body: @escaping () throws -> FutureCompletion<Void>
     ) -> Future<Value> {
         flatAlways(on: context, token: token, body)
     }

@@ -17,7 +17,7 @@ extension Future {
     ///
     /// Fails with a ``CleanUpError``, which has both errors, if that fails or is cancelled, or `body` throws.
     public func flatTapError<C: Completing>(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
     ) -> Future<Value> {
         let step = CompletingStep<Value, Value> { result in

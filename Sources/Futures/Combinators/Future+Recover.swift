@@ -1,18 +1,18 @@
 /// Which unsuccessful outcomes an error handler sees.
-public struct RecoverPolicy: Sendable {
+public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
     /// Errors; cancellation passes.
-    public static let failure = RecoverPolicy(interest: .failure)
+    public static let failure = ErrorScope(interest: .failure)
     /// Errors, and cancellation as `CancellationError`.
-    public static let cancellation = RecoverPolicy(interest: [.failure, .cancellation])
+    public static let cancellation = ErrorScope(interest: [.failure, .cancellation])
 }
 
 extension Future {
     /// A future of the value, or of what `body` makes of the error.
     @inlinable
     public func recover(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> Value
     ) -> Future<Value> {
@@ -22,7 +22,7 @@ extension Future {
     /// A future of the value, or with the outcome of the future that `body` returns for the error.
     @inlinable
     public func flatMapError(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> Future<Value>
     ) -> Future<Value> {
@@ -32,7 +32,7 @@ extension Future {
     /// A future of the value, or of the error that `body` returns or throws for the error.
     @inlinable
     public func mapError(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> any Error
     ) -> Future<Value> {

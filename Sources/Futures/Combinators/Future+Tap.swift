@@ -11,7 +11,7 @@ extension Future {
     /// Shows the error to `body`, and passes it on. If `body` throws, fails with a ``CleanUpError``, which has both.
     @inlinable
     public func tapError(
-        including policy: RecoverPolicy = .failure, on context: LocalContext = .default,
+        including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> Void
     ) -> Future<Value> {

@@ -141,7 +141,7 @@ extension LoopCore {
 
     private func runIdle() {
         // The driver may round up.
-        if let earliest = timers.earliest, earliest <= now { return fireTimers() }
+        if let earliest = timers.earliest, earliest <= clock { return fireTimers() }
         guard let cell = contexts.takeIdle() else { return }
         enqueue { [unowned self] in
             run(cell, on: .whenIdle)

@@ -1,11 +1,11 @@
 /// A semaphore of one: lets one after the other in, in the order in which they ask.
 ///
 /// On one thread, code between two callbacks needs no lock; this one is held across callbacks.
-public final class AsyncMutex {
-    private let semaphore: Semaphore
+public final class FutureMutex {
+    private let semaphore: FutureSemaphore
 
     public init(on loop: EventLoop) {
-        semaphore = Semaphore(1, name: "mutex", on: loop)
+        semaphore = FutureSemaphore(1, name: "mutex", on: loop)
     }
 
     /// Whether somebody holds the lock.

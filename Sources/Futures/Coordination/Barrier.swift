@@ -1,5 +1,5 @@
 /// Holds those who arrive until there are enough of them, then lets them go together; again and again.
-public final class Barrier {
+public final class FutureBarrier {
     /// How many go together.
     public let parties: Int
     private let line: WaitLine<Void>

@@ -1,8 +1,8 @@
 /// Wakes those who wait for something to change: one, or all.
 ///
-/// Unlike ``Event`` it remembers nothing: a signal when nobody waits is lost. So is one whose waiter is cancelled
+/// Unlike ``FutureEvent`` it remembers nothing: a signal when nobody waits is lost. So is one whose waiter is cancelled
 /// after it was woken; wait by `wait(until:)` for what is so rather than for what happens.
-public final class Condition {
+public final class FutureCondition {
     private let line: WaitLine<Void>
     private var breakage: (any Error)?
 

@@ -1,6 +1,6 @@
 /// Something that happens once, or is so for a while, and that many wait for: each with a future of its own, which
 /// can be cancelled, or have a time limit, without a difference for the others.
-public final class Event {
+public final class FutureEvent {
     private let line: WaitLine<Void>
     public private(set) var isSet = false
 
@@ -35,7 +35,7 @@ public final class Event {
 
 extension Future {
     /// A future with this outcome, whichever it is, but not before `event` is set. Cancellation passes at once.
-    public func hold(until event: Event) -> Future<Value> {
+    public func delay(until event: FutureEvent) -> Future<Value> {
         cell.derive(
             FlatMapResultStep { result in event.wait().map { try result.get() } }, when: [.success, .failure])
     }

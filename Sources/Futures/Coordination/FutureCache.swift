@@ -57,7 +57,7 @@ public final class FutureCache<Key: Hashable, Value> {
     public func value(for key: Key) -> Value? {
         loop.core.checkThread()
         guard let entry = entries[key], let value = entry.value else { return nil }
-        if let expiry = entry.expiry, loop.instant >= expiry {
+        if let expiry = entry.expiry, loop.now >= expiry {
             remove(entry)
             return nil
         }
@@ -111,7 +111,7 @@ public final class FutureCache<Key: Hashable, Value> {
         guard entry.cost <= costLimit else { return remove(entry) }
         evict(downTo: costLimit - entry.cost)
         entry.value = value
-        entry.expiry = expiresAfter.map(loop.instant.advanced)
+        entry.expiry = expiresAfter.map(loop.now.advanced)
         used.append(entry)
         totalCost += entry.cost
     }

@@ -5,7 +5,7 @@
 /// limit by `Future.timeout`.
 /// When the channel is released all who wait fail with ``FutureError/closed(_:)``.
 public final class FutureChannel<Element> {
-    /// How many elements may be in the channel that nobody waits for. With zero each push waits for its pop.
+    /// How many elements may be in the channel that nobody waits for. With zero each send waits for its pop.
     public let capacity: Int
     private var elements = Fifo<Element>()
     private let pushes: WaitLine<Element>
@@ -29,14 +29,14 @@ public final class FutureChannel<Element> {
     public var isClosed: Bool { closedError != nil }
 
     /// How many pushes wait for room.
-    public var waitingPushes: Int { pushes.count }
+    public var waitingSends: Int { pushes.count }
 
     /// How many pops wait for an element.
-    public var waitingPops: Int { pops.count }
+    public var waitingReceives: Int { pops.count }
 
     /// Completes when there is room for `element`, or somebody takes it. Fails with ``closedError``.
     @discardableResult
-    public func push(_ element: Element, token: CancellationToken = .none) -> Future<Void> {
+    public func send(_ element: Element, token: CancellationToken = .none) -> Future<Void> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let closedError { return loop.failed(closedError) }
         return tryPush(element) ? loop.succeeded() : pushes.wait(for: Void.self, element).until(token)
@@ -53,7 +53,7 @@ public final class FutureChannel<Element> {
     }
 
     /// A future of the next element. Fails with ``closedError`` once that is set and all elements are popped.
-    public func pop(token: CancellationToken = .none) -> Future<Element> {
+    public func receive(token: CancellationToken = .none) -> Future<Element> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let element = tryPop() { return loop.succeeded(element) }
         if let closedError { return loop.failed(closedError) }

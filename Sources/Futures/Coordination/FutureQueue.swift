@@ -28,7 +28,7 @@ public final class FutureQueue<Resource> {
     private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []
     private var running = Line<QueuedOperation>()
     private var isStarting = false
-    private let emptied: Event
+    private let emptied: FutureEvent
     private var toldEmpty = true
     private var isTelling = false
 
@@ -38,7 +38,7 @@ public final class FutureQueue<Resource> {
         self.resource = resource
         self.maxConcurrent = maxConcurrent
         self.loop = loop.core
-        emptied = Event(on: loop, name: "queue")
+        emptied = FutureEvent(on: loop, name: "queue")
         emptied.set()
     }
 

@@ -1,7 +1,7 @@
 /// Counts who is inside, so that one can wait, on the way to the end, until all have left and nobody comes any more.
-public final class Gate: PermitIssuer {
+public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
-    private let isDeserted: Event
+    private let isDeserted: FutureEvent
     /// How many are inside.
     public private(set) var count = 0
     /// Whether ``close()`` was called.
@@ -9,7 +9,7 @@ public final class Gate: PermitIssuer {
 
     public init(on loop: EventLoop) {
         self.loop = loop.core
-        isDeserted = Event(on: loop, name: "gate")
+        isDeserted = FutureEvent(on: loop, name: "gate")
     }
 
     /// Who calls it is inside until the permit is released. Throws ``FutureError/closed(_:)`` if the gate is.

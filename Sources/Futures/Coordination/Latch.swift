@@ -1,6 +1,6 @@
 /// An event that is set when it has been counted down to zero.
-public final class Latch {
-    private let isDown: Event
+public final class FutureLatch {
+    private let isDown: FutureEvent
     /// How many steps are missing.
     public private(set) var count: Int
 
@@ -8,7 +8,7 @@ public final class Latch {
     public init(count: Int, on loop: EventLoop) {
         if count < 0 { Misuse.size(count, of: "A latch", atLeast: 0) }
         self.count = count
-        isDown = Event(on: loop, name: "latch")
+        isDown = FutureEvent(on: loop, name: "latch")
         if count == 0 { isDown.set() }
     }
 

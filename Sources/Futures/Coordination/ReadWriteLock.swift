@@ -1,12 +1,12 @@
 /// Lets in many readers at a time, or one writer, in the order in which they ask.
 ///
 /// A reader that comes after a writer that waits, waits too: writers are not starved.
-public final class ReadWriteLock {
+public final class FutureReadWriteLock {
     private static let everybody = Int.max
-    private let semaphore: Semaphore
+    private let semaphore: FutureSemaphore
 
     public init(on loop: EventLoop) {
-        semaphore = Semaphore(Self.everybody, name: "lock", on: loop)
+        semaphore = FutureSemaphore(Self.everybody, name: "lock", on: loop)
     }
 
     /// How many readers and writers wait.

@@ -2,7 +2,7 @@
 ///
 /// Who asks for many is not overtaken by those behind who ask for few. A request can be cancelled, or have a
 /// time limit of its own by `Future.timeout`; it then leaves the line.
-public final class Semaphore: PermitIssuer {
+public final class FutureSemaphore: PermitIssuer {
     /// How many permits there are.
     public let limit: Int
     /// How many are to be had now.

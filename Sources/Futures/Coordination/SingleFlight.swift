@@ -3,11 +3,11 @@
 /// Each caller gets a future of its own. Cancelling one of several changes nothing for the others; the work is
 /// asked to cancel when nobody waits for it any more. The next call after its end runs it anew.
 public final class SingleFlight<Value> {
-    private let flights: SingleFlights<Bool, Value>
+    private let flights: KeyedSingleFlight<Bool, Value>
 
     /// With `coalescing`, work starts in the loop's next turn, for all who ask for it in this one.
     public init(coalescing: Bool = false, on loop: EventLoop) {
-        flights = SingleFlights(coalescing: coalescing, on: loop)
+        flights = KeyedSingleFlight(coalescing: coalescing, on: loop)
     }
 
     /// Whether work is under way.
@@ -20,7 +20,7 @@ public final class SingleFlight<Value> {
 }
 
 /// As ``SingleFlight``, for each of many keys by itself.
-public final class SingleFlights<Key: Hashable, Value> {
+public final class KeyedSingleFlight<Key: Hashable, Value> {
     public let loop: EventLoop
     private let isCoalescing: Bool
     private var flights: [Key: Future<Value>] = [:]

@@ -34,21 +34,21 @@ extension Deferred {
 
     /// Makes a value of an error, as `Future.recover` does.
     public func recover(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Value
+        including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> Value
     ) -> Deferred {
         transform { $0.recover(including: policy, body) }
     }
 
     /// Goes on with the future that `body` returns for an error, as `Future.flatMapError` does.
     public func flatMapError(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Future<Value>
+        including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> Future<Value>
     ) -> Deferred {
         transform { $0.flatMapError(including: policy, body) }
     }
 
     /// Makes another error of an error, as `Future.mapError` does.
     public func mapError(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> any Error
+        including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> any Error
     ) -> Deferred {
         transform { $0.mapError(including: policy, body) }
     }
@@ -58,7 +58,7 @@ extension Deferred {
 
     /// Shows an error to `body`, as `Future.tapError` does.
     public func tapError(
-        including policy: RecoverPolicy = .failure, _ body: @escaping (any Error) throws -> Void
+        including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> Void
     ) -> Deferred {
         transform { $0.tapError(including: policy, body) }
     }

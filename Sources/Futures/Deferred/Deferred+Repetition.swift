@@ -79,7 +79,7 @@ extension Deferred {
         Deferred<[Value]> { loop in
             let complaint = FutureError.complaint(repetitions: repetitions, delay: delay)
             if let complaint { throw complaint }
-            return loop.traverse(0...repetitions, limit: 1) { run in
+            return loop.traverse(0...repetitions, maxConcurrent: 1) { run in
                 guard let delay, run > 0 else { return start(on: loop) }
                 return loop.sleep(for: delay).flatMap { start(on: loop) }
             }

@@ -25,7 +25,7 @@ extension EventLoop {
         core.checkThread()
         guard !core.unhandled.isOver else { return }
         core.observer = observer
-        core.turnStarted = core.now
+        core.turnStarted = core.clock
     }
 }
 
@@ -36,7 +36,7 @@ extension LoopCore {
     package func tell(_ event: LoopEvent) { observer?(event) }
 
     func observeTurn(callbacks: Int) {
-        let now = self.now
+        let now = clock
         let duration = now > turnStarted ? now - turnStarted : 0
         tell(.turnEnded(duration: .nanoseconds(duration), callbacks: callbacks, lag: .nanoseconds(work.lag)))
         guard duration > Self.slowTurn, slowTurns.admits(at: now) else { return }

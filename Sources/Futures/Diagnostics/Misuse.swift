@@ -87,7 +87,7 @@ package enum Misuse {
     static func noBarrier(_ context: String) -> Never {
         trap(
             "A barrier was asked of \(context), which runs its jobs in no order of its own. Use a queue, or put a "
-                + "limit around it with .limited(to:on:).")
+                + "limit around it with .limited(maxConcurrent:on:).")
     }
 
     static func waitOnLoop() -> Never {

@@ -28,17 +28,17 @@ extension LoopCore {
     /// Runs what is ready, up to `budget`, with an eye on the clock. Returns what is left of the budget.
     func drainWatching(budget: Int) -> Int {
         var budget = budget
-        var started = now
+        var started = clock
         let revealsMakers = slowCallbacks?.revealsMakers == true
         defer { if revealsMakers { isTurning = true } }
         while budget > 0 {
             if revealsMakers { (isTurning, isTurnRequested) = (false, false) }
             guard runNext() else { break }
             budget -= 1
-            let ended = now
+            let ended = clock
             if let watch = slowCallbacks, ended - started > watch.threshold {
                 watch.report(.nanoseconds(ended - started))
-                started = now
+                started = clock
             } else {
                 started = ended
             }

@@ -79,9 +79,9 @@ extension LoopCore {
         let failures = unhandled.failures
         unhandled.failures = []
         unhandled.isPending = false
-        if unhandled.handler == nil, now - unhandled.secondStarted >= 1_000_000_000 {
+        if unhandled.handler == nil, clock - unhandled.secondStarted >= 1_000_000_000 {
             printOmitted()
-            unhandled.secondStarted = now
+            unhandled.secondStarted = clock
             unhandled.printed = 0
         }
         for (error, subject) in failures {

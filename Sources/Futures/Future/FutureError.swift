@@ -9,7 +9,7 @@ public enum FutureError: Error, Hashable {
     /// This is only what the text says.
     case message(String)
     /// Cancellation that `cancellationAsFailure` has made an error of.
-    case cancelled
+    case cancellationAsFailure
     /// A signal given to `abort(when:)` came before the outcome.
     case aborted
     /// The value is of a type that is not the wanted one.
@@ -42,7 +42,7 @@ extension FutureError: CustomStringConvertible {
         case .cycle: "a future was completed with itself; complete it with another one"
         case .timedOut(let limit): "timed out after \(limit)"
         case .message(let text): text
-        case .cancelled: "the future was cancelled"
+        case .cancellationAsFailure: "the future was cancelled"
         case .aborted: "the future was aborted by a signal"
         case .castFailed(let type, let wanted): "a value of type \(type) is no \(wanted)"
         case .missingValue: "there is no value to unwrap"

@@ -15,21 +15,10 @@ extension Result where Failure == any Error {
     /// The value, if this is a success.
     public var value: Success? { try? get() }
 
-    /// The error, if this is a failure. Cancellation is none.
-    public var error: (any Error)? { isCancelled ? nil : thrownError }
-
     public var isSuccess: Bool { thrownError == nil }
-
-    /// Whether this is an error. Cancellation is none.
-    public var isFailure: Bool { error != nil }
 
     /// Whether this stands for cancellation: a future that completes with it is cancelled.
     public var isCancelled: Bool { thrownError?.isCancellation == true }
-
-    /// Throws the error of a failure. Cancellation does not throw; `get()` is what throws for both.
-    public func throwIfFailed() throws {
-        if let error { throw error }
-    }
 
     /// What `get()` throws.
     var thrownError: (any Error)? {

@@ -1,5 +1,5 @@
 /// One of two things.
-public enum Either<Left, Right> {
+public enum FutureEither<Left, Right> {
     case left(Left)
     case right(Right)
 
@@ -12,7 +12,7 @@ public enum Either<Left, Right> {
     /// What `left` or `right` makes of the thing that is there.
     public func map<NewLeft, NewRight>(
         left: (Left) throws -> NewLeft, right: (Right) throws -> NewRight
-    ) rethrows -> Either<NewLeft, NewRight> {
+    ) rethrows -> FutureEither<NewLeft, NewRight> {
         switch self {
         case .left(let value): .left(try left(value))
         case .right(let value): .right(try right(value))
@@ -20,7 +20,7 @@ public enum Either<Left, Right> {
     }
 }
 
-extension Either where Left == Right {
+extension FutureEither where Left == Right {
     /// The thing, whichever it is.
     public var value: Left {
         switch self {
@@ -29,6 +29,6 @@ extension Either where Left == Right {
     }
 }
 
-extension Either: Equatable where Left: Equatable, Right: Equatable {}
-extension Either: Hashable where Left: Hashable, Right: Hashable {}
-extension Either: Sendable where Left: Sendable, Right: Sendable {}
+extension FutureEither: Equatable where Left: Equatable, Right: Equatable {}
+extension FutureEither: Hashable where Left: Hashable, Right: Hashable {}
+extension FutureEither: Sendable where Left: Sendable, Right: Sendable {}

@@ -1,17 +1,17 @@
 extension EventLoop {
     /// A future of the values of the futures that `body` returns for `elements`, in their order.
     ///
-    /// At most `limit` of them are pending at a time; with a `limit` of 1 they follow one after another. Elements
+    /// At most `maxConcurrent` of them are pending at a time; with one they follow one after another. Elements
     /// are taken from the sequence when they are needed, the first ones at once, and none after a failure, which is
     /// that of the whole: what is still pending then is asked to cancel. So is it when the whole, or `token`, is
     /// cancelled; with a token that is cancelled already none is taken. With a `context`, `body` is run there.
     /// Completes at once if there are no elements.
-    /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `limit` is not positive.
+    /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
     public func traverse<Element, Value>(
-        _ elements: some Sequence<Element>, limit: Int = .max, on context: LocalContext? = nil,
+        _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Value]> {
-        traverse(elements, limit: limit, into: [Value?](), token, placed(body, on: context)) {
+        traverse(elements, maxConcurrent: limit, into: [Value?](), token, placed(body, on: context)) {
             values, result, index in
             values.place(try result.get(), at: index)
         } conclude: { values in
@@ -22,13 +22,13 @@ extension EventLoop {
     /// A future of the outcomes of the futures that `body` returns for `elements`, in their order.
     ///
     /// It goes on after failures; what `body` throws is an outcome too. Cancellation reads as `CancellationError`.
-    /// Otherwise the same as ``traverse(_:limit:on:token:_:)``.
+    /// Otherwise the same as ``traverse(_:maxConcurrent:on:token:_:)``.
     public func traverseSettled<Element, Value>(
-        _ elements: some Sequence<Element>, limit: Int = .max, on context: LocalContext? = nil,
+        _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Result<Value, any Error>]> {
         let body = placed(body, on: context)
-        return traverse(elements, limit: limit, into: [Result<Value, any Error>?](), token) {
+        return traverse(elements, maxConcurrent: limit, into: [Result<Value, any Error>?](), token) {
             [unowned core] element in
             do { return try body(element) } catch { return core.failed(error) }
         } take: { results, result, index in
@@ -39,13 +39,13 @@ extension EventLoop {
     }
 
     /// A future that completes when all futures that `body` returns for `elements` have succeeded, one after another
-    /// unless `limit` allows for more at a time. Keeps none of their values, and is the same as
-    /// ``traverse(_:limit:on:token:_:)`` otherwise.
+    /// unless `maxConcurrent` allows for more at a time. Keeps none of their values, and is the same as
+    /// ``traverse(_:maxConcurrent:on:token:_:)`` otherwise.
     public func forEach<Element, Ignored>(
-        _ elements: some Sequence<Element>, limit: Int = 1, on context: LocalContext? = nil,
+        _ elements: some Sequence<Element>, maxConcurrent limit: Int = 1, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Ignored>
     ) -> Future<Void> {
-        traverse(elements, limit: limit, into: (), token, placed(body, on: context)) { _, result, _ in
+        traverse(elements, maxConcurrent: limit, into: (), token, placed(body, on: context)) { _, result, _ in
             _ = try result.get()
         } conclude: {
         }
@@ -73,7 +73,7 @@ extension EventLoop {
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>
     ) -> Future<Void> {
-        traverse(limit: 1, into: (), token) {
+        traverse(maxConcurrent: 1, into: (), token) {
             try condition() ? () : nil
         } body: {
             try body()
@@ -84,19 +84,21 @@ extension EventLoop {
     }
 
     private func traverse<Element, Output, Total, Value>(
-        _ elements: some Sequence<Element>, limit: Int, into total: Total, _ token: CancellationToken,
+        _ elements: some Sequence<Element>, maxConcurrent limit: Int, into total: Total,
+        _ token: CancellationToken,
         _ body: @escaping (Element) throws -> Future<Output>,
         take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
         conclude: @escaping (Total) -> Value
     ) -> Future<Value> {
         var iterator = elements.makeIterator()
         return traverse(
-            limit: limit, into: total, token, pull: { iterator.next() }, body: body, take: take,
+            maxConcurrent: limit, into: total, token, pull: { iterator.next() }, body: body, take: take,
             conclude: conclude)
     }
 
     private func traverse<Element, Output, Total, Value>(
-        limit: Int, into total: Total, _ token: CancellationToken, pull: @escaping () throws -> Element?,
+        maxConcurrent limit: Int, into total: Total, _ token: CancellationToken,
+        pull: @escaping () throws -> Element?,
         body: @escaping (Element) throws -> Future<Output>,
         take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
         conclude: @escaping (Total) -> Value

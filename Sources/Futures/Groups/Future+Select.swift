@@ -1,5 +1,5 @@
 /// Which of several futures was the first to complete, and which remain.
-public struct Selection<Value> {
+public struct FutureSelection<Value> {
     /// The place of the winner among the futures.
     public let index: Int
     /// The winner's outcome. Cancellation reads as `CancellationError`.
@@ -16,7 +16,7 @@ extension Future {
     public static func select<A, B>(
         _ first: Future<A>, or second: Future<B>, cancelRemaining: CancelRemaining = .always,
         token: CancellationToken = .none
-    ) -> Future where Value == Either<A, B> {
+    ) -> Future where Value == FutureEither<A, B> {
         let target = Cell.plain(first.loop.core, state: .pending, of: Value.self)
         if let condition = token.condition, condition.ends(target, of: [first.cell, second.cell]) {
             return Future(target)
@@ -43,7 +43,7 @@ extension Future {
     /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
     public static func select(
         from futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
-    ) -> Future<Selection<Value>> {
+    ) -> Future<FutureSelection<Value>> {
         let futures = Array(futures)
         return gather(
             futures, cancelRemaining: .never, on: loop, token: token, ifEmpty: refusal(of: "select")
@@ -51,7 +51,7 @@ extension Future {
             { result, index in
                 var rest = futures
                 rest.remove(at: index)
-                first.succeed(Selection(index: index, result: result, rest: rest))
+                first.succeed(FutureSelection(index: index, result: result, rest: rest))
             }
         }
     }

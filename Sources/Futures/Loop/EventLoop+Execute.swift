@@ -38,17 +38,6 @@ extension EventLoop {
             return Future<Value>(cell).ending(with: token)
         }
     }
-
-    /// Runs `body` on the loop and returns what it returns, or throws what it throws. Any thread.
-    ///
-    /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
-    public func submit<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value
-    {
-        try await withCheckedThrowingContinuation { continuation in
-            let accepted = execute { continuation.resume(with: Result(catching: body)) }
-            if !accepted { continuation.resume(throwing: FutureError.shutDown) }
-        }
-    }
 }
 
 extension LoopCore {

@@ -2,7 +2,7 @@
 ///
 /// Futures, promises and timers belong to the loop that made them and may only be used on its thread; using
 /// them elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
-/// ``submit(_:)->Value``, `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
+/// `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
 ///
 /// A loop belongs to the thread that made it until it is run. One that is attached to a host's loop belongs to the
 /// thread that attached it, and only the host runs it.

@@ -4,7 +4,7 @@ extension LoopCore {
     /// The end of the loop waits for bodies. Says so, once, when that has taken long.
     func noteWaitForBodies() {
         guard endIsSlow != .max else { return }
-        let now = self.now
+        let now = clock
         let due = endIsSlow ?? now.addingSaturated(patienceAtEnd.wholeNanoseconds!)
         endIsSlow = due
         if now >= due { return sayWhatIsAwaited() }

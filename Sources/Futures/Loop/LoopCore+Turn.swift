@@ -31,7 +31,7 @@ extension LoopCore {
     }
 
     private func startTurn(_ callback: () -> Void) {
-        if observer != nil { turnStarted = now }
+        if observer != nil { turnStarted = clock }
         isTurning = true
         #if DEBUG
             turnDepth = stack_depth()

@@ -146,7 +146,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
     ///
     /// Never goes back. The clocks of some virtual machines do, and all that is reckoned from two readings relies on it.
-    package var now: UInt64 {
+    package var clock: UInt64 {
         let now = driver.now
         if now > latestNow { latestNow = now }
         return latestNow

@@ -1,15 +1,15 @@
-/// What says how a future completes: a `Result`, a ``Completion``, another future, or a type of your own.
+/// What says how a future completes: a `Result`, a ``FutureCompletion``, another future, or a type of your own.
 ///
 /// The closures of `flatMap` and its relatives may return any such type, and `complete` of a promise takes one.
 public protocol Completing<Value> {
     associatedtype Value
 
     /// How the future completes. Asked for once, when the future is to be completed.
-    var completion: Completion<Value> { get }
+    var completion: FutureCompletion<Value> { get }
 }
 
 /// One of the ways to complete a future.
-public enum Completion<Value> {
+public enum FutureCompletion<Value> {
     case success(Value)
     /// Failure, unless the error stands for cancellation.
     case failure(any Error)
@@ -20,7 +20,8 @@ public enum Completion<Value> {
     /// What `transform` makes of the value, or the error that it throws. Anything else passes.
     ///
     /// The value of a future is transformed in that future's own callback, of another it is so at once.
-    public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> Completion<NewValue> {
+    public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
+    {
         switch self {
         case .success(let value): Result { try transform(value) }.completion
         case .failure(let error): .failure(error)
@@ -40,12 +41,12 @@ public enum Completion<Value> {
     }
 }
 
-extension Completion: Completing {
-    public var completion: Completion { self }
+extension FutureCompletion: Completing {
+    public var completion: FutureCompletion { self }
 }
 
 extension Result: Completing {
-    public var completion: Completion<Success> {
+    public var completion: FutureCompletion<Success> {
         switch self {
         case .success(let value): .success(value)
         case .failure(let error): .failure(error)
@@ -54,16 +55,16 @@ extension Result: Completing {
 }
 
 extension Future: Completing {
-    public var completion: Completion<Value> { .using(self) }
+    public var completion: FutureCompletion<Value> { .using(self) }
 }
 
 extension Promise: Completing {
     /// The outcome of the promise's future.
-    public var completion: Completion<Value> { .using(future) }
+    public var completion: FutureCompletion<Value> { .using(future) }
 }
 
 extension CellPointer {
-    func complete<Value>(with completion: Completion<Value>) {
+    func complete<Value>(with completion: FutureCompletion<Value>) {
         switch completion {
         case .success(let value): succeed(value)
         case .failure(let error): fail(error)

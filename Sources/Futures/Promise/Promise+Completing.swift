@@ -44,13 +44,13 @@ extension Promise {
     private var isOpen: Bool { cell.pointer.isOpen && !cell.isLockedIn }
 
     /// As `complete(with:)`; a future that comes too late is asked to cancel.
-    private func accept(_ completion: Completion<Value>) -> Bool {
+    private func accept(_ completion: FutureCompletion<Value>) -> Bool {
         let isAccepted = complete(with: completion)
         if !isAccepted, case .using(let future) = completion { future.cancel() }
         return isAccepted
     }
 
-    private func complete(with completion: Completion<Value>) -> Bool {
+    private func complete(with completion: FutureCompletion<Value>) -> Bool {
         switch completion {
         case .success(let value): succeed(value)
         case .failure(let error): fail(error)
@@ -91,7 +91,7 @@ extension EventLoop {
 }
 
 private struct FlatSubmitStep<Output>: Step {
-    let body: () throws -> Completion<Output>
+    let body: () throws -> FutureCompletion<Output>
 
     func run(source: CellPointer, target: CellPointer) {
         do {

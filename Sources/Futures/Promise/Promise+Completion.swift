@@ -4,13 +4,13 @@ extension Promise {
     /// Completes the future in the way that `completion` says. `false` if it has already been completed or
     /// cancelled.
     @_disfavoredOverload @discardableResult
-    public func complete(_ completion: Completion<Value>) -> Bool { complete(completion) }
+    public func complete(_ completion: FutureCompletion<Value>) -> Bool { complete(completion) }
 
     /// Completes the future in the way that `body` returns, or with the error that it throws, if it is pending;
     /// `body` is called now. Otherwise calls `alreadyCompleted` instead.
     @_disfavoredOverload @discardableResult
     public func completeIfPending(
-        _ body: () throws -> Completion<Value>, else alreadyCompleted: () -> Void = {}
+        _ body: () throws -> FutureCompletion<Value>, else alreadyCompleted: () -> Void = {}
     ) -> Bool {
         completeIfPending(body, else: alreadyCompleted)
     }
@@ -19,20 +19,24 @@ extension Promise {
 extension EventLoop {
     /// Makes a future that completes in the way that `completion` says.
     @_disfavoredOverload
-    public func completed<Value>(_ completion: Completion<Value>) -> Future<Value> { completed(completion) }
+    public func completed<Value>(_ completion: FutureCompletion<Value>) -> Future<Value> {
+        completed(completion)
+    }
 
     /// Makes a future that completes in the way that `completion` says, when `delay` has passed. Cancelling it before
     /// stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     @_disfavoredOverload
-    public func completed<Value>(_ completion: Completion<Value>, after delay: Duration) -> Future<Value> {
+    public func completed<Value>(_ completion: FutureCompletion<Value>, after delay: Duration) -> Future<
+        Value
+    > {
         completed(completion, after: delay)
     }
 
     /// Runs `body` later in this turn, from the ready queue, and completes in the way that it returns.
     @_disfavoredOverload
-    public func flatSubmit<Value>(_ body: @escaping () throws -> Completion<Value>) -> Future<Value> {
+    public func flatSubmit<Value>(_ body: @escaping () throws -> FutureCompletion<Value>) -> Future<Value> {
         flatSubmit(body)
     }
 }

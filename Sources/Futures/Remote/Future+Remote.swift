@@ -43,7 +43,7 @@ extension Future where Value: Sendable {
 
     /// A future of the value, or of what `body`, run by `context`, makes of the error.
     public func recover(
-        including policy: RecoverPolicy = .failure, on context: RemoteContext, file: StaticString = #fileID,
+        including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Value
     ) -> Future<Value> {
         flatMapError(including: policy) { [unowned loop] error in
@@ -55,7 +55,7 @@ extension Future where Value: Sendable {
     ///
     /// That future is of the loop whose thread `context` runs closures on. Traps if `context` uses any other thread.
     public func flatMapError(
-        including policy: RecoverPolicy = .failure, on context: RemoteContext, file: StaticString = #fileID,
+        including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Future<Value>
     ) -> Future<Value> {
         flatMapError(including: policy) { [unowned loop] error in
@@ -65,7 +65,7 @@ extension Future where Value: Sendable {
 
     /// A future of the value, or of the error that `body`, run by `context`, returns or throws for the error.
     public func mapError(
-        including policy: RecoverPolicy = .failure, on context: RemoteContext,
+        including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> any Error
     ) -> Future<Value> {
         recover(including: policy, on: context) { error in throw try body(error) }
@@ -85,7 +85,7 @@ extension Future where Value: Sendable {
     /// A future with this outcome, which completes after `body`, run by `context`, has seen the error. If `body`
     /// throws, it fails with a ``CleanUpError``, which has both.
     public func tapError(
-        including policy: RecoverPolicy = .failure, on context: RemoteContext,
+        including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> Void
     ) -> Future<Value> {
         mapError(including: policy, on: context) { error in

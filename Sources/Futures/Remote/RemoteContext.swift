@@ -69,7 +69,7 @@ public struct RemoteContext: Sendable {
     /// The limit is that of the context returned and its copies. A second call makes one of its own.
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one.
     public static func limited(
-        to limit: Int, on base: RemoteContext, name: String? = nil
+        maxConcurrent limit: Int, on base: RemoteContext, name: String? = nil
     ) throws(FutureError) -> RemoteContext {
         try checkLimit(limit)
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
@@ -85,7 +85,7 @@ public struct RemoteContext: Sendable {
     public func setLimit(_ limit: Int) throws(FutureError) {
         try RemoteContext.checkLimit(limit)
         guard let limiter = runner as? Limiter else {
-            throw .invalidArgument("\(self) has no limit; make one that has with .limited(to:on:)")
+            throw .invalidArgument("\(self) has no limit; make one that has with .limited(maxConcurrent:on:)")
         }
         limiter.limit = limit
     }

@@ -13,14 +13,14 @@ extension EventLoop {
             }
             var due = core.deadline(after: nanoseconds)
             return LoopSequence.AsyncIterator(next: {
-                let now = core.now
+                let now = core.clock
                 if due < now {
                     let missed = (now - due - 1) / nanoseconds + 1
                     due = due.addingSaturated(missed.multipliedSaturated(by: nanoseconds))
                 }
                 return core.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map {
                     due = due.addingSaturated(nanoseconds)
-                    return core.instant
+                    return core.now
                 }
             })
         }

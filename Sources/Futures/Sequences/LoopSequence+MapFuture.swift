@@ -5,9 +5,9 @@ extension LoopSequence {
     /// consumer does not ask. One that is done counts, too, until those before it have been delivered. Ends
     /// with the first failure, of a step or of this sequence, when the values before it have been delivered. The steps
     /// in progress are asked to cancel when the iterator is released.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is not positive.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
     public func mapFuture<NewElement>(
-        limit: Int = 1, _ step: @escaping (Element) throws -> Future<NewElement>
+        maxConcurrent limit: Int = 1, _ step: @escaping (Element) throws -> Future<NewElement>
     ) -> LoopSequence<NewElement> {
         steps(limit: limit, cancellingOlder: false, step)
     }
@@ -16,7 +16,7 @@ extension LoopSequence {
     /// cancels the step of the one before.
     ///
     /// Elements are asked for while the consumer waits, whether or not a step is in progress. Otherwise as
-    /// ``mapFuture(limit:_:)``.
+    /// ``mapFuture(maxConcurrent:_:)``.
     public func mapLatest<NewElement>(
         _ step: @escaping (Element) throws -> Future<NewElement>
     ) -> LoopSequence<NewElement> {

@@ -8,7 +8,7 @@ extension LoopCore {
 
     /// Fires all timers that are due now; what they start is not due before the next time.
     func fireTimers() {
-        let now = self.now
+        let now = clock
         if let earliest = timers.earliest, earliest <= now { work.timersFired(late: now - earliest) }
         var due: [CellPointer] = []
         while let cell = timers.takeFirst(until: now) { due.append(cell) }

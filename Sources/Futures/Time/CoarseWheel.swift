@@ -107,7 +107,7 @@ private final class CoarseSlot: Producer {
 
     override func timeIsUp(for timer: Cell) {
         let loop = timer.loop
-        let now = loop.now
+        let now = loop.clock
         var left = min(entries.count, Self.share)
         while left > 0, let entry = entries.last {
             left -= 1

@@ -3,7 +3,7 @@ extension EventLoop {
     ///
     /// It goes when nobody holds it. What follows from it lives on as long as somebody holds that, or listens to it by
     /// a `when…`, an `await` or a group; afterwards it is cancelled in one of the next turns.
-    public func forever<Value>(of _: Value.Type = Value.self) -> Future<Value> {
+    public func never<Value>(of _: Value.Type = Value.self) -> Future<Value> {
         core.checkThread()
         guard !core.isShutDown else { return failed(FutureError.shutDown) }
         let cell = Cell.plain(core, state: .pending, of: Value.self)

@@ -43,7 +43,7 @@ public final class PacedCall<Input> {
         self.interval = interval
         self.isPutOff = isPutOff
         self.body = body
-        earliest = loop.instant
+        earliest = loop.now
     }
 
     /// Whether a call waits for its time.
@@ -55,10 +55,10 @@ public final class PacedCall<Input> {
         guard !loop.core.isShutDown else { return }
         if isPutOff {
             cancel()
-            wait(until: loop.instant.advanced(by: interval), with: input)
+            wait(until: loop.now.advanced(by: interval), with: input)
         } else if waiting != nil {
             waiting?.input = input
-        } else if loop.instant < earliest {
+        } else if loop.now < earliest {
             wait(until: earliest, with: input)
         } else {
             call(input)
@@ -85,14 +85,14 @@ public final class PacedCall<Input> {
     private func wait(until instant: LoopInstant, with input: Input) {
         let timer = loop.schedule(at: instant) { [self] in
             guard let input = waiting.take()?.input else { return }
-            earliest = loop.instant.advanced(by: interval)
+            earliest = loop.now.advanced(by: interval)
             body(input)
         }
         waiting = (input, timer)
     }
 
     private func call(_ input: Input) {
-        earliest = loop.instant.advanced(by: interval)
+        earliest = loop.now.advanced(by: interval)
         loop.core.enqueue { [body] in body(input) }
     }
 }

@@ -23,8 +23,8 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 
 extension EventLoop {
     /// The time now, as the timers see it. Virtual on a virtual loop. Any thread.
-    public var instant: LoopInstant {
-        LoopInstant(nanoseconds: core.isOnItsThread ? core.now : core.driver.now)
+    public var now: LoopInstant {
+        LoopInstant(nanoseconds: core.isOnItsThread ? core.clock : core.driver.now)
     }
 
     /// Completes when `duration` has passed, never earlier.

@@ -11,7 +11,7 @@ extension Future {
         }
         let deadline = loop.core.deadline(after: nanoseconds)
         let step = CompletingStep<Value, Value> { result in
-            guard loop.core.now < deadline else { return result.completion }
+            guard loop.core.clock < deadline else { return result.completion }
             return .using(
                 loop.core.sleep(until: deadline, keepsLoopAlive: true).map { try result.get() })
         }
@@ -49,7 +49,7 @@ extension Future {
     /// the returned future at once.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func timeout(
-        after limit: Duration, with replacement: Completion<Value>, cancellingSource: Bool = true,
+        after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
         token: CancellationToken = .none
     ) -> Future<Value> {
         let loop = loop
@@ -87,10 +87,10 @@ extension Future {
 }
 
 private final class Replacement<Value>: TimeLimit {
-    private let completion: Completion<Value>
+    private let completion: FutureCompletion<Value>
     private let cancelsSource: Bool
 
-    init(_ completion: Completion<Value>, cancelsSource: Bool) {
+    init(_ completion: FutureCompletion<Value>, cancelsSource: Bool) {
         self.completion = completion
         self.cancelsSource = cancelsSource
     }

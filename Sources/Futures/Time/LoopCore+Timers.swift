@@ -9,7 +9,7 @@ extension LoopCore {
     }
 
     /// Far deadlines saturate: 584 years are for ever.
-    func deadline(after nanoseconds: UInt64) -> UInt64 { now.addingSaturated(nanoseconds) }
+    func deadline(after nanoseconds: UInt64) -> UInt64 { clock.addingSaturated(nanoseconds) }
 }
 
 extension Duration {

@@ -60,7 +60,7 @@ final class Repetition<Ignored>: Producer {
     }
 
     private func nextStart() -> UInt64 {
-        let now = loop.now
+        let now = loop.clock
         switch pace {
         case .fixedDelay:
             return loop.deadline(after: interval)

@@ -13,7 +13,7 @@ extension DescriptorStream {
         }
     }
 
-    /// How much the terminal shows now; 0 by 0 if it does not know. It changes with ``Signal/windowChange``.
+    /// How much the terminal shows now; 0 by 0 if it does not know. It changes with ``ProcessSignal/windowChange``.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is no terminal, ``UVError`` if it is gone.
     /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).

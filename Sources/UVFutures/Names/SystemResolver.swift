@@ -6,16 +6,16 @@ public import Futures
 /// ``Futures/RemoteContext/pool`` ever waits for it. Who asks for a name that is just being asked for shares the
 /// answer. Nothing is kept for later.
 ///
-/// At most `limit` names are asked for at a time, the others wait in line. An answer may take minutes, and nobody
+/// At most ``maxConcurrent`` names are asked for at a time, the others wait in line. An answer may take minutes, and nobody
 /// can hurry it: so a name that nobody waits for any more does not count, and one that has been in line for a second
-/// is asked for all the same. Only when there are eight times `limit` threads do names wait until one comes back.
+/// is asked for all the same. Only when there are eight times as many threads do names wait until one comes back.
 /// Any thread, and any number of loops.
 public final class SystemResolver: NameResolver, Sendable {
     /// The one that loops use unless told otherwise: two names at a time in the whole process, five seconds each.
     public static let shared = SystemResolver(unchecked: 2, .seconds(5), LookupThreads.askSystem)
 
     /// How many names are asked for at a time.
-    public let limit: Int
+    public let maxConcurrent: Int
     /// How long each asker waits, in line and for the answer.
     public let timeout: Duration
     private let threads: LookupThreads
@@ -23,15 +23,15 @@ public final class SystemResolver: NameResolver, Sendable {
     /// How long a name stays in line before it is asked for beyond the limit.
     static let patience = Duration.seconds(1)
 
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `limit` is less than one, or `timeout` is not
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is less than one, or `timeout` is not
     /// positive.
-    public convenience init(limit: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
-        try self.init(limit: limit, timeout: timeout, lookup: LookupThreads.askSystem)
+    public convenience init(maxConcurrent: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
+        try self.init(maxConcurrent: maxConcurrent, timeout: timeout, lookup: LookupThreads.askSystem)
     }
 
     /// Asks `lookup` instead, on threads of its own.
     package convenience init(
-        limit: Int = 2, timeout: Duration = .seconds(5),
+        maxConcurrent limit: Int = 2, timeout: Duration = .seconds(5),
         lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
     ) throws(FutureError) {
         guard (1...1024).contains(limit) else {
@@ -50,7 +50,7 @@ public final class SystemResolver: NameResolver, Sendable {
         unchecked limit: Int, _ timeout: Duration,
         _ lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
     ) {
-        self.limit = limit
+        maxConcurrent = limit
         self.timeout = timeout
         threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
     }

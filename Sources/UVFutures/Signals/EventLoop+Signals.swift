@@ -8,9 +8,9 @@ extension EventLoop {
     /// What comes while the consumer is busy waits for it; of each signal once, as in the system. Fails as
     /// ``signal(_:)`` does.
     /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
-    public func signals(_ signals: Signal...) -> LoopSequence<Signal> {
+    public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
-            let queue = ElementQueue<Signal>(on: core)
+            let queue = ElementQueue<ProcessSignal>(on: core)
             var handles: [UVSignal] = []
             do {
                 for signal in signals {
@@ -32,7 +32,7 @@ extension EventLoop {
     }
 
     /// Catches `signal` until the handle is closed, or, if `once`, until it has been delivered.
-    func catchSignal(_ signal: Signal, once: Bool) throws -> UVSignal {
+    func catchSignal(_ signal: ProcessSignal, once: Bool) throws -> UVSignal {
         guard !core.isShutDown else { throw FutureError.shutDown }
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
             throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")

@@ -2,25 +2,25 @@ public import Futures
 internal import Glibc
 
 /// A signal of the system that a program may wait for.
-public struct Signal: RawRepresentable, Hashable, Sendable {
+public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     public let rawValue: CInt
 
     public init(rawValue: CInt) { self.rawValue = rawValue }
 
     /// `SIGTERM`: somebody asks the program to end.
-    public static let terminate = Signal(rawValue: SIGTERM)
+    public static let terminate = ProcessSignal(rawValue: SIGTERM)
     /// `SIGINT`: somebody pressed Ctrl-C.
-    public static let interrupt = Signal(rawValue: SIGINT)
+    public static let interrupt = ProcessSignal(rawValue: SIGINT)
     /// `SIGHUP`: the terminal is gone, or, for a daemon, read the configuration again.
-    public static let hangup = Signal(rawValue: SIGHUP)
+    public static let hangup = ProcessSignal(rawValue: SIGHUP)
     /// `SIGQUIT`: somebody pressed Ctrl-\.
-    public static let quit = Signal(rawValue: SIGQUIT)
+    public static let quit = ProcessSignal(rawValue: SIGQUIT)
     /// `SIGWINCH`: the terminal's window has another size.
-    public static let windowChange = Signal(rawValue: SIGWINCH)
+    public static let windowChange = ProcessSignal(rawValue: SIGWINCH)
     /// `SIGUSR1`
-    public static let user1 = Signal(rawValue: SIGUSR1)
+    public static let user1 = ProcessSignal(rawValue: SIGUSR1)
     /// `SIGUSR2`
-    public static let user2 = Signal(rawValue: SIGUSR2)
+    public static let user2 = ProcessSignal(rawValue: SIGUSR2)
 }
 
 extension EventLoop {
@@ -31,7 +31,7 @@ extension EventLoop {
     /// `SIGCHLD`, which belongs to whoever starts processes; with ``UVFutures/UVError`` if the system
     /// refuses.
     /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
-    public func signal(_ signal: Signal) -> Future<Void> {
+    public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()
         do {
             let handle = try catchSignal(signal, once: true)

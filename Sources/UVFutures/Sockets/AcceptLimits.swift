@@ -6,20 +6,20 @@ public struct AcceptLimits: Hashable, Sendable {
     public var maxConnections: Int?
     /// When so many have been open, taking goes on only at this number or below, so that a server at its limit does
     /// not stop and start with each connection that ends; `nil` for seven eighths of it.
-    public var resumesAt: Int?
+    public var lowWaterMark: Int?
     /// How many connections each socket gives in one round of the loop, before others and timers get theirs.
     public var perTurn = 64
 
-    public init(maxConnections: Int? = nil, resumesAt: Int? = nil, perTurn: Int = 64) {
+    public init(maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64) {
         self.maxConnections = maxConnections
-        self.resumesAt = resumesAt
+        self.lowWaterMark = lowWaterMark
         self.perTurn = perTurn
     }
 
     /// The number of open connections at which taking goes on.
     var lowMark: Int {
         let most = maxConnections ?? .max
-        return resumesAt ?? most - max(1, most / 8)
+        return lowWaterMark ?? most - max(1, most / 8)
     }
 
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
@@ -29,9 +29,9 @@ public struct AcceptLimits: Hashable, Sendable {
                 "\(perTurn) accepts per turn would take no connection; give one or more")
         }
         guard let maxConnections else {
-            guard resumesAt == nil else {
+            guard lowWaterMark == nil else {
                 throw FutureError.invalidArgument(
-                    "resumesAt makes no sense without a limit; give maxConnections too")
+                    "lowWaterMark makes no sense without a limit; give maxConnections too")
             }
             return
         }

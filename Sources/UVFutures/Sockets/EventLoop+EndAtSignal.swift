@@ -6,7 +6,7 @@ extension EventLoop {
     ///
     /// Signals do not keep a loop running; with `keepsAlive` the wait does.
     func end(
-        on signals: [Signal], within deadline: Duration, keepsAlive: Bool = false,
+        on signals: [ProcessSignal], within deadline: Duration, keepsAlive: Bool = false,
         begin: @escaping () -> Future<ShutdownSummary>, abort: @escaping () -> Future<ShutdownSummary>
     ) -> Future<ShutdownSummary> {
         core.checkThread()

@@ -11,7 +11,7 @@ final class ShortageReport {
 
     func add(_ error: UVError, open: Int?, on loop: EventLoop) {
         count += 1
-        guard limit.admits(at: loop.core.now) else { return }
+        guard limit.admits(at: loop.core.clock) else { return }
         let connections = open.map { "\($0) connections are open, the others" } ?? "Connections"
         let text =
             "\(error). \(connections) wait in the system; it is tried again and again. \(error.acceptAdvice) Said once "

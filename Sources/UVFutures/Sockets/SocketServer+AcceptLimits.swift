@@ -18,7 +18,7 @@ extension SocketServer {
         if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
             isFull = true
             counters.pauses += 1
-            if loop.core.isObserved, fullness.admits(at: loop.core.now) { core.turn(warnOfFullness) }
+            if loop.core.isObserved, fullness.admits(at: loop.core.clock) { core.turn(warnOfFullness) }
         }
         return !isFull
     }

@@ -17,13 +17,13 @@ extension SocketServer {
     }
 
     /// Stops accepting, lets open connections finish within `grace`, aborts the others, and completes when
-    /// all are closed. Connections that nobody has told anything: see ``drain(deadline:)``.
+    /// all are closed. Connections that nobody has told anything: see ``drain(within:)``.
     ///
     /// Those that wait to be accepted are reset. Can be called again, with a shorter grace too, and while it drains;
     /// all calls complete together. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
-    public func shutdown(grace: Duration) -> Future<ShutdownSummary> {
-        end(within: grace, "shutdown(grace:)") { close() }
+    public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
+        end(within: grace, "shutdown(within:)") { close() }
     }
 
     /// Serves what has come, and ends: on all sockets, within `deadline`. Completes when all is closed.
@@ -38,8 +38,8 @@ extension SocketServer {
     ///
     /// Can be called again, with a shorter deadline too; all calls complete together. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
-    public func drain(deadline: Duration) -> Future<ShutdownSummary> {
-        end(within: deadline, "drain(deadline:)") { beginDraining(deadline) }
+    public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
+        end(within: deadline, "drain(within:)") { beginDraining(deadline) }
     }
 
     private func end(within time: Duration, _ call: String, _ begin: () -> Void) -> Future<ShutdownSummary> {

@@ -175,7 +175,7 @@ public final class SocketServer<Connection: SocketConnection> {
     private func handled(_ connection: Connection, _ result: Result<Void, any Error>) {
         switch result {
         case .success:
-            connection.end(within: connection.limits.closeDeadline)
+            connection.end(within: connection.limits.closeTimeout)
             if connection.hasEndedWell { return }
             connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):

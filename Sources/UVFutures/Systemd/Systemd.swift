@@ -77,7 +77,7 @@ public enum Systemd {
             [unowned core = loop.core] in
             do {
                 try notify(.watchdog)
-            } catch  where core.isObserved && limit.admits(at: core.now) {
+            } catch  where core.isObserved && limit.admits(at: core.clock) {
                 core.tell(.warning("the watchdog of systemd could not be fed: \(error)"))
             } catch {}
         }

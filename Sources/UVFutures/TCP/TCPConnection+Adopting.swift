@@ -2,7 +2,7 @@ public import ByteStreams
 public import Futures
 
 extension TCPConnection {
-    /// The connection over `descriptor`, a connected TCP socket that somebody else has made.
+    /// Takes over `descriptor`, a connected TCP socket that somebody else has made.
     ///
     /// From now on it belongs to the connection, does not block, and is not passed on to programs that this process
     /// starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
@@ -12,10 +12,10 @@ extension TCPConnection {
     /// Nobody else may close it. If somebody does, the next read, queued write or shutdown fails with
     /// ``UVError/Code/badDescriptor``; a write that the system takes at once goes to whatever has the number by then. What
     /// has it when the connection is closed stays open, and the mistake is reported.
-    public static func adopt(
-        descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
-    ) throws -> TCPConnection {
+    public convenience init(
+        adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
+    ) throws {
         try limits.validate()
-        return TCPConnection(try UVTCP.adopting(descriptor, on: loop), limits: .of(limits))
+        self.init(try UVTCP.adopting(descriptor, on: loop), limits: .of(limits))
     }
 }

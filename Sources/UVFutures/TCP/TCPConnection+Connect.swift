@@ -24,7 +24,7 @@ extension TCPConnection {
             try check(timeout, limits, on: loop)
             let connector = Connector(
                 loop: loop.core, local: try LocalEnd(host: localHost, port: localPort), limits: limits,
-                deadline: loop.instant.advanced(by: timeout))
+                deadline: loop.now.advanced(by: timeout))
             switch try Host(host, port: port) {
             case .numeric(let address): return connector.connect(to: [address]) { $0[0] }
             case .localhost(let addresses): return connector.connect(to: addresses, host, port)

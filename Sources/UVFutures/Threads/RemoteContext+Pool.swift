@@ -18,11 +18,8 @@ extension RemoteContext {
     /// Runs closures on the loop of the main thread, always from its ready queue.
     ///
     /// Traps if nobody has asked for `EventLoop.main` on the main thread before.
-    public static let mainAsync = RemoteContext(
-        LoopRunner(name: "mainAsync", isImmediate: false) { .existingMain })
-
-    /// The same as ``mainAsync``.
-    public static var main: RemoteContext { mainAsync }
+    public static let main = RemoteContext(
+        LoopRunner(name: "main", isImmediate: false) { .existingMain })
 }
 
 private final class PoolRunner: RemoteRunner {

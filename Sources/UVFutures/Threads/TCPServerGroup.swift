@@ -152,41 +152,41 @@ public final class TCPServerGroup: Sendable {
             }, failFast: failFast, on: loop)
     }
 
-    /// Ends all servers as ``SocketServer/shutdown(grace:)`` does, and the threads, and then completes with the sum.
+    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and the threads, and then completes with the sum.
     /// The future is of `loop`.
     ///
     /// Can be called again, with a shorter grace too, and while it drains. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
-    public func shutdown(grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
-        end(within: grace, on: loop) { $0.shutdown(grace: grace) }
+    public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
+        end(within: grace, on: loop) { $0.shutdown(within: grace) }
     }
 
-    /// Ends all servers as ``SocketServer/drain(deadline:)`` does, and the threads, and then completes with the sum.
+    /// Ends all servers as ``SocketServer/drain(within:)`` does, and the threads, and then completes with the sum.
     /// The future is of `loop`.
     ///
     /// Can be called again, with a shorter deadline too. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
-    public func drain(deadline: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
-        end(within: deadline, on: loop) { $0.drain(deadline: deadline) }
+    public func drain(within deadline: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
+        end(within: deadline, on: loop) { $0.drain(within: deadline) }
     }
 
-    /// Ends all servers as ``SocketServer/shutdown(grace:)`` does, and the threads, and then returns the sum.
+    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and the threads, and then returns the sum.
     ///
     /// Can be called again, with a shorter grace too, and while it drains. Cancelling the task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
-    public func shutdown(grace: Duration) async throws -> ShutdownSummary {
+    public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
-            end(within: grace, { $0.shutdown(grace: grace) }) { continuation.resume(with: $0) }
+            end(within: grace, { $0.shutdown(within: grace) }) { continuation.resume(with: $0) }
         }
     }
 
-    /// Ends all servers as ``SocketServer/drain(deadline:)`` does, and the threads, and then returns the sum.
+    /// Ends all servers as ``SocketServer/drain(within:)`` does, and the threads, and then returns the sum.
     ///
     /// Can be called again, with a shorter deadline too. Cancelling the task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
-    public func drain(deadline: Duration) async throws -> ShutdownSummary {
+    public func drain(within deadline: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
-            end(within: deadline, { $0.drain(deadline: deadline) }) { continuation.resume(with: $0) }
+            end(within: deadline, { $0.drain(within: deadline) }) { continuation.resume(with: $0) }
         }
     }
 

@@ -37,11 +37,11 @@ private final class UnixConnectAttempt {
         self.limits = limits
         self.loop = loop.core
         promise = loop.makePromise()
-        deadline = loop.instant
+        deadline = loop.now
     }
 
     func start(_ timeout: Duration) -> Future<UnixConnection> {
-        deadline = loop.instant.advanced(by: timeout)
+        deadline = loop.now.advanced(by: timeout)
         promise.onCancelRequest { [self] in
             timer?.cancel()
             return .cancel
@@ -56,10 +56,10 @@ private final class UnixConnectAttempt {
             promise.succeed(UnixConnection(socket, limits: .of(limits)))
         } catch {
             guard error.code == .wouldBlock else { return fail(error) }
-            guard loop.instant < deadline else {
+            guard loop.now < deadline else {
                 return fail(UVError(.timedOut, "connect", local: nil, peer: address))
             }
-            timer = loop.schedule(at: min(deadline, loop.instant.advanced(by: pause))) { [self] in attempt() }
+            timer = loop.schedule(at: min(deadline, loop.now.advanced(by: pause))) { [self] in attempt() }
             timer?.future.ignoreFailure().whenFailure { [promise] in promise.fail($0) }
             pause = min(pause * 2, .milliseconds(100))
         }

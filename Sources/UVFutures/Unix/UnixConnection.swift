@@ -10,16 +10,16 @@ internal import Glibc
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
-    /// The connection over `descriptor`, a connected stream socket of the UNIX domain that somebody else has made.
+    /// Takes over `descriptor`, a connected stream socket of the UNIX domain that somebody else has made.
     ///
     /// From now on it belongs to the connection, does not block, and is not passed on to programs that this process
     /// starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none; the descriptor stays the caller's then.
-    public static func adopt(
-        descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
-    ) throws -> UnixConnection {
+    public convenience init(
+        adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
+    ) throws {
         try limits.validate()
-        return UnixConnection(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits))
+        self.init(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits))
     }
 
     /// Who a process is to the system.

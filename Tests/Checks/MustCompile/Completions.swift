@@ -36,7 +36,7 @@ func complete(_ promise: Promise<Int>, _ one: Future<Int>, loop: EventLoop, urge
             default: .success(value)
             }
         })
-    futures.append(one.flatMapResult { $0.isFailure ? .cancelled : .success(1) })
+    futures.append(one.flatMapResult { $0.isSuccess ? .success(1) : .cancelled })
     futures.append(one.flatMapError { .failure($0) })
     futures.append(one.flatMapError(including: .cancellation) { _ in .success(1) })
     futures.append(one.flatMapCancelled { .success(1) })
@@ -47,5 +47,5 @@ func complete(_ promise: Promise<Int>, _ one: Future<Int>, loop: EventLoop, urge
     futures.append(one.timeout(after: .zero, with: .cancelled))
     let text = one.flatMap { .success("\($0)") }.map { $0.count }
     futures.append(text)
-    futures.append(one.map { _ in urgent ? Completion.success(1) : .cancelled }.flatten())
+    futures.append(one.map { _ in urgent ? FutureCompletion.success(1) : .cancelled }.flatten())
 }

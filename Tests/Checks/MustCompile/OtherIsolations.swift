@@ -16,13 +16,13 @@ actor Client {
         }
         reports.append(report)
         let sum = try await loop.run { loop.sleep(for: .seconds(1)).map { 40 + 2 } }
-        return try await loop.submit { sum + 1 }
+        return try await loop.run { sum + 1 }
     }
 }
 
 @concurrent func total(of loop: EventLoop) async throws -> Int {
     async let one = loop.run { loop.succeeded(1) }
-    async let two = loop.submit { 2 }
+    async let two = loop.run { 2 }
     let three = loop.makeRemotePromise(of: Int.self)
     Task.detached { three.succeed(3) }
     return try await one + two + loop.run { three.future }

@@ -12,7 +12,7 @@ private enum End: CaseIterable {
     /// What the clean-up fails with.
     var isCancellation: Bool { [.isCancelled, .isCancelledLater, .throwsCancellation].contains(self) }
 
-    func end(on loop: EventLoop) throws -> Completion<Int> {
+    func end(on loop: EventLoop) throws -> FutureCompletion<Int> {
         switch self {
         case .throwsError: throw Self.cleanUp
         case .fails: .using(loop.failed(Self.cleanUp))
@@ -106,7 +106,7 @@ struct CleanUpErrorTests {
                         .flatTapError(including: .cancellation) { _ in try end.end(on: loop) },
                     failsWith: End.cleanUp)
             }
-            expectCancelled(loop.succeeded(1).flatAlways { Completion<Void>.cancelled })
+            expectCancelled(loop.succeeded(1).flatAlways { FutureCompletion<Void>.cancelled })
         }
     }
 

@@ -101,11 +101,11 @@ struct DisposingTests {
     }
 
     @Test("work is done while a future is pending", arguments: Driver.allCases, 0..<3)
-    func performWhile(driver: Driver, ending: Int) throws {
+    func whilePending(driver: Driver, ending: Int) throws {
         try withLoop(driver) { loop in
             let seen = Record()
             let promise = loop.makePromise(of: Int.self)
-            let future = promise.future.performWhile {
+            let future = promise.future.whilePending {
                 seen.add("started")
                 return Disposer { seen.add("disposed") }
             }
@@ -132,19 +132,19 @@ struct DisposingTests {
                 Issue.record("the work was started")
                 return Disposer()
             }
-            try expect(loop.succeeded(1).performWhile(work), succeedsWith: 1)
+            try expect(loop.succeeded(1).whilePending(work), succeedsWith: 1)
             let promise = loop.makePromise(of: Int.self)
-            let early = promise.future.performWhile(work)
+            let early = promise.future.whilePending(work)
             promise.succeed(2)
             try expect(early, succeedsWith: 2)
             let cancelled = loop.makePromise(of: Int.self)
-            #expect(cancelled.future.performWhile(work).cancel())
+            #expect(cancelled.future.whilePending(work).cancel())
             #expect(cancelled.future.isCompleted)
-            let soon = loop.sleep(for: .ticks(1)).performWhile(delayBy: .seconds(1_000), work)
+            let soon = loop.sleep(for: .ticks(1)).whilePending(delayBy: .seconds(1_000), work)
             #expect(loop.statistics.timers == 2)
             try loop.run(until: soon)
             #expect(loop.statistics.timers == 0)
-            let refused = loop.succeeded(1).performWhile(delayBy: .seconds(-1), work)
+            let refused = loop.succeeded(1).whilePending(delayBy: .seconds(-1), work)
             expect(
                 refused,
                 failsWith: FutureError.invalidArgument(
@@ -159,7 +159,7 @@ struct DisposingTests {
         try withLoop(driver) { loop in
             let seen = Record()
             let promise = loop.makePromise(of: Int.self)
-            let future = promise.future.performWhile(delayBy: .ticks(1)) {
+            let future = promise.future.whilePending(delayBy: .ticks(1)) {
                 seen.add("started")
                 promise.succeed(1)
                 return Disposer { seen.add("disposed") }
@@ -177,15 +177,15 @@ struct DisposingTests {
         arguments: Driver.allCases)
     func never(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let never = loop.forever(of: Int.self)
+            let never = loop.never(of: Int.self)
             expect(
-                loop.forever(of: Int.self).timeout(after: .ticks(1)),
+                loop.never(of: Int.self).timeout(after: .ticks(1)),
                 failsWith: FutureError.timedOut(after: .ticks(1)))
             #expect(!never.isCompleted)
             #expect(never.map { $0 }.cancel())
             expectCancelled(never)
             var last = ""
-            loop.forever(of: Int.self).map { $0 }.whenComplete { last = "\($0)" }
+            loop.never(of: Int.self).map { $0 }.whenComplete { last = "\($0)" }
             loop.shutdown()
             #expect(last == "failure(\(FutureError.shutDown))")
         }

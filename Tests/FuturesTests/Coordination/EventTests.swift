@@ -7,7 +7,7 @@ struct EventTests {
     func event(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
-            let event = Event(on: loop)
+            let event = FutureEvent(on: loop)
             let waits = (0..<3).map { number in event.wait().tap { seen.add(number) } }
             let late = event.wait().timeout(after: .ticks(1))
             expect(late, failsWith: FutureError.timedOut(after: .ticks(1)))
@@ -30,8 +30,8 @@ struct EventTests {
     )
     func dropped(driver: Driver) throws {
         try withLoop(driver) { loop in
-            expect(Event(on: loop).wait(), failsWith: FutureError.closed("event"))
-            let event = Event(on: loop)
+            expect(FutureEvent(on: loop).wait(), failsWith: FutureError.closed("event"))
+            let event = FutureEvent(on: loop)
             let wait = event.wait()
             loop.shutdown()
             #expect("\(wait)" == "Future(failure: \(FutureError.shutDown))")
@@ -42,12 +42,13 @@ struct EventTests {
     @Test("an outcome is held until an event, failures too, cancellation not", arguments: Driver.allCases)
     func hold(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let event = Event(on: loop)
+            let event = FutureEvent(on: loop)
             let (value, error) = (
-                loop.succeeded(1).hold(until: event), loop.failed(Failure(), of: Int.self).hold(until: event)
+                loop.succeeded(1).delay(until: event),
+                loop.failed(Failure(), of: Int.self).delay(until: event)
             )
-            let cancelled = loop.failed(CancellationError(), of: Int.self).hold(until: event)
-            let unwanted = loop.succeeded(1).hold(until: event)
+            let cancelled = loop.failed(CancellationError(), of: Int.self).delay(until: event)
+            let unwanted = loop.succeeded(1).delay(until: event)
             try settle(loop)
             #expect(!value.isCompleted && !error.isCompleted)
             expectCancelled(cancelled)
@@ -55,7 +56,7 @@ struct EventTests {
             event.set()
             try expect(value, succeedsWith: 1)
             expect(error, failsWith: Failure())
-            try expect(loop.succeeded(2).hold(until: event), succeedsWith: 2)
+            try expect(loop.succeeded(2).delay(until: event), succeedsWith: 2)
         }
     }
 
@@ -64,7 +65,7 @@ struct EventTests {
         arguments: Driver.allCases)
     func condition(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let condition = Condition(on: loop)
+            let condition = FutureCondition(on: loop)
             condition.signal()
             let waits = (0..<4).map { _ in condition.wait() }
             #expect(condition.waitingCount == 4)
@@ -83,7 +84,7 @@ struct EventTests {
     @Test("waiting until something is so ends only then", arguments: Driver.allCases)
     func predicate(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let condition = Condition(on: loop)
+            let condition = FutureCondition(on: loop)
             var level = 0
             try loop.run(until: condition.wait { level == 0 })
             let high = condition.wait { level > 1 }
@@ -99,7 +100,7 @@ struct EventTests {
             level = 2
             condition.broadcast()
             try loop.run(until: high)
-            var dropped: Condition? = Condition(on: loop)
+            var dropped: FutureCondition? = FutureCondition(on: loop)
             let stranded = dropped!.wait { false }
             dropped!.signal()
             dropped = nil
@@ -110,7 +111,7 @@ struct EventTests {
     @Test("a latch opens when it has been counted down", arguments: Driver.allCases)
     func latch(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let latch = Latch(count: 3, on: loop)
+            let latch = FutureLatch(count: 3, on: loop)
             let opened = latch.wait()
             latch.countDown()
             #expect(latch.count == 2 && !opened.isCompleted)
@@ -119,7 +120,7 @@ struct EventTests {
             try loop.run(until: opened)
             latch.countDown()
             try loop.run(until: latch.wait())
-            try loop.run(until: Latch(count: 0, on: loop).wait())
+            try loop.run(until: FutureLatch(count: 0, on: loop).wait())
         }
     }
 
@@ -128,7 +129,7 @@ struct EventTests {
         arguments: Driver.allCases)
     func barrier(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let barrier = Barrier(parties: 3, on: loop)
+            let barrier = FutureBarrier(parties: 3, on: loop)
             for _ in 0..<2 {
                 let first = barrier.arrive()
                 let gone = barrier.arrive()
@@ -139,7 +140,7 @@ struct EventTests {
                 #expect(first.isCompleted && second.isCompleted && third.isCompleted)
             }
             #expect(barrier.waitingCount == 0)
-            expect(Barrier(parties: 2, on: loop).arrive(), failsWith: FutureError.closed("barrier"))
+            expect(FutureBarrier(parties: 2, on: loop).arrive(), failsWith: FutureError.closed("barrier"))
         }
     }
 }

@@ -10,12 +10,12 @@ struct FutureChannelTests {
     func backPressure(driver: Driver, capacity: Int) throws {
         try withLoop(driver) { loop in
             let channel = FutureChannel<Int?>(capacity: capacity, on: loop)
-            let pushes = (0..<6).map { channel.push($0 == 4 ? nil : $0) }
+            let pushes = (0..<6).map { channel.send($0 == 4 ? nil : $0) }
             #expect(pushes.map(\.isCompleted) == (0..<6).map { $0 < capacity })
-            #expect(channel.count == capacity && channel.waitingPushes == 6 - capacity)
+            #expect(channel.count == capacity && channel.waitingSends == 6 - capacity)
             #expect(!channel.tryPush(9))
             for number in 0..<6 {
-                try expect(channel.pop(), succeedsWith: number == 4 ? nil : number)
+                try expect(channel.receive(), succeedsWith: number == 4 ? nil : number)
                 #expect(pushes.map(\.isCompleted) == (0..<6).map { $0 <= number + capacity })
             }
             #expect(channel.tryPop() == nil && channel.count == 0)
@@ -26,13 +26,13 @@ struct FutureChannelTests {
     func waiting(driver: Driver, capacity: Int) throws {
         try withLoop(driver) { loop in
             let channel = FutureChannel<Int>(capacity: capacity, on: loop)
-            let pops = (0..<3).map { _ in channel.pop() }
-            #expect(channel.waitingPops == 3)
-            #expect(channel.push(1).isCompleted)
+            let pops = (0..<3).map { _ in channel.receive() }
+            #expect(channel.waitingReceives == 3)
+            #expect(channel.send(1).isCompleted)
             #expect(channel.tryPush(2))
             #expect(pops.map(\.isCompleted) == [true, true, false])
             try expect(pops[1], succeedsWith: 2)
-            channel.push(3)
+            channel.send(3)
             try expect(Future.all(pops), succeedsWith: [1, 2, 3])
         }
     }
@@ -43,22 +43,22 @@ struct FutureChannelTests {
     func cancelled(driver: Driver) throws {
         try withLoop(driver) { loop in
             let channel = FutureChannel<Int>(capacity: 1, on: loop)
-            let unwanted = channel.pop()
-            let late = channel.pop().timeout(after: .ticks(1))
-            let mapped = channel.pop().map { $0 }
-            let wanted = channel.pop()
+            let unwanted = channel.receive()
+            let late = channel.receive().timeout(after: .ticks(1))
+            let mapped = channel.receive().map { $0 }
+            let wanted = channel.receive()
             #expect(unwanted.cancel())
             #expect(mapped.cancel())
             expect(late, failsWith: FutureError.timedOut(after: .ticks(1)))
-            channel.push(1)
+            channel.send(1)
             try expect(wanted, succeedsWith: 1)
 
-            channel.push(2)
-            let withdrawn = channel.push(3)
-            let lastPush = channel.push(4)
+            channel.send(2)
+            let withdrawn = channel.send(3)
+            let lastPush = channel.send(4)
             #expect(withdrawn.cancel())
-            try expect(channel.pop(), succeedsWith: 2)
-            try expect(channel.pop(), succeedsWith: 4)
+            try expect(channel.receive(), succeedsWith: 2)
+            try expect(channel.receive(), succeedsWith: 4)
             #expect(lastPush.isCompleted && channel.tryPop() == nil)
         }
     }
@@ -67,8 +67,8 @@ struct FutureChannelTests {
     func pushWhileCancelling(driver: Driver) throws {
         try withLoop(driver) { loop in
             let channel = FutureChannel<Int>(capacity: 1, on: loop)
-            let pop = channel.pop()
-            let working = pop.performWhile { Disposer { channel.push(7) } }
+            let pop = channel.receive()
+            let working = pop.whilePending { Disposer { channel.send(7) } }
             try settle(loop)
             #expect(pop.cancel(.evenIfOthersWaiting))
             expectCancelled(working)
@@ -80,20 +80,20 @@ struct FutureChannelTests {
     func close(driver: Driver) throws {
         try withLoop(driver) { loop in
             let channel = FutureChannel<Int>(capacity: 1, on: loop)
-            channel.push(1)
-            let waiting = channel.push(2)
+            channel.send(1)
+            let waiting = channel.send(2)
             channel.close()
             channel.close(with: Failure(1))
             #expect(channel.isClosed && channel.closedError as? FutureError == .closed("channel"))
-            expect(channel.push(3), failsWith: FutureError.closed("channel"))
+            expect(channel.send(3), failsWith: FutureError.closed("channel"))
             #expect(!channel.tryPush(3))
-            try expect(channel.pop(), succeedsWith: 1)
-            try expect(channel.pop(), succeedsWith: 2)
+            try expect(channel.receive(), succeedsWith: 1)
+            try expect(channel.receive(), succeedsWith: 2)
             #expect(waiting.isCompleted)
-            expect(channel.pop(), failsWith: FutureError.closed("channel"))
+            expect(channel.receive(), failsWith: FutureError.closed("channel"))
 
             let other = FutureChannel<Int>(capacity: 1, on: loop)
-            let pop = other.pop()
+            let pop = other.receive()
             other.close(with: Failure(2))
             expect(pop, failsWith: Failure(2))
         }
@@ -104,16 +104,16 @@ struct FutureChannelTests {
         try withLoop(driver) { loop in
             var released = 0
             let channel = FutureChannel<Witness>(capacity: 1, on: loop)
-            channel.push(Witness { released += 1 })
-            let push = channel.push(Witness { released += 1 })
+            channel.send(Witness { released += 1 })
+            let push = channel.send(Witness { released += 1 })
             channel.abort(with: Failure(1))
             expect(push, failsWith: Failure(1))
             try settle(loop)
             #expect(released == 2)
-            expect(channel.pop().map { $0.look() }, failsWith: Failure(1))
-            expect(channel.push(Witness()), failsWith: Failure(1))
+            expect(channel.receive().map { $0.look() }, failsWith: Failure(1))
+            expect(channel.send(Witness()), failsWith: Failure(1))
             let empty = FutureChannel<Int>(capacity: 1, on: loop)
-            let pop = empty.pop()
+            let pop = empty.receive()
             empty.abort(with: Failure(2))
             expect(pop, failsWith: Failure(2))
         }
@@ -125,15 +125,15 @@ struct FutureChannelTests {
     func dropped(driver: Driver) throws {
         try withLoop(driver) { loop in
             var channel: FutureChannel<Int>? = FutureChannel(capacity: 0, on: loop)
-            let push = channel!.push(1)
+            let push = channel!.send(1)
             var other: FutureChannel<Int>? = FutureChannel(capacity: 0, on: loop)
-            let pop = other!.pop()
+            let pop = other!.receive()
             channel = nil
             other = nil
             expect(push, failsWith: FutureError.closed("channel"))
             expect(pop, failsWith: FutureError.closed("channel"))
             let last = FutureChannel<Int>(capacity: 0, on: loop)
-            let never = last.pop()
+            let never = last.receive()
             loop.shutdown()
             #expect("\(never)" == "Future(failure: \(FutureError.shutDown))")
             withExtendedLifetime(last) {}
@@ -151,8 +151,8 @@ struct FutureChannelTests {
             var popped: [Future<Int>] = []
             for number in 0..<500 {
                 switch generator.below(6) {
-                case 0, 1: pushed.append((number, channel.push(number)))
-                case 2, 3: popped.append(channel.pop())
+                case 0, 1: pushed.append((number, channel.send(number)))
+                case 2, 3: popped.append(channel.receive())
                 case 4: pushed.randomElement(using: &generator)?.1.cancel()
                 default: popped.randomElement(using: &generator)?.cancel()
                 }

@@ -6,7 +6,7 @@ struct GateTests {
     @Test("a gate closes when all who are inside have left", arguments: Driver.allCases)
     func close(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let gate = Gate(on: loop)
+            let gate = FutureGate(on: loop)
             let promise = loop.makePromise(of: Int.self)
             let inside = gate.with { promise.future }
             let permit = try gate.enter()
@@ -26,7 +26,7 @@ struct GateTests {
     @Test("nobody enters a closed gate", arguments: Driver.allCases)
     func closed(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let gate = Gate(on: loop)
+            let gate = FutureGate(on: loop)
             gate.close()
             #expect(throws: FutureError.closed("gate")) { try gate.enter() }
             let late = gate.with { () -> Future<Int> in
@@ -41,7 +41,7 @@ struct GateTests {
     @Test("who throws, fails, is cancelled or is forgotten has left", arguments: Driver.allCases)
     func leaving(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let gate = Gate(on: loop)
+            let gate = FutureGate(on: loop)
             expect(gate.with { () -> Future<Int> in throw Failure(1) }, failsWith: Failure(1))
             expect(gate.with { loop.failed(Failure(2), of: Int.self) }, failsWith: Failure(2))
             let promise = loop.makePromise(of: Int.self)

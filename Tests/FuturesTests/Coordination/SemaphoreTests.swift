@@ -7,7 +7,7 @@ struct SemaphoreTests {
     @Test("a semaphore lets in as many as it has permits, in the order of asking", arguments: Driver.allCases)
     func order(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let semaphore = Semaphore(count: 2, on: loop)
+            let semaphore = FutureSemaphore(count: 2, on: loop)
             var running = 0
             var peak = 0
             var started: [Int] = []
@@ -31,7 +31,7 @@ struct SemaphoreTests {
     func fairness(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
-            let semaphore = Semaphore(count: 3, on: loop)
+            let semaphore = FutureSemaphore(count: 3, on: loop)
             let first = try #require(semaphore.tryAcquire(2))
             semaphore.acquire(3).whenSuccess { permit in
                 seen.add("three")
@@ -54,7 +54,7 @@ struct SemaphoreTests {
         arguments: Driver.allCases)
     func departure(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let semaphore = Semaphore(count: 2, on: loop)
+            let semaphore = FutureSemaphore(count: 2, on: loop)
             let held = try #require(semaphore.tryAcquire())
             let greedy = semaphore.acquire(2)
             let modest = semaphore.acquire(1)
@@ -78,7 +78,7 @@ struct SemaphoreTests {
     @Test("a permit that nobody holds any more is released", arguments: Driver.allCases)
     func release(driver: Driver) throws {
         try onSmallStack(driver) { loop in
-            let semaphore = Semaphore(count: 1, on: loop)
+            let semaphore = FutureSemaphore(count: 1, on: loop)
             var held = semaphore.tryAcquire()
             for _ in 0..<largeCount { _ = semaphore.acquire() }
             let last = semaphore.acquire()
@@ -92,7 +92,7 @@ struct SemaphoreTests {
     @Test("with releases on failure, throw and cancellation alike", arguments: Driver.allCases)
     func with(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let semaphore = Semaphore(count: 1, on: loop)
+            let semaphore = FutureSemaphore(count: 1, on: loop)
             expect(semaphore.with { loop.failed(Failure(1), of: Int.self) }, failsWith: Failure(1))
             expect(semaphore.with { () -> Future<Int> in throw Failure(2) }, failsWith: Failure(2))
             #expect(semaphore.available == 1)
@@ -120,7 +120,7 @@ struct SemaphoreTests {
         arguments: Driver.allCases)
     func broken(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let semaphore = Semaphore(count: 1, on: loop)
+            let semaphore = FutureSemaphore(count: 1, on: loop)
             let held = try #require(semaphore.tryAcquire())
             let waiting = semaphore.acquire()
             semaphore.break(Failure(1))
@@ -135,7 +135,7 @@ struct SemaphoreTests {
     @Test("more permits than there are, or none, are refused", arguments: Driver.allCases)
     func invalid(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let semaphore = Semaphore(count: 2, on: loop)
+            let semaphore = FutureSemaphore(count: 2, on: loop)
             for count in [3, 0, -1] {
                 let text = "\(count) permits were asked of a semaphore that has 2; ask for 1 to 2"
                 expect(
@@ -148,7 +148,7 @@ struct SemaphoreTests {
     @Test("waiters fail when the loop is shut down", arguments: Driver.allCases)
     func shutdown(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let semaphore = Semaphore(count: 1, on: loop)
+            let semaphore = FutureSemaphore(count: 1, on: loop)
             let held = semaphore.tryAcquire()
             let waiting = semaphore.acquire()
             loop.shutdown()
@@ -161,7 +161,7 @@ struct SemaphoreTests {
     @Test("a mutex holds its lock across callbacks", arguments: Driver.allCases)
     func mutex(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let mutex = AsyncMutex(on: loop)
+            let mutex = FutureMutex(on: loop)
             var balance = 100
             func withdraw(_ amount: Int) -> Future<Bool> {
                 mutex.withLock {
@@ -189,7 +189,7 @@ struct SemaphoreTests {
     func readersAndWriters(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
-            let lock = ReadWriteLock(on: loop)
+            let lock = FutureReadWriteLock(on: loop)
             func work(_ name: String) -> () -> Future<Void> {
                 {
                     seen.add("+\(name)")

@@ -98,7 +98,7 @@ struct SingleFlightTests {
     func keys(driver: Driver) throws {
         try withLoop(driver) { loop in
             var runs: [String] = []
-            let flights = SingleFlights<String, Int>(on: loop)
+            let flights = KeyedSingleFlight<String, Int>(on: loop)
             func perform(_ key: String) -> Future<Int> {
                 flights.perform(key) {
                     runs.append(key)

@@ -26,11 +26,11 @@ struct SizeMisuseTests {
             switch call {
             case 0: _ = FutureQueue(maxConcurrent: 0, on: loop)
             case 1: FutureQueue(on: loop).maxConcurrent = -1
-            case 2: _ = Semaphore(count: 0, on: loop)
+            case 2: _ = FutureSemaphore(count: 0, on: loop)
             case 3: _ = FutureChannel<Int>(capacity: -1, on: loop)
-            case 4: _ = Latch(count: -1, on: loop)
-            case 5: Latch(count: 1, on: loop).countDown(by: -1)
-            case 6: _ = Barrier(parties: 0, on: loop)
+            case 4: _ = FutureLatch(count: -1, on: loop)
+            case 5: FutureLatch(count: 1, on: loop).countDown(by: -1)
+            case 6: _ = FutureBarrier(parties: 0, on: loop)
             case 7: FutureCache<Int, Int>(on: loop).set(1, for: 1, cost: -1)
             case 8: FutureCache<Int, Int>(on: loop).set(1, for: 1, expiresAfter: .seconds(-1))
             default: loop.turnBudget = 0
@@ -46,9 +46,9 @@ struct SizeMisuseTests {
             [call] in
             let loop = EventLoop.virtual()
             nonisolated(unsafe) let queue = FutureQueue(on: loop)
-            nonisolated(unsafe) let semaphore = Semaphore(count: 1, on: loop)
+            nonisolated(unsafe) let semaphore = FutureSemaphore(count: 1, on: loop)
             nonisolated(unsafe) let channel = FutureChannel<Int>(capacity: 1, on: loop)
-            nonisolated(unsafe) let gate = Gate(on: loop)
+            nonisolated(unsafe) let gate = FutureGate(on: loop)
             nonisolated(unsafe) let cache = FutureCache<Int, Int>(on: loop)
             try onThread {
                 switch call {

@@ -173,7 +173,7 @@ private final class Network {
                 if refusesAll { loop.submit { attempt.end(.connectionRefused) }.ignoreFailure() }
                 return attempt
             }, connected: { $0 }, failure: { ConnectError(host: "example.com", port: 80, errors: $0) })
-        return race.start(until: loop.instant.advanced(by: timeout))
+        return race.start(until: loop.now.advanced(by: timeout))
     }
 
     func failure(of future: Future<Attempt>) -> (any Error)? {
@@ -198,7 +198,7 @@ private final class Attempt: ConnectingSocket, CustomStringConvertible {
 
     init(_ address: SocketAddress, on loop: EventLoop) {
         self.address = address
-        start = .nanoseconds(Int64(loop.core.now))
+        start = .nanoseconds(Int64(loop.core.clock))
     }
 
     var description: String { "\(address.host) at \(start)" }

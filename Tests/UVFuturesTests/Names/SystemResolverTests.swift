@@ -12,7 +12,7 @@ struct SystemResolverTests {
             let addresses = try loop.run(until: SystemResolver.shared.resolve("localhost", port: 7, on: loop))
             #expect(addresses.contains(try SocketAddress(host: "127.0.0.1", port: 7)))
             #expect(Set(addresses).count == addresses.count)
-            #expect(SystemResolver.shared.limit == 2)
+            #expect(SystemResolver.shared.maxConcurrent == 2)
             #expect(SystemResolver.shared.timeout == .seconds(5))
         }
     }
@@ -58,7 +58,7 @@ struct SystemResolverTests {
                 throws: FutureError.invalidArgument(
                     "a limit of \(limit) names at a time is out of range; give 1 to 1024")
             ) {
-                try SystemResolver(limit: limit)
+                try SystemResolver(maxConcurrent: limit)
             }
         }
         #expect(
@@ -134,7 +134,7 @@ struct SystemResolverTests {
     func exhausted() throws {
         let names = Names()
         defer { names.answerAll() }
-        let resolver = try SystemResolver(limit: 1, lookup: names.lookUp)
+        let resolver = try SystemResolver(maxConcurrent: 1, lookup: names.lookUp)
         let loop = EventLoop.virtual()
         for number in 0..<8 {
             let future = resolver.resolve("\(number).x", port: 1, on: loop)
@@ -181,7 +181,7 @@ struct SystemResolverTests {
     func cancelled() throws {
         let names = Names()
         defer { names.answerAll() }
-        let resolver = try SystemResolver(limit: 1, lookup: names.lookUp)
+        let resolver = try SystemResolver(maxConcurrent: 1, lookup: names.lookUp)
         weak var freed: LoopCore?
         try onThread {
             try withLoop { loop in
@@ -211,7 +211,7 @@ struct SystemResolverTests {
     func shutDown() throws {
         let names = Names()
         defer { names.answerAll() }
-        let resolver = try SystemResolver(limit: 1, lookup: names.lookUp)
+        let resolver = try SystemResolver(maxConcurrent: 1, lookup: names.lookUp)
         weak var freed: LoopCore?
         do {
             let loop = EventLoop.virtual()

@@ -29,7 +29,7 @@ extension Micro {
     func timerFire(_ count: Int, size: Int) throws {
         let size = min(size, count)
         try repeating(max(1, count / size)) { [loop] run in
-            let start = loop.instant
+            let start = loop.now
             var fired = 0
             for number in 0..<size {
                 let instant = start.advanced(by: .nanoseconds(number &* 7919 % 100_003))

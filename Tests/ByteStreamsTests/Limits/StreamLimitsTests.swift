@@ -1,0 +1,57 @@
+import ByteStreams
+import Futures
+import Testing
+
+struct StreamLimitsTests {
+    @Test("the defaults are those of the documentation")
+    func defaults() throws {
+        let limits = StreamLimits()
+        #expect(limits.readHighWaterMark == 65_536 && limits.readLowWaterMark == 16_384)
+        #expect(limits.writeHighWaterMark == 65_536 && limits.writeLowWaterMark == 16_384)
+        #expect(limits.writeCap == 16 * 1024 * 1024)
+        #expect(limits.closeTimeout == .seconds(5))
+        #expect(limits.closeDiscardLimit == 1_048_576 && limits.maxLingering == 1000)
+        #expect(limits.writeTimeout == .seconds(30))
+        #expect(limits.framingTimeout == .seconds(30) && limits.framingRate == 4096)
+        #expect(limits.idleTimeout == nil && limits.readTimeout == nil && limits.handshakeTimeout == nil)
+        try limits.validate()
+    }
+
+    @Test("limits that make no sense are refused with a text that says what to give")
+    func validation() {
+        expect("read water marks of 16384 and 0 make no sense") { $0.readHighWaterMark = 0 }
+        expect("read water marks of -1 and 65536 make no sense") { $0.readLowWaterMark = -1 }
+        expect("write water marks of 65537 and 65536 make no sense") { $0.writeLowWaterMark = 65_537 }
+        expect("a write cap of -5 is negative; give zero or more") { $0.writeCap = -5 }
+        expect("a close deadline of -1.0 seconds is negative; give zero or more") {
+            $0.closeTimeout = .seconds(-1)
+        }
+        expect("a closeDiscardLimit of -1 and maxLingering of 1000 make no sense; give zero or more of both")
+        {
+            $0.closeDiscardLimit = -1
+        }
+        expect("a closeDiscardLimit of 1048576 and maxLingering of -2 make no sense") { $0.maxLingering = -2 }
+        expect("a framingRate of 0 makes no sense; give more than zero") { $0.framingRate = 0 }
+    }
+
+    @Test("a time limit of zero or less is refused, by its name", arguments: [Duration.zero, .seconds(-2)])
+    func timeLimits(_ limit: Duration) {
+        let advice = "of \(limit) makes no sense; give more than zero, or nil for no limit"
+        expect("idleTimeout \(advice)") { $0.idleTimeout = limit }
+        expect("readTimeout \(advice)") { $0.readTimeout = limit }
+        expect("framingTimeout \(advice)") { $0.framingTimeout = limit }
+        expect("handshakeTimeout \(advice)") { $0.handshakeTimeout = limit }
+        expect("writeTimeout \(advice)") { $0.writeTimeout = limit }
+    }
+
+    private func expect(_ text: String, _ change: (inout StreamLimits) -> Void) {
+        var limits = StreamLimits()
+        change(&limits)
+        do {
+            try limits.validate()
+            Issue.record("\(limits) were accepted")
+        } catch {
+            #expect("\(error)".hasPrefix(text))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Futures
+import FuturesTesting
+import Testing
+
+struct SlowCallbackTests {
+    @Test("a callback that takes longer than the threshold is reported, with its time")
+    func reported() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            loop.onSlowCallback(longerThan: .milliseconds(20)) { seen.add($0) }
+            loop.succeeded(1).whenSuccess { _ in loop.advanceWithoutRunning(by: .milliseconds(30)) }
+            loop.succeeded(1).whenSuccess { _ in loop.advanceWithoutRunning(by: .milliseconds(20)) }
+            loop.execute { loop.advanceWithoutRunning(by: .milliseconds(40)) }
+            loop.schedule(after: .milliseconds(1)) { loop.advanceWithoutRunning(by: .milliseconds(50)) }
+            try pass(.seconds(1), on: loop)
+            #expect(seen.entries == ["0.03 seconds", "0.04 seconds", "0.05 seconds"])
+            loop.onSlowCallback(nil)
+            loop.execute { loop.advanceWithoutRunning(by: .seconds(1)) }
+            try settle(loop)
+            #expect(seen.entries.count == 3)
+        }
+    }
+
+    @Test("a hundred milliseconds are slow, and a report may take its time and end itself")
+    func reentrant() throws {
+        try withLoop(.virtual) { loop in
+            let seen = Record()
+            loop.onSlowCallback {
+                seen.add($0)
+                loop.advanceWithoutRunning(by: .seconds(1))
+                if seen.entries.count == 2 { loop.onSlowCallback(nil) }
+            }
+            for milliseconds in [100, 101, 0, 102, 103] {
+                loop.execute { loop.advanceWithoutRunning(by: .milliseconds(milliseconds)) }
+            }
+            try settle(loop)
+            #expect(seen.entries == ["0.101 seconds", "0.102 seconds"])
+        }
+    }
+
+    @Test("a callback on a real clock is measured too")
+    func real() throws {
+        try withLoop(.libuv) { loop in
+            let seen = Record()
+            loop.onSlowCallback(longerThan: .zero) { seen.add($0 > .zero) }
+            try settle(loop)
+            #expect(seen.entries.contains("true"))
+        }
+    }
+}

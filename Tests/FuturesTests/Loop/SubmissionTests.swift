@@ -1,0 +1,158 @@
+import Dispatch
+import Futures
+import Glibc
+import TestSupport
+import Testing
+
+/// Many threads that give one loop work at once.
+struct SubmissionTests {
+    private static let threads = 8
+
+    @Test("eight threads lose no job, and each one's jobs run in its order", arguments: Driver.allCases)
+    func flood(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let jobs = isSoaking ? 1_000_000 : driver == .libuv ? 50_000 : 5_000
+            let (group, log) = (DispatchGroup(), Log(Self.threads))
+            loop.core.hold()
+            for thread in 0..<Self.threads {
+                startThread(of: group) {
+                    for job in 0..<jobs {
+                        loop.execute {
+                            log.ran(job, of: thread)
+                            if log.count == Self.threads * jobs { loop.stop() }
+                        }
+                    }
+                }
+            }
+            try loop.run()
+            loop.core.letGo()
+            group.wait()
+            #expect(log.count == Self.threads * jobs)
+            #expect(log.isInOrder)
+        }
+    }
+
+    @Test("while the loop is busy, a burst of any size is one wake-up", arguments: Driver.allCases)
+    func oneWakeUp(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let runs = Tally()
+            let before = loop.statistics.wakeUps
+            try loop.run(
+                until: loop.submit {
+                    let group = DispatchGroup()
+                    for _ in 0..<Self.threads {
+                        startThread(of: group) { for _ in 0..<1000 { loop.execute { runs.add() } } }
+                    }
+                    group.wait()
+                })
+            try loop.run()
+            #expect(runs.sum == Self.threads * 1000)
+            #expect(loop.statistics.wakeUps - before == 1)
+        }
+    }
+
+    @Test(
+        "jobs of other threads count in the budget of a turn, and callbacks need not wait for all of them",
+        arguments: Driver.allCases)
+    func budget(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (jobs, runs, seen) = (3 * loop.turnBudget, Tally(), SharedRecord<Int>())
+            let before = loop.statistics.turns
+            try loop.run(
+                until: loop.submit {
+                    let group = DispatchGroup()
+                    startThread(of: group) {
+                        for job in 0..<jobs {
+                            loop.execute {
+                                runs.add()
+                                if job == 0 { loop.submit { seen.add(runs.sum) }.whenSuccess {} }
+                            }
+                        }
+                    }
+                    group.wait()
+                })
+            try loop.run()
+            #expect(runs.sum == jobs)
+            #expect(seen.entries.count == 1 && seen.entries[0] < loop.turnBudget / 10)
+            #expect(loop.statistics.turns - before >= 4)
+        }
+    }
+
+    @Test("while the loop shuts down, each submission either runs or is refused", arguments: Driver.allCases)
+    func shutdown(driver: Driver) throws {
+        for _ in 0..<4 {
+            try withLoop(driver) { loop in
+                let (group, started) = (DispatchGroup(), DispatchSemaphore(value: 0))
+                let (ran, accepted, refused, ended) = (Tally(), Tally(), Tally(), Tally())
+                loop.core.hold()
+                for _ in 0..<Self.threads {
+                    startThread(of: group) {
+                        for job in 0... {
+                            let promise = loop.makeRemotePromise(of: Int.self)
+                            let isAccepted = loop.execute {
+                                ran.add()
+                                promise.future.whenComplete { _ in ended.add() }
+                            }
+                            promise.succeed(1)
+                            if job == 10 { started.signal() }
+                            if isAccepted { accepted.add() } else { break }
+                            // Not much faster than the loop, which has to run them all.
+                            while accepted.sum - ran.sum > 10_000 { sched_yield() }
+                        }
+                        refused.add()
+                    }
+                }
+                startThread(of: group) {
+                    for _ in 0..<Self.threads { started.wait() }
+                    loop.stop()
+                }
+                try loop.run()
+                loop.core.letGo()
+                loop.shutdown()
+                group.wait()
+                #expect(refused.sum == Self.threads)
+                #expect(ran.sum == accepted.sum)
+                #expect(ended.sum == accepted.sum)
+            }
+        }
+    }
+
+    @Test("remote closures of many threads and a shutdown end each future once", arguments: Driver.allCases)
+    func shutdownOfJobs(driver: Driver) throws {
+        for _ in 0..<10 {
+            try withLoop(driver) { loop in
+                let context = try RemoteContext.limited(maxConcurrent: 4, on: .default)
+                let (ran, succeeded, ended) = (Tally(), Tally(), Tally())
+                for _ in 0..<200 {
+                    context.execute(on: loop) { ran.add() }.whenComplete { result in
+                        if case .success = result { succeeded.add() }
+                        ended.add()
+                    }
+                }
+                try settle(loop)
+                loop.shutdown()
+                #expect(ended.sum == 200)
+                // The slots come back without the loop.
+                try withLoop(driver) { other in
+                    try expect(context.barrier.execute(on: other) { 1 }, succeedsWith: 1)
+                }
+                #expect(succeeded.sum <= ran.sum)
+            }
+        }
+    }
+}
+
+/// Which jobs have run. On the loop's thread only.
+private final class Log: @unchecked Sendable {
+    private var next: [Int]
+    private(set) var count = 0
+    private(set) var isInOrder = true
+
+    init(_ threads: Int) { next = Array(repeating: 0, count: threads) }
+
+    func ran(_ job: Int, of thread: Int) {
+        if next[thread] != job { isInOrder = false }
+        next[thread] += 1
+        count += 1
+    }
+}

@@ -1,0 +1,266 @@
+import Futures
+import Testing
+
+struct PromiseCompletionTests {
+    private typealias Completer = (name: String, complete: (Promise<Int>) -> Bool, outcome: String)
+
+    private func completers(_ loop: EventLoop) -> [Completer] {
+        [
+            ("succeed", { $0.succeed(1) }, "1"),
+            ("fail", { $0.fail(Failure(2)) }, "failed: Failure(code: 2)"),
+            ("fail with a text", { $0.fail("no") }, "failed: no"),
+            ("cancel", { $0.cancel() }, "cancelled"),
+            ("a result", { $0.complete(.success(3)) }, "3"),
+            ("a completion", { $0.complete(FutureCompletion.cancelled) }, "cancelled"),
+            ("a future", { $0.complete(using: loop.succeeded(4)) }, "4"),
+            ("a failed future", { $0.complete(loop.failed(Failure(5))) }, "failed: Failure(code: 5)"),
+            ("a block", { $0.completeIfPending { 6 } }, "6"),
+            (
+                "a block that throws", { $0.completeIfPending { throw Failure(7) } },
+                "failed: Failure(code: 7)"
+            ),
+            (
+                "a block that returns a future", { $0.completeIfPending { loop.succeeded(8) } }, "8"
+            ),
+        ]
+    }
+
+    @Test("of any two completions the first wins and the second says false", arguments: Driver.allCases)
+    func matrix(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            loop.onUnhandledFailure = { #expect($0 as? Failure == Failure(5)) }
+            for first in completers(loop) {
+                for second in completers(loop) {
+                    let promise = loop.makePromise(of: Int.self)
+                    let seen = Record()
+                    promise.future.whenComplete { seen.add($0) }
+                    #expect(first.complete(promise), "\(first.name)")
+                    #expect(!second.complete(promise), "\(second.name) after \(first.name)")
+                    try settle(loop)
+                    #expect(seen.entries == [first.outcome], "\(first.name) before \(second.name)")
+                }
+            }
+        }
+    }
+
+    @Test("a promise that waits for a future is taken for all completions", arguments: Driver.allCases)
+    func lockedIn(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            loop.onUnhandledFailure = { #expect($0 as? Failure == Failure(5)) }
+            for completer in completers(loop) {
+                let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+                #expect(promise.complete(other))
+                #expect(!completer.complete(promise), "\(completer.name)")
+                other.succeed(9)
+                #expect(promise.future.result?.value == 9, "\(completer.name)")
+            }
+        }
+    }
+
+    @Test("exactly one of the two blocks runs, at once", arguments: Driver.allCases)
+    func blocks(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promise = loop.makePromise(of: Int.self)
+            func complete(_ value: Int) -> Bool {
+                promise.completeIfPending {
+                    seen.add("block \(value)")
+                    return value
+                } else: {
+                    seen.add("else \(value)")
+                }
+            }
+            #expect(complete(1))
+            #expect(!complete(2))
+            #expect(seen.entries == ["block 1", "else 2"])
+            try expect(promise.future, succeedsWith: 1)
+        }
+    }
+
+    @Test("a block may complete its promise itself, and then that counts", arguments: Driver.allCases)
+    func reentrant(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            let won = promise.completeIfPending {
+                promise.succeed(1)
+                return 2
+            } else: {
+                Issue.record("the block has run")
+            }
+            #expect(!won)
+            try expect(promise.future, succeedsWith: 1)
+        }
+    }
+
+    @Test(
+        "a promise is cancelled or failed after a while, if it is still pending", arguments: Driver.allCases)
+    func deadlines(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            func promise(_ set: (Promise<Int>) -> Void) -> Promise<Int> {
+                let promise = loop.makePromise(of: Int.self)
+                set(promise)
+                return promise
+            }
+            let cancelled = promise { $0.cancel(after: .ticks(1)) }
+            let failed = promise { $0.fail(after: .ticks(1), with: Failure(1)) }
+            let timedOut = promise { $0.fail(after: .ticks(1)) }
+            expectCancelled(cancelled.future)
+            expect(failed.future, failsWith: Failure(1))
+            expect(timedOut.future, failsWith: FutureError.timedOut(after: .ticks(1)))
+            withExtendedLifetime((cancelled, failed, timedOut)) {}
+            let both = promise {
+                $0.fail(after: .ticks(2), with: Failure(2))
+                $0.cancel(after: .ticks(1))
+            }
+            expectCancelled(both.future)
+            #expect(loop.statistics.timers == 0)
+            #expect(!both.succeed(1))
+        }
+    }
+
+    @Test("the timers of a promise end with it, however that is", arguments: Driver.allCases)
+    func timersEnd(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            func ended(by end: (inout Promise<Int>?) -> Void) -> String {
+                var promise: Promise<Int>? = loop.makePromise(of: Int.self, file: "here", line: 1)
+                promise?.cancel(after: .seconds(100))
+                promise?.fail(after: .seconds(50), with: Failure(1))
+                #expect(loop.statistics.timers == 2)
+                let future = promise!.future
+                end(&promise)
+                #expect(loop.statistics.timers == 0)
+                withExtendedLifetime(promise) {}
+                return "\(future.ignoreFailure())"
+            }
+            #expect(ended { $0?.succeed(2) } == "Future(success: 2)")
+            #expect(ended { $0?.fail(Failure(3)) } == "Future(failure: Failure(code: 3))")
+            #expect(ended { $0?.future.cancel() } == "Future(cancelled)")
+            #expect(ended { $0 = nil }.contains("here:1"))
+            let other = loop.makePromise(of: Int.self)
+            #expect(ended { $0?.complete(using: other.future) } == "Future(pending)")
+            other.succeed(4)
+        }
+    }
+
+    @Test("a timer of a promise that a flatMap waits for ends with the flatMap", arguments: Driver.allCases)
+    func timersOfLinked(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let inner = loop.makePromise(of: Int.self)
+            let outer = loop.succeeded(1).flatMap { _ in inner.future }
+            try settle(loop)
+            inner.cancel(after: .ticks(1))
+            expectCancelled(outer)
+            let second = loop.makePromise(of: Int.self)
+            let other = loop.succeeded(1).flatMap { _ in second.future }
+            try settle(loop)
+            second.fail(after: .seconds(100))
+            second.succeed(2)
+            #expect(loop.statistics.timers == 0)
+            try expect(other, succeedsWith: 2)
+        }
+    }
+
+    @Test("a negative time fails the promise", arguments: Driver.allCases)
+    func negative(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            promise.cancel(after: .seconds(-1))
+            let text = "a delay of -1.0 seconds is negative; give zero or more"
+            expect(promise.future, failsWith: FutureError.invalidArgument(text))
+            withExtendedLifetime(promise) {}
+        }
+    }
+
+    @Test(
+        "a promise takes the first of several futures, and stays open meanwhile", arguments: Driver.allCases)
+    func firstOf(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (promise, open) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            let (slow, fast) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            promise.complete(withFirstOf: [slow.future, fast.future])
+            fast.fail(Failure(1))
+            expect(promise.future, failsWith: Failure(1))
+            #expect(slow.future.isCancelled)
+
+            let kept = loop.makePromise(of: Int.self)
+            open.complete(withFirstOf: [kept.future], cancelRemaining: false)
+            #expect(open.succeed(2))
+            #expect(!kept.future.isCompleted)
+            kept.succeed(3)
+            try expect(open.future, succeedsWith: 2)
+
+            let left = loop.makePromise(of: Int.self)
+            func waitForLeft() -> Future<Int> {
+                let dropped = loop.makePromise(of: Int.self)
+                dropped.complete(withFirstOf: [left.future])
+                return dropped.future
+            }
+            let future = waitForLeft()
+            left.succeed(4)
+            try expect(future, succeedsWith: 4)
+
+            let none = loop.makePromise(of: Int.self)
+            none.complete(withFirstOf: [])
+            let text = "race was given no futures; give it at least one"
+            expect(none.future, failsWith: FutureError.invalidArgument(text))
+            withExtendedLifetime((promise, none)) {}
+        }
+    }
+
+    @Test(
+        "a future cascades its outcome, or one side of it, to a promise or to none",
+        arguments: Driver.allCases)
+    func cascade(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            func outcomes(_ future: Future<Int>) throws -> [String] {
+                let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+                future.cascade(to: promises[0])
+                future.cascadeSuccess(to: promises[1])
+                future.cascadeFailure(to: promises[2])
+                future.cascade(to: nil)
+                future.cascadeSuccess(to: nil)
+                future.cascadeFailure(to: nil as Promise<String>?)
+                try settle(loop)
+                return promises.map { promise in
+                    defer { promise.cancel() }
+                    return "\(promise.future.ignoreFailure())"
+                }
+            }
+            let (value, pending) = ("Future(success: 1)", "Future(pending)")
+            try #expect(outcomes(loop.succeeded(1)) == [value, value, pending])
+            let failure = "Future(failure: Failure(code: 2))"
+            try #expect(outcomes(loop.failed(Failure(2))) == [failure, pending, failure])
+            let cancelled = "Future(cancelled)"
+            try #expect(outcomes(loop.failed(CancellationError())) == [cancelled, pending, cancelled])
+        }
+    }
+
+    @Test("a promise that may be missing is set, or passes its outcome on", arguments: Driver.allCases)
+    func setOrCascade(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (first, second) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            var promise: Promise<Int>?
+            promise.setOrCascade(to: nil)
+            #expect(promise == nil)
+            promise.setOrCascade(to: first)
+            #expect(promise === first)
+            promise.setOrCascade(to: second)
+            #expect(promise === first)
+            first.succeed(1)
+            #expect(second.future.result?.value == 1)
+        }
+    }
+
+    @Test("the deadlines of a promise say nothing once it waits for a future", arguments: Driver.allCases)
+    func deadlinesOfLockedIn(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
+            promise.cancel(after: .seconds(100))
+            promise.fail(after: .seconds(50), with: Failure(1))
+            promise.complete(using: other.future)
+            try settle(loop)
+            #expect(other.succeed(2))
+            try expect(promise.future, succeedsWith: 2)
+        }
+    }
+}

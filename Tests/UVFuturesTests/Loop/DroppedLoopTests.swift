@@ -1,0 +1,118 @@
+import CLibUV
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Futures
+@testable import UVFutures
+
+/// What the system keeps of a loop that a program lets go of without `shutdown()`.
+struct DroppedLoopTests {
+    @Test("fifty loops with a server, a connection and a timer each leave no descriptor and no port open")
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            try EventLoop().shutdown()
+            let before = openDescriptors()
+            var ports: [Int] = []
+            for _ in 0..<50 { ports.append(try useAndDropLoop()) }
+            #expect(openDescriptors().isSubset(of: before))
+            try withLoop { loop in
+                for port in ports {
+                    let connection = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
+                    #expect((loop.failure(of: connection) as? UVError)?.code == .connectionRefused)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "all that the system gave a loop is given back when a program lets go of that",
+        arguments: Opened.allCases)
+    func eachKind(opened: Opened) async {
+        await #expect(processExitsWith: .success) { [opened] in
+            try EventLoop().shutdown()
+            // What is watched is not the loop's.
+            var pipe: [CInt] = [0, 0]
+            #expect(unsafe Glibc.pipe(&pipe) == 0)
+            let before = openDescriptors()
+            weak var core: LoopCore?
+            var failures = 0
+            do {
+                let loop = try EventLoop()
+                core = loop.core
+                let end = try opened.open(on: loop, watching: pipe[0])
+                end.whenFailure { _ in failures += 1 }
+                // What handles do first they do in a turn.
+                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            }
+            #expect(failures == 1)
+            #expect(core == nil)
+            #expect(openDescriptors().isSubset(of: before))
+        }
+    }
+
+    /// What keeps something of the system's open.
+    enum Opened: String, CaseIterable, Codable {
+        case listener, unixListener, connecting, watch, signal, body, resolving, stream
+
+        /// Returns what fails when the loop ends.
+        func open(on loop: EventLoop, watching descriptor: CInt) throws -> Future<Void> {
+            switch self {
+            case .listener:
+                return try TCPListener(host: "127.0.0.1", port: 0, on: loop).accept().map { _ in }
+            case .unixListener:
+                let path = "/tmp/dropped-\(getpid())-\(UInt32.random(in: 0...(.max)))"
+                return try UnixListener(path: path, on: loop).accept().map { _ in }
+            case .connecting:
+                let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+                let address = listener.localAddress
+                return TCPConnection.connect(host: address.host, port: address.port, on: loop)
+                    .flatMap { $0.forEachChunk { _ in } }
+            case .watch:
+                return try loop.watch(descriptor: descriptor).next(.readable).map { _ in }
+            case .signal:
+                return loop.signal(.user2).map { _ in }
+            case .body:
+                return Future(on: loop) { [core = loop.core] in
+                    let listener = try TCPListener(host: "127.0.0.1", port: 0, on: core)
+                    _ = try await listener.accept().value
+                }
+            case .resolving:
+                return SystemResolver.shared.resolve("localhost", port: 1, on: loop)
+                    .flatMap { [core = loop.core] _ in core.never(of: Void.self) }
+            case .stream:
+                let (first, second) = try loop.connectedPair()
+                second.write(Data([1]))
+                return first.forEachChunk { [core = loop.core] _ in core.never(of: Void.self) }
+            }
+        }
+    }
+
+    @Test("an attached loop that a program lets go of stays as it is: the host decides")
+    func attached() throws {
+        let host = HostLoop()
+        var seen = 0
+        var loop = Optional(try host.attach())
+        let handle = loop!.core
+        loop!.sleep(for: .milliseconds(1)).whenSuccess { seen += 1 }
+        loop = nil
+        host.run()
+        #expect(seen == 1)
+        try host.run(until: handle.detach())
+        #expect(host.close() == 0)
+    }
+}
+
+/// A program's part that forgets `shutdown()`. Returns the port on which it has listened.
+private func useAndDropLoop() throws -> Int {
+    let loop = try EventLoop()
+    // Of the client, that it is dropped unclosed.
+    loop.onUnhandledFailure = { _ in }
+    let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+    let client = try loop.connect(to: server.localAddress)
+    client.write(Data([1]))
+    #expect(try loop.run(until: client.read()) == Data([1]))
+    loop.sleep(for: .seconds(1000)).whenFailure { #expect($0 as? FutureError == .shutDown) }
+    return server.localAddress.port
+}

@@ -1,0 +1,343 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+struct DrainTests {
+    @Test("what waits for nothing is half-closed, what is in hand is finished first")
+    func finishes() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
+            let idle = try loop.connect(to: server.localAddress)
+            let inTheMiddle = try loop.connect(to: server.localAddress)
+            for client in [idle, inTheMiddle] { #expect(try loop.ask(client, "a") == "a") }
+            inTheMiddle.write("half a ")
+            try loop.run(for: .milliseconds(10))
+
+            let drained = server.drain(within: .seconds(60))
+            #expect(try loop.run(until: idle.read()).isEmpty)
+            #expect(server.statistics.draining == 2)
+            let rest = inTheMiddle.readLine()
+            try loop.run(for: .milliseconds(10))
+            #expect(!rest.isCompleted)
+            inTheMiddle.write("line\n")
+            #expect(try loop.run(until: rest) == Data("half a line".utf8))
+            #expect(try loop.run(until: inTheMiddle.read()).isEmpty)
+            #expect(!drained.isCompleted)
+            loop.closeAll(idle, inTheMiddle)
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 2, aborted: 0))
+            #expect(server.statistics.draining == 0)
+        }
+    }
+
+    @Test(
+        "a message in parts is finished, though nothing of it is left unread in between",
+        arguments: [true, false])
+    func parts(byChunks: Bool) throws {
+        try withLoop { loop in
+            var sizes: [Int] = []
+            func handle(_ connection: TCPConnection) -> Future<Void> {
+                if byChunks {
+                    return connection.forEachChunk { chunk in
+                        sizes.append(chunk.count)
+                        return sizes.count == 2 ? connection.write("got it\n") : loop.succeeded()
+                    }
+                }
+                return connection.readLine().flatMap { line in
+                    sizes.append(line!.count + 1)
+                    return connection.read(exactly: 5)
+                }
+                .flatMap { body in
+                    sizes.append(body!.count)
+                    return connection.write("got it\n").flatMap { connection.read() }
+                }
+                .map { #expect($0.isEmpty) }
+            }
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, handle)
+            let client = try loop.connect(to: server.localAddress)
+            client.write("head\n")
+            try loop.runUntil { !sizes.isEmpty }
+            let drained = server.drain(within: .seconds(60))
+            let answer = client.readToEnd(limit: 100)
+            try loop.run(for: .milliseconds(10))
+            #expect(!answer.isCompleted)
+            client.write("body\n")
+            #expect(try loop.run(until: answer) == Data("got it\n".utf8))
+            #expect(sizes == [5, 5])
+            loop.closeAll(client)
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 1, aborted: 0))
+        }
+    }
+
+    @Test("what waits in the backlog is served before the sockets are closed", arguments: [nil, 4])
+    func backlog(limit: Int?) throws {
+        try withLoop { loop in
+            let server = TCPServer(on: loop, answerLines)
+            try server.setAcceptLimits(AcceptLimits(maxConnections: limit))
+            let ports = try (0..<2).map { _ in try server.listen(host: "127.0.0.1", port: 0).port }
+            var clients = (0..<100).map { PlainSocket.connected(to: ports[$0 % 2]) }
+            for client in clients { #expect(client.send(Array("hello\n".utf8))) }
+            let drained = server.drain(within: .seconds(60))
+            while !clients.isEmpty {
+                var answered: Int?
+                try loop.runUntil {
+                    answered = clients.firstIndex { $0.receive() == Array("hello\n".utf8) }
+                    return answered != nil
+                }
+                let client = clients.remove(at: answered!)
+                try loop.runUntil { client.receive() == [] }
+            }
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 100, aborted: 0))
+            for port in ports {
+                let late = loop.failure(of: TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
+                #expect((late as? UVError)?.code == .connectionRefused)
+            }
+        }
+    }
+
+    @Test("the sockets are closed too when as many wait as are taken in one turn", arguments: [1, 2])
+    func wholeShares(shares: Int) throws {
+        try withLoop { loop in
+            let server = TCPServer(on: loop, answerLines)
+            try server.setAcceptLimits(AcceptLimits(perTurn: 4))
+            let port = try server.listen(host: "127.0.0.1", port: 0).port
+            let clients = (0..<shares * 4).map { _ in PlainSocket.connected(to: port) }
+            let drained = server.drain(within: .seconds(600))
+            for client in clients { client.shutdown() }
+            try loop.runUntil { drained.isCompleted }
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: clients.count, aborted: 0))
+        }
+    }
+
+    @Test("at the deadline what is open is aborted, and what still waits is reset")
+    func deadline() throws {
+        try withLoop { loop in
+            let promise = loop.makePromise(of: Void.self)
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, accepting: AcceptLimits(maxConnections: 1), on: loop
+            ) { _ in promise.future }
+            server.onConnectionError = { Issue.record($0) }
+            let client = try loop.connect(to: server.localAddress)
+            let waiting = PlainSocket.connected(to: server.localAddress.port)
+            try loop.runUntil { server.statistics.pauses == 1 }
+            let start = loop.now
+            let drained = server.drain(within: .milliseconds(30))
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 0, aborted: 1))
+            #expect(start.duration(to: loop.now) >= .milliseconds(30))
+            #expect((loop.failure(of: client.read()) as? UVError)?.code == .connectionReset)
+            #expect(waiting.receive() == [])
+            promise.succeed()
+        }
+    }
+
+    @Test("a peer that has sent nothing yet has until half of the deadline")
+    func fresh() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
+            let (silent, late) = (
+                try loop.connect(to: server.localAddress), try loop.connect(to: server.localAddress)
+            )
+            try loop.runUntil { server.activeConnections == 2 }
+            let start = loop.now
+            let drained = server.drain(within: .seconds(4))
+            let end = silent.read()
+            #expect(try loop.ask(late, "first") == "first")
+            #expect(try loop.run(until: late.read()).isEmpty)
+            #expect(!end.isCompleted)
+            #expect(try loop.run(until: end).isEmpty)
+            #expect(start.duration(to: loop.now) >= .seconds(2))
+            loop.closeAll(silent, late)
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 2, aborted: 0))
+        }
+    }
+
+    @Test("a handler hears that it is to end, and may do so by itself")
+    func draining() throws {
+        try withLoop { loop in
+            var heard: [Result<Void, any Error>] = []
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.endsWhenIdle = false
+                connection.draining.whenComplete { heard.append($0) }
+                connection.draining.whenSuccess {
+                    #expect(connection.isDraining)
+                    connection.write("bye")
+                    connection.close()
+                }
+                return connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+            let (first, second) = (
+                try loop.connect(to: server.localAddress), try loop.connect(to: server.localAddress)
+            )
+            for client in [first, second] { #expect(try loop.ask(client, "a") == "a") }
+            loop.closeAll(first)
+            try loop.runUntil { heard.count == 1 }
+            #expect(throws: CancellationError.self) { try heard[0].get() }
+            let drained = server.drain(within: .seconds(60))
+            #expect(try loop.run(until: second.readToEnd(limit: 10)) == Data("bye".utf8))
+            loop.closeAll(second)
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 1, aborted: 0))
+            #expect(heard.count == 2)
+            try heard[1].get()
+        }
+    }
+
+    @Test("what comes after the half-close is a mistake of nobody")
+    func tooLate() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+            server.onConnectionError = { Issue.record($0) }
+            let client = try loop.connect(to: server.localAddress)
+            #expect(try loop.ask(client, "a") == "a")
+            let drained = server.drain(within: .seconds(60))
+            #expect(try loop.run(until: client.read()).isEmpty)
+            client.write("too late")
+            try loop.runUntil { server.statistics.bytesReceived == 10 }
+            #expect(try loop.run(until: client.close()) == ())
+            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 1, aborted: 0))
+        }
+    }
+
+    @Test("drain can be called again, and after close; a server that has begun to end listens no more")
+    func again() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
+            let negative = loop.failure(of: server.drain(within: .seconds(-1)))
+            let text = "drain(within:) was given -1.0 seconds; give zero or more"
+            #expect(negative as? FutureError == .invalidArgument(text))
+            let client = try loop.connect(to: server.localAddress)
+            #expect(try loop.ask(client, "a") == "a")
+            let patient = server.drain(within: .seconds(60))
+            #expect(
+                throws: FutureError.invalidArgument(
+                    "the server has been closed; make another one to listen again")
+            ) {
+                try server.listen(host: "127.0.0.1", port: 0)
+            }
+            let impatient = server.drain(within: .zero)
+            #expect(try loop.run(until: patient) == ShutdownSummary(finished: 0, aborted: 1))
+            #expect(try loop.run(until: impatient) == ShutdownSummary(finished: 0, aborted: 1))
+            #expect(try loop.run(until: server.shutdown(within: .zero)).aborted == 1)
+            _ = loop.outcome(of: client.close())
+
+            let closed = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
+            closed.close()
+            #expect(try loop.run(until: closed.drain(within: .seconds(60))) == ShutdownSummary())
+            #expect(
+                try loop.run(until: TCPServer(on: loop, answerLines).drain(within: .zero))
+                    == ShutdownSummary())
+        }
+    }
+
+    @Test("after a signal under load each message that the server had begun to read is answered in full")
+    func underLoad() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let progress = Progress()
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                    let port = connection.peerAddress!.port
+                    var line: [UInt8] = []
+                    return connection.forEachChunk { chunk in
+                        line += chunk
+                        // Not what came after the half-close.
+                        if case .failure? = connection.write(Data()).result { return loop.succeeded() }
+                        progress.add(chunk.count, for: port)
+                        guard line.last == UInt8(ascii: "\n") else { return loop.succeeded() }
+                        defer { line = [] }
+                        return connection.write(line)
+                    }
+                }
+                server.onConnectionError = { Issue.record($0) }
+                let port = server.localAddress.port
+                let (started, answered, ended) = (Counter(), Counter(), Counter())
+                let clients = isSoaking ? 64 : 16
+                for number in 0..<clients {
+                    startThread {
+                        let client = PlainSocket.connected(to: port)
+                        var sent = 0
+                        var rounds = 0
+                        while true {
+                            rounds += 1
+                            if number == 0, rounds == 50 { kill(getpid(), SIGTERM) }
+                            sent += 7
+                            guard client.send(Array("hello, ".utf8)) else { break }
+                            // Until the server has it, or has ended the connection without.
+                            var isOpen = true
+                            while progress.count(for: client.port) < sent, isOpen {
+                                isOpen = client.receive() == nil
+                            }
+                            guard isOpen || progress.count(for: client.port) >= sent else { break }
+                            started.add(1)
+                            sent += 6
+                            guard client.send(Array("world\n".utf8)) else { break }
+                            guard client.receiveExactly(13) == Array("hello, world\n".utf8) else { break }
+                            answered.add(1)
+                        }
+                        return true
+                    } ended: { _ in
+                        ended.add(1)
+                    }
+                }
+                let summary = try loop.run(until: server.drain(on: .terminate, within: .seconds(60)))
+                #expect(summary == ShutdownSummary(finished: clients, aborted: 0))
+                #expect(eventually { ended.value == clients })
+                #expect(started.value == answered.value)
+                #expect(answered.value >= 49)
+            }
+        }
+    }
+
+    @Test("a second signal means now", arguments: [SIGTERM, SIGINT])
+    func secondSignal(second: CInt) async {
+        await #expect(processExitsWith: .success) { [second] in
+            try withLoop { loop in
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
+                let client = try loop.connect(to: server.localAddress)
+                let drained = server.drain(on: .terminate, .interrupt, within: .seconds(600))
+                try loop.runUntil { server.activeConnections == 1 }
+                kill(getpid(), SIGTERM)
+                try loop.runUntil { server.statistics.draining == 1 }
+                #expect(!drained.isCompleted)
+                kill(getpid(), second)
+                #expect(try loop.run(until: drained) == ShutdownSummary(finished: 0, aborted: 1))
+                _ = loop.outcome(of: client.close())
+            }
+        }
+    }
+
+    @Test("signals that nobody may have are refused, and none is caught then")
+    func refusedSignals() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
+            let child = ProcessSignal(rawValue: SIGCHLD)
+            let error = loop.failure(of: server.drain(on: .user1, child, within: .seconds(1)))
+            #expect(error as? FutureError == .invalidArgument("signal \(SIGCHLD) cannot be waited for"))
+            #expect(loop.failure(of: server.drain(on: .user1, within: .seconds(-1))) is FutureError)
+            let waiting = server.drain(on: .user1, within: .seconds(1))
+            #expect(waiting.cancel())
+            let client = try loop.connect(to: server.localAddress)
+            #expect(try loop.ask(client, "still here") == "still here")
+            loop.closeAll(client)
+            try loop.run(until: server.close())
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+}
+
+/// Sends each line back.
+private func answerLines(_ connection: TCPConnection) -> Future<Void> {
+    connection.readLine().flatMap { line -> Future<Void> in
+        guard let line else { return connection.loop.succeeded() }
+        return connection.write([line, Data("\n".utf8)]).flatMap { answerLines(connection) }
+    }
+}
+
+extension EventLoop {
+    /// What `client` answers to a line.
+    fileprivate func ask(_ client: TCPConnection, _ line: String) throws -> String? {
+        client.write(line + "\n")
+        return try run(until: client.readLine()).map { String(decoding: $0, as: UTF8.self) }
+    }
+}

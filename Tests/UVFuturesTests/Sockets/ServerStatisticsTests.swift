@@ -1,0 +1,85 @@
+import FoundationEssentials
+import Testing
+import UVFutures
+
+struct ServerStatisticsTests {
+    @Test("a server counts its connections, their bytes, and why they ended")
+    func counts() throws {
+        try withLoop { loop in
+            var limits = StreamLimits()
+            limits.idleTimeout = .seconds(1)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
+                connection in
+                connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+            var errors: [any Error] = []
+            server.onConnectionError = { errors.append($0) }
+            #expect(server.statistics.accepted == 0 && server.statistics.closes.isEmpty)
+            let (orderly, rude, idle) = (
+                try loop.connect(to: server.localAddress), try loop.connect(to: server.localAddress),
+                try loop.connect(to: server.localAddress)
+            )
+            for client in [orderly, rude] {
+                client.write("hello")
+                _ = try loop.run(until: client.read(exactly: 5))
+            }
+            #expect(server.statistics.active == 3)
+            #expect(server.statistics.bytesReceived == 10 && server.statistics.bytesSent == 10)
+            orderly.close()
+            rude.abort()
+            #expect(try loop.run(until: idle.read()).isEmpty, "closed in order")
+            loop.closeAll(idle)
+            try loop.runUntil { server.activeConnections + server.statistics.lingering == 0 }
+            let after = server.statistics
+            #expect(after.accepted == 3 && after.shed == 0 && after.active == 0 && after.draining == 0)
+            #expect(after.bytesReceived == 10 && after.bytesSent == 10)
+            #expect(after.closes == [.closed: 1, .broken(.connectionReset): 1, .timedOut(.idle): 1])
+            #expect(
+                "\(after)"
+                    == "3 connections accepted, 0 shed, 0 active, 0 draining, 0 lingering; 10 bytes received, 10 sent; "
+                    + "closed: ECONNRESET 1, closed 1, idleTimeout 1")
+            #expect(errors.count == 2)
+            server.close()
+        }
+    }
+
+    @Test("connections are aborted so many at a time that timers and I/O get their turns in between")
+    func abortedInShares() throws {
+        try withLoop { loop in
+            var aborted = 0
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, on: loop,
+                owning: { connection in connection.read().whenFailure { _ in aborted += 1 } })
+            server.onConnectionError = { _ in }
+            let clients = (0..<300).map { _ in PlainSocket.connected(to: server.localAddress.port) }
+            try loop.runUntil { server.activeConnections == clients.count }
+            var shares: [Int] = []
+            loop.observe { event in
+                guard case .turnEnded = event else { return }
+                if aborted > shares.reduce(0, +) { shares.append(aborted - shares.reduce(0, +)) }
+            }
+            #expect(try loop.run(until: server.shutdown(within: .zero)).aborted == clients.count)
+            #expect(shares == [256, 44])
+            #expect(server.statistics.closes == [.aborted: clients.count])
+            loop.observe(nil)
+        }
+    }
+
+    @Test("connections that are aborted at the end of the grace are counted as such")
+    func aborted() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.forEachChunk { _ in }
+            }
+            let client = try loop.connect(to: server.localAddress)
+            client.write("x")
+            while server.statistics.bytesReceived == 0 {
+                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            }
+            let end = server.shutdown(within: .milliseconds(20))
+            _ = try loop.run(until: end)
+            #expect(server.statistics.closes == [.aborted: 1])
+            client.abort()
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import FoundationEssentials
+import Testing
+import UVFutures
+
+struct TCPServerTests {
+    @Test("a server gives back what its handler writes")
+    func echoes() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let client = try loop.connect(to: server.localAddress)
+            client.write("hello")
+            client.shutdownWrite()
+            #expect(try loop.run(until: client.readToEnd(limit: 100)) == Data("hello".utf8))
+            loop.closeAll(client)
+            #expect(server.activeConnections == 0)
+            server.close()
+        }
+    }
+
+    @Test("when the handler's future completes, the connection is closed, after what was written")
+    func closesWhenHandled() throws {
+        try withLoop { loop in
+            let answer = pattern(3_000_000)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.write(answer)
+                return loop.succeeded("done")
+            }
+            let client = try loop.connect(to: server.localAddress)
+            #expect(try loop.run(until: client.readToEnd(limit: 5_000_000)) == answer)
+            loop.closeAll(client)
+            server.close()
+        }
+    }
+
+    @Test("until the handler's future completes, the connection stays open")
+    func staysOpen() throws {
+        try withLoop { loop in
+            let promise = loop.makePromise(of: Void.self)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in promise.future }
+            let client = try loop.connect(to: server.localAddress)
+            let read = client.read()
+            try loop.run(until: loop.sleep(for: .milliseconds(5)))
+            #expect(!read.isCompleted)
+            #expect(server.activeConnections == 1)
+            promise.succeed()
+            #expect(try loop.run(until: read).isEmpty)
+            loop.closeAll(client)
+            server.close()
+        }
+    }
+
+    @Test("a handler that fails has its connection aborted, and is reported once", arguments: [true, false])
+    func reportsFailure(byThrowing: Bool) throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                if byThrowing { throw Mistake() }
+                return connection.read().map { _ in throw Mistake() }
+            }
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = PlainSocket.connected(to: server.localAddress.port)
+            #expect(client.send([1]))
+            while reported.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
+            #expect(reported.first is Mistake)
+            try loop.run(until: server.shutdown(within: .seconds(60)).map { _ in })
+            #expect(reported.count == 1)
+            #expect(!client.send([1]))
+        }
+    }
+
+    @Test("without onConnectionError, the loop hears of it")
+    func unhandled() throws {
+        try withLoop { loop in
+            var unhandled: [any Error] = []
+            loop.onUnhandledFailure = { unhandled.append($0) }
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, on: loop, owning: { _ in throw Mistake() })
+            let client = PlainSocket.connected(to: server.localAddress.port)
+            while unhandled.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
+            try loop.run(until: server.shutdown(within: .seconds(60)).map { _ in })
+            #expect(unhandled.count == 1)
+            #expect(unhandled.first is Mistake)
+            #expect(!client.send([1]))
+        }
+    }
+
+    @Test("a reset reaches the handler's future, and is reported from there, once")
+    func reset() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = try loop.connect(to: server.localAddress)
+            client.write("x")
+            _ = try loop.run(until: client.read())
+            client.abort()
+            try loop.run(until: server.shutdown(within: .seconds(5)).map { _ in })
+            #expect(reported.count == 1)
+            #expect((reported.first as? UVError)?.code == .connectionReset)
+        }
+    }
+
+    @Test("what cannot be sent in time after the handler has succeeded is reported, once")
+    func reportsUnsent() throws {
+        try withLoop { loop in
+            var limits = StreamLimits()
+            limits.closeTimeout = .milliseconds(10)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
+                connection in
+                connection.write(pattern(32_000_000))
+                return loop.succeeded()
+            }
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = PlainSocket.connected(to: server.localAddress.port)
+            try loop.runUntil { !reported.isEmpty }
+            try loop.run(until: server.shutdown(within: .seconds(5)).map { _ in })
+            #expect(reported.count == 1)
+            guard case StreamError.flushTimedOut? = reported.first else {
+                Issue.record("\(reported)")
+                return
+            }
+            withExtendedLifetime(client) {}
+        }
+    }
+
+    @Test("what broke the connection of a handler that succeeds nevertheless is reported, once")
+    func reportsBreakage() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                connection.closed.recover { _ in }
+            }
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = try loop.connect(to: server.localAddress)
+            try loop.runUntil { server.activeConnections == 1 }
+            client.abort()
+            try loop.run(until: server.shutdown(within: .seconds(5)).map { _ in })
+            #expect(reported.count == 1)
+            #expect((reported.first as? UVError)?.code == .connectionReset)
+        }
+    }
+
+    @Test("a cancelled handler has its connection aborted, and nothing is reported")
+    func cancelledHandler() throws {
+        try withLoop { loop in
+            let promise = loop.makePromise(of: Void.self)
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in promise.future }
+            server.onConnectionError = { Issue.record($0) }
+            let client = try loop.connect(to: server.localAddress)
+            let read = client.read()
+            try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            promise.cancel()
+            #expect((loop.failure(of: read) as? UVError)?.code == .connectionReset)
+            server.close()
+        }
+    }
+
+    @Test("a handler without a result owns the connection until it closes it")
+    func ownsConnection() throws {
+        try withLoop { loop in
+            var finish: (() -> Void)?
+            let owning = { (connection: TCPConnection) in
+                finish = { [unowned connection] in
+                    connection.write("bye")
+                    connection.close()
+                }
+            }
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: owning)
+            let client = try loop.connect(to: server.localAddress)
+            let everything = client.readToEnd(limit: 10)
+            try loop.run(until: loop.sleep(for: .milliseconds(5)))
+            #expect(server.activeConnections == 1)
+            finish?()
+            #expect(try loop.run(until: everything) == Data("bye".utf8))
+            loop.closeAll(client)
+            #expect(server.activeConnections == 0)
+            server.close()
+        }
+    }
+
+    @Test("a server serves on though nobody holds it")
+    func nobodyHoldsIt() throws {
+        try withLoop { loop in
+            let address = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo).localAddress
+            for _ in 0..<3 {
+                let client = try loop.connect(to: address)
+                client.write("hello")
+                #expect(try loop.run(until: client.read(exactly: 5)) == Data("hello".utf8))
+                loop.closeAll(client)
+            }
+        }
+    }
+
+    @Test("close stops accepting, and lets connections go on")
+    func closing() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let client = try loop.connect(to: server.localAddress)
+            client.write("a")
+            _ = try loop.run(until: client.read())
+            try loop.run(until: server.close())
+            try loop.run(until: server.close())
+            let (host, port) = (server.localAddress.host, server.localAddress.port)
+            let refused = loop.failure(of: TCPConnection.connect(host: host, port: port, on: loop))
+            #expect((refused as? UVError)?.code == .connectionRefused)
+            client.write("b")
+            #expect(try loop.run(until: client.read()) == Data("b".utf8))
+            loop.closeAll(client)
+            try loop.run()
+        }
+    }
+
+    @Test("shutdown waits for connections, and aborts those that last beyond the grace")
+    func shutsDown() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            server.onConnectionError = { Issue.record($0) }
+            let clients = try (0..<5).map { _ in try loop.connect(to: server.localAddress) }
+            for client in clients {
+                client.write("x")
+                _ = try loop.run(until: client.read())
+            }
+            let start = loop.now
+            let summary = server.shutdown(within: .milliseconds(30))
+            for client in clients.prefix(2) { client.close() }
+            let result = try loop.run(until: summary)
+            #expect(start.duration(to: loop.now) >= .milliseconds(30))
+            #expect(result.finished == 2)
+            #expect(result.aborted == 3)
+            for client in clients.dropFirst(2) { #expect(loop.failure(of: client.read()) is UVError) }
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+
+    @Test("shutdown without connections does not wait, and a second one may be more impatient")
+    func shutsDownTwice() throws {
+        try withLoop { loop in
+            let idle = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            #expect(try loop.run(until: idle.shutdown(within: .seconds(60))).finished == 0)
+            #expect(try loop.run(until: idle.shutdown(within: .seconds(60))).finished == 0)
+
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let client = try loop.connect(to: server.localAddress)
+            client.write("x")
+            _ = try loop.run(until: client.read())
+            let patient = server.shutdown(within: .seconds(60))
+            let impatient = server.shutdown(within: .zero)
+            #expect(try loop.run(until: patient).aborted == 1)
+            #expect(try loop.run(until: impatient).aborted == 1)
+            #expect(loop.failure(of: client.read()) is UVError)
+            try loop.run()
+            #expect(loop.statistics.timers == 0)
+        }
+    }
+
+    @Test("a negative grace is refused, and stops nothing")
+    func negativeGrace() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let text = "shutdown(within:) was given -1.0 seconds; give zero or more"
+            #expect(
+                loop.failure(of: server.shutdown(within: .seconds(-1))) as? FutureError
+                    == .invalidArgument(text))
+            let client = try loop.connect(to: server.localAddress)
+            loop.closeAll(client)
+            server.close()
+        }
+    }
+}
+
+private struct Mistake: Error {}
