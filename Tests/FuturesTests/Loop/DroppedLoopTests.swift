@@ -92,6 +92,7 @@ struct DroppedLoopTests {
             ("queue", { FutureQueue(on: $0) }), ("channel", { FutureChannel<Int>(capacity: 1, on: $0) }),
             ("cache", { FutureCache<Int, Int>(on: $0) }), ("flight", { SingleFlight<Int>(on: $0) }),
             ("flights", { KeyedSingleFlight<Int, Int>(on: $0) }),
+            ("sequence", { $0.ticks(every: .seconds(1)) }),
             ("ticks", { $0.ticks(every: .seconds(1)).makeAsyncIterator() }),
             ("completions", { Future.inCompletionOrder([$0.sleep(for: .seconds(1))]).makeAsyncIterator() }),
             (
