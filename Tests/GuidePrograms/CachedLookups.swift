@@ -39,7 +39,7 @@ print("expired:", try loop.run(until: expired), "fetches:", directory.fetches)
 directory.isUp = false
 let failures = Future.allSettled([directory.age(of: "bob"), directory.age(of: "bob")])
 for result in try loop.run(until: failures) {
-    print("down:", result.error ?? "no error")
+    if case .failure(let error) = result { print("down:", error) }
 }
 print("fetches:", directory.fetches)
 
