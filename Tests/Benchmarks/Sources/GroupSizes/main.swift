@@ -30,7 +30,9 @@ struct Groups {
             "traverse": { try succeed { futures in loop.traverse(0..<size) { futures[$0] } } },
             "traverse-fails": { try fail([size / 2]) { futures in loop.traverse(0..<size) { futures[$0] } } },
             "traverse-cancelled": { try cancel { futures in loop.traverse(0..<size) { futures[$0] } } },
-            "traverse-limit": { try loop.run(until: loop.traverse(0..<size, maxConcurrent: 10, work).map { _ in }) },
+            "traverse-limit": {
+                try loop.run(until: loop.traverse(0..<size, maxConcurrent: 10, work).map { _ in })
+            },
             "forEach": { try loop.run(until: loop.forEach(0..<size, work)) },
             "inCompletionOrder": { try succeed { drain(Future.inCompletionOrder($0)) } },
             "mapFuture": { try loop.run(until: drain(numbers.mapFuture(maxConcurrent: 10, work))) },
