@@ -65,6 +65,7 @@ check:
 	$(NEEDS) git python3 strace
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 	Tests/Checks/rooms.sh
+	Tests/Checks/walks.sh
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find
