@@ -13,6 +13,7 @@
 # hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each
 # guard         holds allocations and instructions per operation, and groups to time in proportion to their size
+# api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
 # docs          the documentation of every module, into .build-docs
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
 # clean         removes everything that was built
@@ -34,7 +35,7 @@ UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
 .PHONY: help deps build test test-release run check sanitize repeat test-newest soak
-.PHONY: examples hosts bench bench-quick guard docs mutants clean
+.PHONY: examples hosts bench bench-quick guard api docs mutants clean
 
 help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
@@ -71,6 +72,7 @@ check:
 	Tests/Mutants/run.sh --find
 	Tests/Benchmarks/Runner/check.py
 	swift build --build-tests $(STRICT)
+	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 17
@@ -130,6 +132,11 @@ guard:
 	$(NEEDS) git valgrind binutils
 	Tests/Benchmarks/guard.sh
 	Tests/Benchmarks/scaling.sh
+
+api:
+	$(NEEDS) python3
+	swift build --build-tests $(STRICT)
+	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules --write
 
 docs:
 	$(NEEDS)
