@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the public surface of the library, one declaration a line, from the compiler's symbol graphs.
 
-usage: api.sh MODULES          compares it with api.txt, and holds the counts in there
+usage: api.sh MODULES          compares it with api.txt, and its names with the page of what there is
        api.sh MODULES --write  writes api.txt"""
 import collections
 import json
@@ -46,6 +46,14 @@ for graph in graphs:
         path = symbol["pathComponents"]
         if len(path) == 2 and path[0] in ("Future", "EventLoop"):
             members[path[0]] += 1
+names = set()
+for graph in graphs:
+    for symbol in graph["symbols"]:
+        path = symbol["pathComponents"]
+        if len(path) == 2 and path[0] in ("Future", "EventLoop", "Promise", "ByteStream"):
+            names.add(path[1].split("(")[0])
+page = pathlib.Path("Sources/UVFutures/Documentation.docc/WhatThereIs.md").read_text()
+missing = sorted(name for name in names if f"`{name}`" not in page)
 surface = "\n".join(sorted(lines)) + "\n"
 counts = {"types at the top level": len(types), "members of Future": members["Future"],
           "members of EventLoop": members["EventLoop"]}
@@ -61,5 +69,7 @@ for line in gone:
     print(f"- {line}", file=sys.stderr)
 for line in came:
     print(f"+ {line}", file=sys.stderr)
+if missing:
+    sys.exit(f"the page WhatThereIs has no line for {', '.join(missing)}")
 if gone or came:
     sys.exit("the public surface is not that of Tests/Checks/api.txt: write it by make api, and say why in the commit")
