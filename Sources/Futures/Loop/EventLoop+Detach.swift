@@ -1,10 +1,10 @@
 extension EventLoop {
-    /// Ends a loop that is attached to a host's, and leaves that as it was found.
+    /// Ends a loop that is attached to a host's loop, and leaves the host's loop as it was found.
     ///
-    /// What is pending fails and handles are closed as by ``shutdown()``, but the host's loop has to run for that:
-    /// keep it running until the future completes, which it does after the last close callback, and only then
-    /// close it. Tasks behind ``Future/init(on:isolation:_:)`` are cancelled, and have ended by then; which of them do
-    /// not is said on standard error after five seconds.
+    /// Fails what is pending and closes handles as ``shutdown()`` does, but the host's loop has to run for that. Keep
+    /// it running until the future completes, after the last close callback, and only then close it. Tasks behind
+    /// ``Future/init(on:isolation:_:)`` are cancelled, and have ended by then. After five seconds standard error
+    /// lists those that do not end.
     /// May be called in a callback of the loop. The second call returns the same future.
     /// Traps on a loop that is not attached.
     public func detach() -> Future<Void> {
@@ -28,7 +28,7 @@ extension LoopCore {
         return Future(outcome)
     }
 
-    /// What is left fails; when nothing is, the driver goes.
+    /// Fails what is left, and closes the driver when nothing is.
     func goOnDetaching() {
         guard var detachment, !detachment.isClosing else { return }
         repeat { endPending(&detachment.allowance) } while hasPending
@@ -57,7 +57,7 @@ extension LoopCore {
 }
 
 extension LoopCore {
-    /// The host has closed the driver's handles itself: nothing can be called any more, so all ends now.
+    /// Ends everything now: the host has closed the driver's handles itself, so nothing can be called any more.
     package func hostHasClosed() {
         StandardError.print(
             "A host has closed the handles of an event loop that is attached to it. Call detach() first, and close "
@@ -88,6 +88,6 @@ struct Detachment {
     let outcome: Cell
     /// How many callbacks may still run.
     var allowance: Int
-    /// Nothing is left but the driver itself.
+    /// Whether nothing is left but the driver itself.
     var isClosing = false
 }

@@ -1,7 +1,7 @@
 extension EventLoop {
     /// Runs `job` on the loop, after everything that this thread gave it before. Any thread.
     ///
-    /// Keeps ``run()`` from returning until it has run. `false`, and the job is dropped, if the loop has been
+    /// Keeps ``run()`` from returning until the job has run. Drops the job and returns `false` if the loop has been
     /// shut down. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool {
@@ -10,9 +10,9 @@ extension EventLoop {
 
     /// Calls `body` later, on this thread: from the ready queue, or on another `context`.
     ///
-    /// For code on the loop's thread, so `body` captures whatever it likes. Other threads take ``execute(_:)``, and who
-    /// waits for a result ``submit(on:token:_:)``. Keeps ``run()`` from returning until `body` has run. A loop that has
-    /// been shut down releases it unrun.
+    /// Only for code on the loop's thread, so `body` captures whatever it likes. From other threads use
+    /// ``execute(_:)``. For a result use ``submit(on:token:_:)``. Keeps ``run()`` from returning until `body` has
+    /// run. A loop that has been shut down releases `body` without running it.
     public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
         withCore { core in
             core.checkThread()
@@ -24,7 +24,7 @@ extension EventLoop {
 
     /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
     ///
-    /// Cancelled as soon as `token` is; `body` is released unrun if that is before it runs.
+    /// Cancelling `token` cancels the future at once. A `body` that has not run by then is released without running.
     @inlinable
     public func submit<Value>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -48,7 +48,7 @@ extension LoopCore {
         return true
     }
 
-    /// Runs `job` now if this is the loop's thread, else as ``execute(_:)`` does. Any thread.
+    /// Runs `job` now on the loop's thread, or as ``execute(_:)`` does on another one. Any thread.
     func executeAtOnce(_ job: @escaping @Sendable () -> Void) {
         if isCaller { job() } else { execute(job) }
     }

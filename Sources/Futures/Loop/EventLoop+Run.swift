@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension EventLoop {
-    /// Runs callbacks, timers and I/O on the calling thread, which the loop then belongs to.
+    /// Runs callbacks, timers and I/O on the calling thread, which then owns the loop.
     ///
     /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the loop
     /// alive, no open handle, no submitted job, no awaiting task. Can be called again afterwards.
@@ -18,9 +18,9 @@ extension EventLoop {
 
     /// Runs the loop until `future` completes, and returns its value or throws its error.
     ///
-    /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with
-    /// ``FutureError/stopped`` after ``stop()``. Traps if `future` is of another loop, and where ``run()`` does, even if
-    /// `future` has completed.
+    /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with ``FutureError/stopped``
+    /// after ``stop()``. Traps if `future` belongs to another loop. Traps where ``run()`` does, even if `future` has
+    /// completed.
     public func run<Value>(until future: Future<Value>) throws -> Value {
         guard future.cell.pointer.isOf(core) else { Misuse.foreignFuture() }
         if core.isRunning || core.isTurning { Misuse.nestedRun("run(until:)") }
@@ -45,7 +45,8 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Makes ``run()`` return after the callback that runs now, or at once the next time if none runs. Any thread.
+    /// Makes ``run()`` return after the current callback. If none runs, the next ``run()`` returns at once. Any
+    /// thread.
     ///
     /// Traps on a loop that is attached to a host's.
     public func stop() {
@@ -58,12 +59,12 @@ extension EventLoop {
 extension LoopCore {
     fileprivate func takeStop() -> Bool { stopRequested.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Says whether somebody drives a loop that moves otherwise.
+    /// Records whether the loop is being driven, if it moves with tasks.
     func markAsDriven(_ isDriven: Bool) {
         if movesWithTasks { self.isDriven.store(isDriven, ordering: .releasing) }
     }
 
-    /// Runs `body`, which turns the driver, as a run of this loop. `call` is what its user has called for that.
+    /// Runs `body`, which turns the driver, as a run of this loop. `call` names what the user has called.
     package func enter(_ call: String, _ body: () -> Void) throws {
         checkProcess()
         guard !isShutDown else { throw FutureError.shutDown }

@@ -1,15 +1,15 @@
 extension EventLoop {
-    /// Fails what is pending, runs the callbacks of that, closes all handles, and ends the loop for good.
+    /// Ends the loop for good: fails what is pending, runs the callbacks of that, and closes all handles.
     ///
-    /// Pending promises and timers fail with ``FutureError/shutDown``, connections are aborted. Jobs that other
-    /// threads submitted before are run, later ones are refused. Callbacks registered afterwards never run; the
-    /// futures they would complete fail with ``FutureError/shutDown``. Does nothing the second time.
-    /// The tasks behind ``Future/init(on:isolation:_:)`` are cancelled and waited for, since they can go on nowhere
-    /// else: one that does not heed that keeps this from returning, and what other threads submit meanwhile is run.
-    /// After five seconds it says on standard error which they are.
-    /// Shut down after the last use of actors whose executor is the loop: a job of one that comes later traps. Traps
-    /// in a callback of this loop, on a loop that is attached to a host's, and if callbacks go on starting new work:
-    /// after 100,000 of them, and ten for each future that was alive and each job.
+    /// Pending promises and timers fail with ``FutureError/shutDown``, and connections are aborted. Jobs that other
+    /// threads submitted before still run, later ones are refused. Callbacks registered afterwards never run, and
+    /// their futures fail with ``FutureError/shutDown``. Does nothing the second time.
+    /// Cancels the tasks behind ``Future/init(on:isolation:_:)`` and waits for them, since they cannot go on anywhere
+    /// else. A task that ignores its cancellation keeps this from returning. Meanwhile what other threads submit
+    /// still runs. After five seconds standard error lists these tasks.
+    /// Shut down after the last use of actors that have the loop as their executor: a later job of such an actor
+    /// traps. Traps in a callback of this loop, on a loop that is attached to a host's, and if callbacks go on
+    /// starting new work: after 100,000 of them, and ten for each future that was alive and each job.
     ///
     /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
     public final func shutdown() {
@@ -46,7 +46,7 @@ extension LoopCore {
         failReady()
     }
 
-    /// Refuses what is new from now on. Returns how many callbacks may run until the end.
+    /// Refuses new work from now on. Returns how many callbacks may run until the end.
     func beginEnding() -> Int {
         phase = .shuttingDown
         contexts.moveAll(to: &ready)
@@ -54,7 +54,7 @@ extension LoopCore {
         return 100_000 + 10 * (liveCells + jobs.count)
     }
 
-    /// Fails what is pending and runs the callbacks of that, which may leave something pending again.
+    /// Fails what is pending and runs its callbacks, which may leave something pending again.
     func endPending(_ allowance: inout Int) {
         failTimers(FutureError.shutDown)
         failPromises(FutureError.shutDown)
@@ -65,7 +65,7 @@ extension LoopCore {
         takeJobsAtEnd()
     }
 
-    /// Turns the driver until something came, which may be a body that is back.
+    /// Turns the driver until something has come, such as the end of a body.
     private func waitForBodies() {
         noteWaitForBodies()
         isTurning = false
@@ -74,13 +74,13 @@ extension LoopCore {
         if bodies.count == 0 { takeLastJobs() }
     }
 
-    /// At the end of each turn of a loop that is to end.
+    /// Goes on ending the loop, at the end of each turn.
     func goOnEnding() {
         checkProcess()
         if isAttached { goOnDetaching() } else { driver.stop() }
     }
 
-    /// Other threads may submit jobs as long as there is a body: it may wait for what those do.
+    /// Takes jobs, and still accepts them while a body is left: it may wait for what they do.
     private func takeJobsAtEnd() {
         if bodies.count > 0 { takeJobs() } else { takeLastJobs() }
     }

@@ -1,40 +1,41 @@
 /// A single-threaded scheduler: runs callbacks, timers and I/O, one after another, on the thread that runs it.
 ///
-/// Futures, promises and timers belong to the loop that made them and may only be used on its thread; using
-/// them elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
+/// Futures, promises and timers belong to the loop that made them and may only be used on its thread. Using them
+/// elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
 /// `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
 ///
-/// A loop belongs to the thread that made it until it is run. One that is attached to a host's loop belongs to the
+/// A loop belongs to the thread that made it until it is run. A loop that is attached to a host's loop belongs to the
 /// thread that attached it, and only the host runs it.
 ///
-/// The loop lasts as long as what `EventLoop()` has returned is held; what `future.loop`, a connection or ``current`` return
-/// does not count. End it by ``shutdown()``. One that is released before ends in the same way: what is pending fails with
-/// ``FutureError/shutDown``, and all is closed; a build for debugging says so on standard error. Released on another
-/// thread than its own while something is alive on it, it traps. A closure that is registered on the loop and that captures
-/// it keeps it alive, as it would any object: take the loop from the future or the connection at hand there.
+/// The loop lasts as long as you hold what `EventLoop()` has returned. What `future.loop`, a connection or
+/// ``current`` return does not count. End the loop by ``shutdown()``. Releasing it earlier ends it in the same way:
+/// what is pending fails with ``FutureError/shutDown``, and all is closed. A build for debugging reports this on
+/// standard error. Releasing it on another thread while something is alive on it traps. A closure that is registered
+/// on the loop and captures it keeps it alive, as it would any object. In such a closure, take the loop from the
+/// future or the connection at hand.
 @safe
 public class EventLoop: @unchecked Sendable {
     // Sendable because the reference below never changes once the loop is made.
 
     @exclusivity(unchecked) @usableFromInline final var reference: Unmanaged<LoopCore>!
-    /// All that the loop consists of. A core is its own.
+    /// The object that holds all state of the loop. The core of a core is itself.
     @usableFromInline
     package final var core: LoopCore {
         @inline(__always) get { unsafe reference.takeUnretainedValue() }
     }
 
-    /// Calls `body` with the core, at less cost: nothing retains it meanwhile but this.
+    /// Calls `body` with the core, which nothing else retains meanwhile. Costs less than `core`.
     @inlinable @inline(__always)
     package final func withCore<Result>(_ body: (LoopCore) throws -> Result) rethrows -> Result {
         try unsafe reference.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
     }
 
-    /// What a user holds of a loop, and by holding it keeps.
+    /// Creates the object that a user holds, which owns the core.
     package init(owning core: LoopCore) {
         unsafe reference = Unmanaged.passRetained(core)
     }
 
-    /// A core, which is its own.
+    /// Creates a core, which is its own core.
     init(asCore _: Void) {
         unsafe reference = Unmanaged.passUnretained(unsafeDowncast(self, to: LoopCore.self))
     }
@@ -51,11 +52,11 @@ public class EventLoop: @unchecked Sendable {
         @inline(__always) get { withCore { $0.isCaller } }
     }
 
-    /// How many ready callbacks, and how many jobs of other threads, a turn runs before I/O, timers and a host get their
-    /// chance: 4096, unless set.
+    /// The number of ready callbacks, and of jobs from other threads, that a turn runs before I/O, timers and a host
+    /// get their chance. 4096, unless set.
     ///
-    /// Counts from the next turn. What is left goes on in the turn after that, in order. A smaller number shortens the
-    /// time for which work without end holds up everything else, and makes the loop look for I/O more often. Traps if
+    /// Counts from the next turn. What is left goes on in the turn after that, in order. A smaller number shortens
+    /// the time for which endless work holds up everything else, and makes the loop look for I/O more often. Traps if
     /// it is less than 1.
     public var turnBudget: Int {
         get { core.budget }
@@ -66,12 +67,14 @@ public class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// Called once, at the end of the turn, for each future that failed and was released without anyone having
-    /// heard of the failure. Unless set, prints to standard error, at most ten lines a second: what has failed, the error,
-    /// and, if the library was built for debugging, the place where the future was made.
+    /// A handler that is called once, at the end of the turn, for each future that failed and was released before
+    /// anything saw the failure.
+    ///
+    /// Unless set, prints to standard error, at most ten lines a second: what has failed, the error, and, if the
+    /// library was built for debugging, the place where the future was made.
     ///
     /// Released when the loop has been shut down, or when the future of ``detach()`` completes, and never called
-    /// afterwards: what fails later is printed.
+    /// afterwards: later failures are printed.
     public var onUnhandledFailure: ((any Error) -> Void)? {
         get { core.unhandled.handler }
         set {
@@ -82,7 +85,7 @@ public class EventLoop: @unchecked Sendable {
 }
 
 extension EventLoop: Hashable {
-    /// Whether both are the same loop, whoever has returned them.
+    /// Returns whether both are the same loop, no matter where you got them.
     public static func == (a: EventLoop, b: EventLoop) -> Bool { a.core === b.core }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }

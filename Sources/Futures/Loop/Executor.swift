@@ -5,7 +5,7 @@ internal import Synchronization
 // Which thread a loop is of, and how jobs of actors and tasks come to it.
 
 extension EventLoop {
-    /// The loop whose callbacks run on the calling thread now, or that `run()` runs there; `nil` if there is none.
+    /// The loop that runs a callback on the calling thread now, or that `run()` runs there. `nil` without one.
     public static var current: EventLoop? {
         guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
         return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
@@ -43,7 +43,7 @@ extension LoopCore {
         moveToThisThread()
     }
 
-    /// Moves the loop to the thread of the task that it belongs to, if that calls.
+    /// Moves the loop to the calling thread if the caller is the task that owns the loop.
     @inline(never)
     func moveToTask(or trap: () -> Never) {
         checkProcess()
@@ -61,7 +61,7 @@ extension LoopCore {
         task.store(EventLoop.currentTask, ordering: .relaxed)
     }
 
-    /// The thread ends: the loop belongs to none, until another one claims it.
+    /// Leaves the loop without a thread, which ends, until another one claims it.
     package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
 
     func retainItself() { unsafe _ = Unmanaged.passRetained(self) }
@@ -69,14 +69,14 @@ extension LoopCore {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Runs a job of an actor whose executor is this loop, or of a task that prefers it. Any thread.
+    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers the loop. Any thread.
     ///
     /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
     public final func enqueue(_ job: consuming ExecutorJob) {
         core.accept(UnownedJob(job))
     }
 
-    /// Names the core: what runs on the loop is isolated to one and the same, however it has come by the loop.
+    /// Returns the core as executor. All code on the loop is isolated to it, however it got hold of the loop.
     public final func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: core)
     }
@@ -103,7 +103,7 @@ extension LoopCore {
     func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
 }
 
-/// What a task is isolated to that runs on a loop for no actor of the user's.
+/// The isolation of a task that runs on a loop, but for no actor of the user's.
 actor LoopTask {
     let loop: LoopCore
 
@@ -120,7 +120,7 @@ actor LoopTask {
     }
 }
 
-/// How a task from elsewhere comes to a loop that may have been shut down: an executor that then runs the task's job on
+/// The way of a task from elsewhere to a loop that may have been shut down. This executor then runs the task's job on
 /// the spot. The loop's own has to trap.
 actor Visit: SerialExecutor {
     private let loop: LoopCore

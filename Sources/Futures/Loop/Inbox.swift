@@ -2,8 +2,8 @@ internal import Glibc
 
 /// What other threads hand to the loop: a list that is swapped out whole, and one wake-up for each time it fills.
 ///
-/// Its lock is the system's, told to try for a moment before it sleeps. That of Swift 6 goes through the kernel as soon
-/// as threads meet, for 40 µs.
+/// Uses the system's lock, told to try for a moment before it sleeps. The lock of Swift 6 goes through the kernel as
+/// soon as threads meet, for 40 µs.
 @safe
 final class Inbox: Sendable {
     private struct State {
@@ -44,7 +44,7 @@ final class Inbox: Sendable {
     /// How often the driver was asked to wake up.
     var wakeUps: UInt64 { withLock { $0.wakeUps } }
 
-    /// `false` once the inbox is closed. Wakes under the lock, so never after `close`.
+    /// Adds a job, or returns `false` once the inbox is closed. Wakes under the lock, so never after `close`.
     func add(_ body: @escaping @Sendable () -> Void, waking loop: LoopCore) -> Bool {
         loop.checkProcess()
         return withLock { state in
@@ -61,12 +61,12 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Takes all for `jobs`, which are none, and whose room is for the next ones.
+    /// Swaps all jobs into `jobs`, which is empty. Its room serves the next ones.
     func swapAll(with jobs: inout [Job?]) {
         withLock { swap(&$0.jobs, &jobs) }
     }
 
-    /// Refuses jobs from now on, and returns those that it took.
+    /// Refuses jobs from now on, and returns those accepted before.
     func close() -> [Job?] {
         var jobs: [Job?] = []
         withLock { state in
@@ -77,14 +77,14 @@ final class Inbox: Sendable {
     }
 }
 
-/// A closure of another thread. Bare ones in an array would each need a thunk.
+/// A closure of another thread. Bare closures in an array would each need a thunk.
 struct Job {
     let body: @Sendable () -> Void
 }
 
 /// Jobs that the loop has taken in, first in, first out.
 struct JobList {
-    /// Room for so many is kept for the next ones.
+    /// The room that is kept for the next jobs.
     private static let keptRoom = 8192
 
     private var jobs: [Job?] = []
@@ -112,7 +112,7 @@ struct JobList {
         }
     }
 
-    /// The others are those that have come while some of these ran.
+    /// Appends jobs that have come while some of these ran.
     mutating func append(_ others: JobList) {
         if !others.isEmpty { append(others.jobs) }
     }

@@ -1,5 +1,5 @@
-/// The jobs of other threads share one place in the ready queue, where some of them run at a time: a place for each would
-/// cost as much as a future.
+/// The jobs of other threads share one place in the ready queue, where some of them run at a time. A place for each
+/// would cost as much as a future.
 extension LoopCore {
     /// How many run before others in the ready queue get their chance.
     private static let share = 64
@@ -10,13 +10,13 @@ extension LoopCore {
         queueJobs()
     }
 
-    /// The same, and refuses more.
+    /// Takes in what other threads have handed over, and refuses more.
     func takeLastJobs() {
         jobs.append(inbox.close())
         queueJobs()
     }
 
-    /// Sees to it that the jobs have a place in the ready queue, if there are any.
+    /// Gives the jobs a place in the ready queue, if there are any.
     func queueJobs() {
         guard !jobs.isEmpty, !areJobsQueued else { return }
         areJobsQueued = true

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension LoopCore {
-    /// Nobody holds the loop any more that `EventLoop()` has returned: it ends.
+    /// Ends the loop, since nobody holds what `EventLoop()` has returned any more.
     func ownerIsGone() {
         // Of an attached one the host decides.
         guard phase == .open, !isAttached else { return }
@@ -13,7 +13,7 @@ extension LoopCore {
         shutDown()
     }
 
-    /// A loop that nobody uses may be let go of anywhere, and so may one whose thread has ended.
+    /// Moves the loop here. A loop that nobody uses may be released anywhere, and so may one without a thread.
     private func comeToThisThread() {
         let isAtRest = movesWithTasks && !isDriven.load(ordering: .acquiring)
         let isFree = isAtRest || thread.load(ordering: .relaxed) == 0
@@ -21,13 +21,13 @@ extension LoopCore {
         moveToThisThread()
     }
 
-    /// A callback has let go of the loop that runs it.
+    /// Ends the loop after this run: a callback has released the loop that runs it.
     private func endAfterRun() {
         hasLostOwner = true
         driver.stop()
     }
 
-    /// What is alive on the loop, for a person; `nil` if nothing is.
+    /// A description of what is alive on the loop, `nil` if nothing is.
     private var rest: String? {
         let futures = liveCells - (completedVoid == nil ? 0 : 1)
         guard futures > 0 || liveHandles > 0 else { return nil }

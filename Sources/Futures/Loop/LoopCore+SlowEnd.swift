@@ -1,7 +1,7 @@
 extension LoopCore {
     private static let namesAtEnd = 10
 
-    /// The end of the loop waits for bodies. Says so, once, when that has taken long.
+    /// Notes that the end of the loop waits for bodies. Reports it, once, when that has taken long.
     func noteWaitForBodies() {
         guard endIsSlow != .max else { return }
         let now = clock
@@ -11,13 +11,13 @@ extension LoopCore {
         driver.arm(deadline: due, keepsAlive: false)
     }
 
-    /// When the driver has to come back for that, though there are no timers any more.
+    /// When the driver has to come back for that report, though there are no timers any more.
     var alarmAtEnd: TimerHeap.Alarm? {
         guard let endIsSlow, endIsSlow < .max else { return nil }
         return TimerHeap.Alarm(deadline: endIsSlow, keepsAlive: false)
     }
 
-    /// Says once which bodies keep the loop from its end.
+    /// Prints once which bodies keep the loop from its end.
     package func sayWhatIsAwaited() {
         guard isShutDown, bodies.count > 0, endIsSlow != .max else { return }
         endIsSlow = .max

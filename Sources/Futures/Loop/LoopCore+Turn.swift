@@ -2,7 +2,7 @@ internal import CRuntime
 internal import Synchronization
 
 extension LoopCore {
-    /// Lets `callback` handle an event, runs what is ready then, up to the budget, and prepares the next wait.
+    /// Lets `callback` handle an event, then runs what is ready, up to the budget, and prepares the next wait.
     ///
     /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
     @inlinable @inline(__always)
@@ -59,13 +59,13 @@ extension LoopCore {
         if timers.hasChanged { armTimer() }
     }
 
-    /// The driver's clock has reached the armed deadline.
+    /// Handles that the driver's clock has reached the armed deadline.
     package func timerFired() {
         timers.alarmFired()
         turn { fireTimers() }
     }
 
-    /// Another thread called `wake`.
+    /// Handles that another thread called `wake`.
     package func wokenUp() {
         turn {
             takeJobs()
@@ -90,7 +90,7 @@ extension LoopCore {
         driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
     }
 
-    /// Makes the driver call `requestedTurn` before it waits, when something happens outside of one.
+    /// Makes the driver call `requestedTurn` before it waits, when something happens outside of a turn.
     @inline(__always)
     func requestTurn() {
         if !isTurning, !isTurnRequested { requestTurnFromOutside() }
@@ -102,14 +102,14 @@ extension LoopCore {
         driver.requestTurn()
     }
 
-    /// Nothing runs on a loop that has been shut down: what would wait for that fails instead.
+    /// Fails what would wait for something to run: nothing runs on a loop that has been shut down.
     @inline(never)
     func failReady() {
         while failNext(FutureError.shutDown) {}
         reportUnhandledFailures()
     }
 
-    /// Queues a consumer, whose reference the queue takes over, to run on its completed source.
+    /// Queues a consumer to run on its completed source. The queue takes over the reference to it.
     @inline(__always)
     func enqueue(_ cell: CellPointer, source: CellPointer) {
         ready.append(cell, source: source)

@@ -1,14 +1,14 @@
 internal import CRuntime
 internal import Synchronization
 
-/// What a loop consists of, behind the ``EventLoop`` that its user holds: what is on the loop holds this one, and so
-/// does not keep a loop that its user has let go of.
+/// What a loop consists of, behind the ``EventLoop`` that its user holds. What is on the loop holds the core, and so
+/// does not keep alive a loop that its user has released.
 @usableFromInline
 package final class LoopCore: EventLoop, @unchecked Sendable {
     // Sendable because all state below is touched on the loop's thread only, except for what says otherwise.
 
     package let driver: any LoopDriver
-    /// Somebody else runs the loop, until ``detach()``.
+    /// Whether somebody else runs the loop, until ``detach()``.
     let isAttached: Bool
     /// Whether the loop, at rest, goes with the task that it belongs to, from thread to thread.
     let movesWithTasks: Bool
@@ -19,18 +19,18 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let inbox = Inbox()
     /// Any thread: the identity of the loop's thread.
     let thread = Atomic(current_thread_identity())
-    /// Whether that is the main thread.
+    /// Whether the loop's thread is the main thread.
     var isOfMainThread = LoopCore.isMainThread
-    /// Any thread: `stop` was called, and no run has ended because of it.
+    /// Any thread: whether `stop` was called, and no run has ended because of it.
     let stopRequested = Atomic(false)
 
     var ready = ReadyQueue()
     @usableFromInline let parking = Parking()
     let bodyExecutor = BodyExecutor()
     var jobs = JobList()
-    /// Whether they have their place in the ready queue.
+    /// Whether the jobs have their place in the ready queue.
     var areJobsQueued = false
-    /// How many of them may still run in this turn.
+    /// How many of the jobs may still run in this turn.
     var jobAllowance = 0
     var contexts = ContextQueues()
     let timers = TimerHeap()
@@ -41,18 +41,18 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
     var abandonmentWatches: [UInt64: WatchedCell] = [:]
-    /// What nothing completes, and nobody holds but those that follow from it.
+    /// Futures that nothing completes, and that only their consumers hold.
     var orphanages = Fifo<Forever>()
-    /// Whether there is any of both. Each look at these themselves would be checked at run time.
+    /// Whether either of these has members. Looking at them directly would be checked at run time each time.
     var watchesAbandonment = false
     var lastWatchNumber: UInt64 = 0
     var promises = PromiseList()
     #if DEBUG
-        /// Where the promises were made that somebody holds.
+        /// Where the promises that somebody holds were made.
         var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
     #endif
-    /// Owns a reference to each that is still to be dealt with. What changes it runs nobody's code, and each look at it
-    /// would be checked at run time.
+    /// Cells that are still to be dealt with, each with a reference. Changing this runs no user code, and each look
+    /// at it would be checked at run time.
     @exclusivity(unchecked) var passingOn: [CellPointer] = []
     var isDistributing = false
     var pendingCancellations: [PendingCancellation] = []
@@ -71,9 +71,9 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var remotes: [UInt64: any Remote] = [:]
     /// Any thread.
     let lastRemoteID = Atomic<UInt64>(0)
-    /// What the room of the streams keeps with the loop.
+    /// What the folder of the streams keeps with the loop.
     package var streams: AnyObject?
-    /// What keeps `run` from returning, besides the driver's own.
+    /// The number of things that keep `run` from returning, besides the driver's own.
     var holds = 0
     let bodies = BodyList()
     var completedVoid: Cell?
@@ -89,16 +89,16 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     private var handles = 0
     private var connections = 0
     var budget = 4096
-    /// Handles of the driver that users hold, and, among them, connections.
+    /// The number of the driver's handles that users hold, and the number of connections among them.
     package var liveHandles: Int { handles }
     package var liveConnections: Int { connections }
     var phase = Phase.open
-    /// What its user has held is gone, and the run that goes on is the last.
+    /// Whether the user's `EventLoop` has been released, so that the current run is the last.
     var hasLostOwner = false
     var detachment: Detachment?
-    /// For so long the end of the loop waits before it says what for.
+    /// How long the end of the loop waits before it reports what it waits for.
     package var patienceAtEnd: Duration = .seconds(5)
-    /// When the end of the loop has waited for bodies for long; `.max` once that has been said.
+    /// When the wait for bodies at the end of the loop counts as long. `.max` once that has been reported.
     var endIsSlow: UInt64?
 
     enum Phase { case open, shuttingDown, closed }
@@ -132,7 +132,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
         @inline(never) get { isDriven.load(ordering: .relaxed) || isOfThisTask }
     }
 
-    /// The same, whatever task calls.
+    /// Whether the caller is on the loop's thread, whatever its task.
     var isOnItsThread: Bool { current_thread_identity() == thread.load(ordering: .relaxed) }
 
     @usableFromInline
@@ -145,7 +145,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
 
     /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
     ///
-    /// Never goes back. The clocks of some virtual machines do, and all that is reckoned from two readings relies on it.
+    /// Never goes back. The clocks of some virtual machines do, and every difference of two readings relies on this.
     package var clock: UInt64 {
         let now = driver.now
         if now > latestNow { latestNow = now }

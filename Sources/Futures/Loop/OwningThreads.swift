@@ -2,10 +2,10 @@ internal import CRuntime
 internal import Glibc
 internal import Synchronization
 
-/// Which loops belong to which thread, so that they belong to none when that ends: the next thread may get its
-/// identity, and would pass for it. Asked when a loop is made, moved or freed; `isCurrent` costs nothing more.
+/// Records which loops belong to which thread. When a thread ends its loops belong to none: the next thread may get
+/// its identity, and would pass for it. Asked when a loop is made, moved or freed. `isCurrent` costs nothing more.
 enum OwningThreads {
-    /// The addresses of loops, by the identity of their thread. One that is freed has been taken out.
+    /// The addresses of loops, by the identity of their thread. Freed loops have been taken out.
     // Touched with the mutex only, which a fork can hold, as the standard library's cannot be held.
     nonisolated(unsafe) private static var loops: [UInt: [UInt]] = [:]
     nonisolated(unsafe) private static let mutex = {
@@ -52,8 +52,8 @@ enum OwningThreads {
 
     // MARK: The end of a thread
 
-    /// Others that hold futures in thread-specific values let go of them in the first round of destructors, and have
-    /// to be on the loop's thread for that.
+    /// The round of destructors that counts. Other code that holds futures in thread-specific values releases them in
+    /// the first round, and has to be on the loop's thread for that.
     private static let lastRound = 3
 
     private static let endKey: pthread_key_t = {
@@ -65,7 +65,7 @@ enum OwningThreads {
         return key
     }()
 
-    /// Has `threadEnds` called at the end of the calling thread.
+    /// Arranges that `threadEnds` is called at the end of the calling thread.
     private static func noticeEnd() {
         if unsafe pthread_getspecific(endKey) == nil { awaitRound(1) }
     }
@@ -93,8 +93,8 @@ enum OwningThreads {
 
     // MARK: The children of this process
 
-    /// What stands for the thread of a loop in a child that came out of a fork: nothing of it may be used there. So
-    /// whatever asks whether it is on the loop's thread finds that out too.
+    /// Stands for the thread of a loop in a forked child, where nothing of the loop may be used. So every check for
+    /// the loop's thread finds that out too.
     static let ofParent: UInt = 1
 
     private static let watchesForks =
@@ -122,7 +122,7 @@ extension LoopCore {
         phase = .shuttingDown
     }
 
-    /// Ends the process if it is a child of the one whose the loop is. Any thread.
+    /// Ends the process if it is a forked child of the process that owns the loop. Any thread.
     @inline(__always)
     func checkProcess() {
         if thread.load(ordering: .relaxed) == OwningThreads.ofParent { Misuse.forked() }
