@@ -1,16 +1,16 @@
 /// How long to wait before each new attempt.
 public struct Backoff: Sendable {
-    /// Before the second attempt.
+    /// The wait before the second attempt.
     public var initial: Duration
-    /// What each further wait is multiplied by.
+    /// The factor by which each further wait grows.
     public var factor: Double
-    /// No wait is longer, jitter included.
+    /// The longest wait, jitter included.
     public var maximum: Duration
-    /// Up to which share of itself, from 0 to 1, a wait is shortened or lengthened at random, so that clients
-    /// that failed together do not come back together.
+    /// The share of itself, from 0 to 1, by which a wait is shortened or lengthened at most, at random, so that
+    /// clients that failed together do not come back together.
     public var jitter: Double
 
-    /// 100 ms, 200 ms, 400 ms … up to 30 s, give or take a fifth.
+    /// Waits of 100 ms, 200 ms, 400 ms … up to 30 s, give or take a fifth.
     public static let exponential = exponential(initial: .milliseconds(100))
 
     public static func exponential(
@@ -19,12 +19,12 @@ public struct Backoff: Sendable {
         Backoff(initial: initial, factor: factor, maximum: maximum, jitter: jitter)
     }
 
-    /// Always the same wait.
+    /// Returns a backoff that always waits for `delay`.
     public static func constant(_ delay: Duration) -> Backoff {
         Backoff(initial: delay, factor: 1, maximum: delay, jitter: 0)
     }
 
-    /// The wait after the failure of the attempt with this number; the first is 1.
+    /// Returns the wait after the failure of the attempt with this number. The first attempt has the number 1.
     public func delay(
         afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {

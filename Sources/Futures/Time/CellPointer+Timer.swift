@@ -6,7 +6,7 @@ extension LoopCore {
         requestTurn()
     }
 
-    /// Fires all timers that are due now; what they start is not due before the next time.
+    /// Fires all timers that are due now. What they start is not due before the next time.
     func fireTimers() {
         let now = clock
         if let earliest = timers.earliest, earliest <= now { work.timersFired(late: now - earliest) }
@@ -15,7 +15,7 @@ extension LoopCore {
         for cell in due { fire(cell) }
     }
 
-    /// Takes over the reference to a cell that was due, and that may have completed meanwhile.
+    /// Fires a cell that was due, and that may have completed meanwhile. Takes over the reference to it.
     private func fire(_ cell: CellPointer) {
         if cell.state == .pending {
             if let producer = cell.producer {
@@ -41,7 +41,7 @@ extension LoopCore {
 }
 
 extension CellPointer {
-    /// Takes a cell that completes off the list or the heap that it stands in for being pending.
+    /// Takes a cell that completes out of the list or the heap of pending cells.
     @inline(__always)
     func leavePending() {
         if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }

@@ -1,14 +1,14 @@
 /// Something with a deadline that is put off far more often than it is met, and of which there are thousands.
 ///
-/// Such things stand together in the slots of their loop's ``CoarseWheel``.
+/// Such things share the slots of their loop's ``CoarseWheel``.
 package protocol CoarselyTimed: AnyObject {
-    /// Kept here, and changed by the wheel alone.
+    /// The place in the wheel. Stored here, and changed by the wheel alone.
     var place: CoarsePlace { get set }
-    /// The deadline has passed; it stands in the wheel no more. Called within a turn.
+    /// Handles that the deadline has passed, after the wheel has removed this. Called within a turn.
     func timeHasCome(_ now: UInt64)
 }
 
-/// Where something stands in its loop's wheel.
+/// The place of something in its loop's wheel.
 package struct CoarsePlace {
     fileprivate var slot: CoarseSlot?
     fileprivate var index = 0
@@ -18,21 +18,21 @@ package struct CoarsePlace {
     package var isTaken: Bool { slot != nil }
 }
 
-/// The deadlines that may be met a little late: a sixteenth of the time until then, 1.1 s at most. Never early.
+/// The deadlines that may be met a little late: by a sixteenth of the time until then, 1.1 s at most. Never early.
 ///
-/// Each slot is one timer of the loop, and exists only while something stands in it, so that thousands of
-/// connections with the same time limit share a few dozen timers. Entering and leaving cost no heap operation
-/// unless a slot is made or becomes empty.
+/// Each slot is one timer of the loop, and exists only while something is in it, so that thousands of connections
+/// with the same time limit share a few dozen timers. Entering and leaving cost no heap operation unless a slot is
+/// made or becomes empty.
 struct CoarseWheel {
     private static let finest: UInt64 = 1 << 20
     private static let coarsest: UInt64 = 1 << 30
 
     fileprivate var slots: [UInt64: CoarseSlot] = [:]
 
-    /// How many of the loop's timers are slots.
+    /// The number of the loop's timers that are slots.
     var count: Int { slots.count }
 
-    /// When something is looked at that is due at `deadline`; `nil` if that is beyond all time.
+    /// Returns when something that is due at `deadline` is looked at. `nil` if that is beyond all time.
     static func slotDeadline(for deadline: UInt64, now: UInt64) -> UInt64? {
         let distance = deadline > now ? deadline - now : 0
         let sixteenth = max(distance / 16, finest)
@@ -45,7 +45,7 @@ struct CoarseWheel {
 }
 
 extension LoopCore {
-    /// Has `entry` called when `deadline` has passed, instead of when it was to be called before.
+    /// Sets the deadline of `entry`, in place of the one before. Calls `entry` when it has passed.
     package func setDeadline(_ deadline: UInt64, of entry: any CoarselyTimed, now: UInt64) {
         let due = isShutDown ? nil : CoarseWheel.slotDeadline(for: deadline, now: now)
         if let slot = entry.place.slot, slot.deadline == due { return }
@@ -57,7 +57,7 @@ extension LoopCore {
         slot.entries.append(entry)
     }
 
-    /// `entry` is not called any more.
+    /// Removes the deadline of `entry`, which is not called any more.
     package func removeDeadline(of entry: any CoarselyTimed) {
         guard let slot = entry.place.slot else { return }
         slot.remove(entry)
@@ -77,14 +77,15 @@ extension LoopCore {
     }
 }
 
-/// What is due at the same time: the producer of a future that nobody sees, and that is cancelled in the end.
+/// Entries that are due at the same time: the producer of a future that nobody sees, and that is cancelled in the
+/// end.
 private final class CoarseSlot: Producer {
-    /// How many are called in one turn: many of them close a connection, which takes its time.
+    /// How many entries are called in one turn: many of them close a connection, which takes its time.
     private static let share = 256
 
     fileprivate let deadline: UInt64
     fileprivate var entries: [any CoarselyTimed] = []
-    /// Until it has ended.
+    /// The slot's timer, until it has ended.
     private var timer: Cell?
 
     init(_ loop: LoopCore, _ deadline: UInt64) {

@@ -1,8 +1,9 @@
 extension EventLoop {
-    /// Returns a future that is pending until it is cancelled, or the loop is shut down. Does not keep the loop alive.
+    /// Returns a future that is pending until it is cancelled, or the loop is shut down. Does not keep the loop
+    /// alive.
     ///
-    /// It goes when nobody holds it. What follows from it lives on as long as somebody holds that, or listens to it by
-    /// a `when…`, an `await` or a group; afterwards it is cancelled in one of the next turns.
+    /// It is released when nobody holds it. Futures that follow from it live on as long as somebody holds them, or
+    /// listens to them by a `when…`, an `await` or a group. Afterwards they are cancelled in one of the next turns.
     public func never<Value>(of _: Value.Type = Value.self) -> Future<Value> {
         core.checkThread()
         guard !core.isShutDown else { return failed(FutureError.shutDown) }
@@ -15,7 +16,7 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Cancels what follows from futures that nothing completes, where nobody holds it or listens to it any more.
+    /// Cancels the consumers of futures that nothing completes, if nobody holds them or listens to them any more.
     func cancelForgotten() {
         var (unseen, budget) = (orphanages.count, 64)
         while unseen > 0, budget > 0, let forever = orphanages.takeFirst() {
@@ -32,16 +33,16 @@ extension LoopCore {
 
 /// The producer of a future that nothing completes.
 final class Forever: Producer {
-    /// Stands for the future, which nobody holds any more, in front of those that wait for it.
+    /// Takes the place of the future, which nobody holds any more, for its consumers.
     private var heir: Cell?
-    /// How often not to look: the longer a look takes, the rarer it is.
+    /// How many looks to skip: the longer a look takes, the rarer it is.
     private var patience = 0
 
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override func settled() { heir = nil }
 
-    /// The future has gone, and `heir` has taken over those that wait for it.
+    /// Takes over from the future, which has gone. `heir` has taken over its consumers.
     func adopt(_ heir: Cell) {
         self.heir = heir
         heir.setProducer(self)
@@ -56,7 +57,7 @@ final class Forever: Producer {
 
     fileprivate func cancel() { heir?.fail(CancellationError()) }
 
-    /// Whether nobody would hear of the future's end.
+    /// Whether nobody would notice the future's end.
     fileprivate var isForgotten: Bool {
         guard let heir else { return false }
         guard patience == 0 else {
@@ -70,7 +71,8 @@ final class Forever: Producer {
 }
 
 extension CellPointer {
-    /// Whether nobody holds any of those that follow from this cell, or listens; and how many have been looked at.
+    /// Returns whether nobody holds the consumers of this cell, direct or not, or listens, and how many were looked
+    /// at.
     fileprivate func areConsumersForgotten() -> (Bool, visits: Int) {
         var (visits, cells) = (0, [self])
         while let cell = cells.popLast() {

@@ -1,5 +1,5 @@
 extension EventLoop {
-    /// A function that calls `body` when `pause` has passed since it was last called, with what it was then given.
+    /// Returns a function that calls `body` with its last input when `pause` has passed since it was last called.
     ///
     /// Traps if `pause` is negative.
     public func debounce<Input>(
@@ -8,8 +8,8 @@ extension EventLoop {
         PacedCall(on: self, interval: pause, isPutOff: true, body)
     }
 
-    /// A function that calls `body` at once, but at most every `interval`: what comes too early waits, and only the
-    /// last of that is called.
+    /// Returns a function that calls `body` at once, but at most every `interval`. Inputs that come too early wait,
+    /// and `body` gets only the last of them.
     ///
     /// Traps if `interval` is negative.
     public func throttle<Input>(
@@ -22,16 +22,16 @@ extension EventLoop {
 /// A function that makes fewer calls than it gets, as ``EventLoop/debounce(for:_:)`` or
 /// ``EventLoop/throttle(every:_:)`` says.
 ///
-/// Calls are made from the loop, never inside the call that asks for them. One that waits is made although this is
-/// released, and keeps ``EventLoop/run()`` from returning until then; it is dropped when the loop is shut down.
+/// Calls are made from the loop, never inside the call that asks for them. A waiting call is made even if this object
+/// is released, and keeps ``EventLoop/run()`` from returning until then. It is dropped when the loop is shut down.
 public final class PacedCall<Input> {
     public let loop: EventLoop
     private let interval: Duration
-    /// Whether each call puts off the one that waits.
+    /// Whether each call puts off the waiting one.
     private let isPutOff: Bool
     private let body: (Input) -> Void
     private var waiting: (input: Input, timer: ScheduledTask<Void>)?
-    /// Before this no call is made that is not to be put off.
+    /// The earliest time for a call that is not to be put off.
     private var earliest: LoopInstant
 
     fileprivate init(
@@ -49,7 +49,7 @@ public final class PacedCall<Input> {
     /// Whether a call waits for its time.
     public var isWaiting: Bool { waiting != nil }
 
-    /// Asks for a call with `input`, which takes the place of one that waits.
+    /// Asks for a call with `input`, which replaces a waiting call.
     public func callAsFunction(_ input: Input) {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { return }
@@ -65,7 +65,7 @@ public final class PacedCall<Input> {
         }
     }
 
-    /// Makes the call that waits now: later in this turn. `false` if none does.
+    /// Makes the waiting call now: later in this turn. Returns `false` if no call waits.
     @discardableResult
     public func flush() -> Bool {
         guard let input = waiting?.input, cancel() else { return false }
@@ -73,7 +73,7 @@ public final class PacedCall<Input> {
         return true
     }
 
-    /// Drops the call that waits. `false` if none does.
+    /// Drops the waiting call. Returns `false` if no call waits.
     @discardableResult
     public func cancel() -> Bool {
         loop.core.checkThread()

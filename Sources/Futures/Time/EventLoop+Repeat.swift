@@ -1,4 +1,4 @@
-/// What a repetition's interval is counted from.
+/// The point from which a repetition counts its interval.
 public enum RepeatPace: Sendable {
     /// From the end of one run to the start of the next.
     case fixedDelay
@@ -8,7 +8,7 @@ public enum RepeatPace: Sendable {
 
 /// What a repetition does when its body throws, or the future it returned fails.
 public enum RepeatFailure: Sendable {
-    /// The repetition ends, and its own future fails with that.
+    /// The repetition ends, and its own future fails with that error.
     case end
     /// The repetition goes on.
     case `continue`
@@ -33,9 +33,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` every `interval`, first after one `interval`, until it or `token` is cancelled, or its future fails.
+    /// Runs `body` every `interval`, first after one `interval`, until it or `token` is cancelled, or its future
+    /// fails.
     ///
-    /// Runs never overlap: the next one waits for the future of the one before. Cancelling asks it to cancel.
+    /// Runs never overlap: the next one waits for the future of the one before. Cancelling asks that future to
+    /// cancel.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     @discardableResult
     public func `repeat`<Ignored>(

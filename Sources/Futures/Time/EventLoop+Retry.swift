@@ -1,10 +1,10 @@
 extension EventLoop {
-    /// A future of the first success among up to `attempts` runs of `body`, which gets the attempt's number
-    /// from 1, or failed with the error of the last.
+    /// Runs `body` up to `attempts` times until it succeeds, and completes with the value or the last error. `body`
+    /// gets the attempt's number, from 1.
     ///
-    /// Waits between attempts as `backoff` says, whose jitter comes from `generator`. An error for which
-    /// `condition` is `false` ends it at once, and so does cancellation. Cancelling it, or `token`, reaches the
-    /// attempt or the wait in progress; with a token that is cancelled already there is no attempt.
+    /// Waits between attempts as `backoff` says, with jitter from `generator`. Ends at once with an error for which
+    /// `condition` is `false`, and with cancellation. Cancelling the future, or `token`, reaches the attempt or the
+    /// wait in progress. With a token that is cancelled already there is no attempt.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `attempts` is not positive or `backoff` makes no sense.
     @_disfavoredOverload
     public func retry<Value>(
@@ -16,7 +16,7 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { error, _ in condition(error) ? .again : .enough }
     }
 
-    /// The same, where `condition` also gets the number of attempts that remain.
+    /// Retries `body`, where `condition` also gets the number of attempts that remain.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -28,8 +28,8 @@ extension EventLoop {
         }
     }
 
-    /// The same, where the future that `condition` returns decides. If that fails, or `condition` throws, the error
-    /// of the attempt ends it.
+    /// Retries `body` as long as the future that `condition` returns says so. If that fails, or `condition` throws,
+    /// the error of the attempt ends it.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -61,12 +61,12 @@ extension EventLoop {
         }.start().until(token)
     }
 
-    /// A future of the first value that satisfies `predicate`, among those of the futures that `body` returns: one at
-    /// once, and another one each time that `interval` has passed since the one before.
+    /// Runs `body` until a value satisfies `predicate`, and completes with that value. Starts at once, and again each
+    /// time that `interval` has passed since the run before.
     ///
-    /// Goes on until then: `Future.timeout` sets a limit. A failure ends it, and so does
-    /// what either closure throws. Cancelling it, or `token`, reaches the run or the wait in progress; with a token
-    /// that is cancelled already there is no run.
+    /// Goes on until then. `Future.timeout` sets a limit. Ends with a failure, and with what either closure throws.
+    /// Cancelling the future, or `token`, reaches the run or the wait in progress. With a token that is cancelled
+    /// already there is no run.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     public func poll<Value>(
         every interval: Duration, until predicate: @escaping (Value) throws -> Bool,

@@ -4,7 +4,7 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 
     public static func < (a: LoopInstant, b: LoopInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// The instant `duration` after this one. Saturates at both ends.
+    /// Returns the instant `duration` after this one. Saturates at both ends.
     public func advanced(by duration: Duration) -> LoopInstant {
         if let forward = duration.wholeNanoseconds {
             return LoopInstant(nanoseconds: nanoseconds.addingSaturated(forward))
@@ -13,7 +13,7 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
         return LoopInstant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
     }
 
-    /// How long after this instant `other` is; negative if it is before.
+    /// Returns the duration from this instant to `other`, negative if `other` is before.
     public func duration(to other: LoopInstant) -> Duration {
         other >= self
             ? .nanoseconds(other.nanoseconds - nanoseconds)
@@ -22,7 +22,7 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 }
 
 extension EventLoop {
-    /// The time now, as the timers see it. Virtual on a virtual loop. Any thread.
+    /// The current time, as the timers see it. Virtual on a virtual loop. Any thread.
     public var now: LoopInstant {
         LoopInstant(nanoseconds: core.isOnItsThread ? core.clock : core.driver.now)
     }
@@ -30,11 +30,11 @@ extension EventLoop {
     /// Completes when `duration` has passed, never earlier.
     ///
     /// A duration of zero is over in the loop's next turn, after it has looked for I/O once, on every kind of loop. A
-    /// real loop rounds up what lies ahead to whole milliseconds.
+    /// real loop rounds up longer ones to whole milliseconds.
     ///
-    /// Cancelling it, or `token`, stops the timer. Durations beyond 584 years last for ever. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does
-    /// not prevent ``run()`` from returning.
+    /// Cancelling the future, or `token`, stops the timer. Durations beyond 584 years last for ever. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does not
+    /// prevent ``run()`` from returning.
     /// Binds [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
     public func sleep(
         for duration: Duration, keepsLoopAlive: Bool = true, token: CancellationToken = .none
@@ -48,7 +48,7 @@ extension EventLoop {
 
     /// Runs `body` on `context` when `delay` has passed, as ``sleep(for:keepsLoopAlive:token:)`` counts it.
     ///
-    /// Cancelling it, or `token`, stops the timer.
+    /// Cancelling the task, or `token`, stops the timer.
     @inlinable @discardableResult
     public func schedule<Value>(
         after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -64,7 +64,7 @@ extension EventLoop {
 
     /// Runs `body` on `context` at `instant`, or in the loop's next turn if that has passed.
     ///
-    /// Cancelling it, or `token`, stops the timer.
+    /// Cancelling the task, or `token`, stops the timer.
     @inlinable @discardableResult
     public func schedule<Value>(
         at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -91,7 +91,7 @@ extension LoopCore {
         schedule(cell, at: instant, keepsLoopAlive: keepsLoopAlive, on: context)
     }
 
-    /// Has the step of `cell` run at `instant`.
+    /// Runs the step of `cell` at `instant`.
     @usableFromInline
     func schedule(
         _ cell: Cell, at instant: LoopInstant, keepsLoopAlive: Bool, on context: LocalContext
@@ -107,14 +107,14 @@ extension LoopCore {
 
 /// Work that the loop does later, once or again and again, until it is cancelled.
 public struct ScheduledTask<Value> {
-    /// The outcome: of the body, or, for a repetition, of the one that ended it. Cancelled by ``cancel()``.
+    /// The outcome of the body, or, for a repetition, of the run that ended it. Cancelled by ``cancel()``.
     public let future: Future<Value>
 
     @usableFromInline
     init(_ future: Future<Value>) { self.future = future }
 
-    /// Ends it at once, whoever waits for its future, and releases its body. `false` if it has ended before.
-    /// A body that returned a pending future is asked to cancel that.
+    /// Ends the task at once, even if others wait for its future, and releases its body. Returns `false` if it has
+    /// ended before. A pending future that the body returned is asked to cancel.
     @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
 }

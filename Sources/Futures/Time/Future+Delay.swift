@@ -1,7 +1,7 @@
 extension Future {
-    /// A future with this outcome, value or error, `duration` after it. Cancellation passes at once.
+    /// Delays this outcome, value or error, by `duration`. Passes on cancellation at once.
     ///
-    /// Cancelled as soon as `token` is, which stops the timer and nothing else.
+    /// Cancelling `token` cancels the returned future, which stops the timer and nothing else.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func delay(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
@@ -10,11 +10,10 @@ extension Future {
             when: [.success, .failure], token: token)
     }
 
-    /// A future with this outcome, or failed with ``FutureError/timedOut(after:)`` if that comes too late.
+    /// Passes on this outcome, or fails with ``FutureError/timedOut(after:)`` if it comes too late.
     ///
-    /// When the time is up this future is asked to cancel, if nobody else waits for it; with
-    /// `cancellingSource: false` it is left alone. It is left alone, too, when `token` is cancelled, which cancels
-    /// the returned future at once.
+    /// When the time is up, asks this future to cancel if nobody else waits for it. With `cancellingSource: false`
+    /// leaves it alone. Cancelling `token` cancels the returned future at once, and leaves this one alone too.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, token: CancellationToken = .none
@@ -50,8 +49,8 @@ private final class Timeout: TimeLimit {
     }
 }
 
-/// The producer of a future that ends when its time is up, and until then waits for what is limited.
+/// The producer of a future that ends when its time is up, and until then waits for the limited future.
 class TimeLimit: Producer {
-    /// Who cancels a future with a time limit cancels what it waits for.
+    /// Always `false`: cancelling a future with a time limit cancels what it waits for.
     final override var answersRequests: Bool { false }
 }

@@ -1,8 +1,8 @@
 extension Future {
-    /// A future with this outcome, value or error, but not before `delay` has passed from now. Cancellation
-    /// passes at once.
+    /// Passes on this outcome, value or error, but not before `delay` has passed from now. Passes on cancellation at
+    /// once.
     ///
-    /// Cancelled as soon as `token` is, which stops the timer and nothing else.
+    /// Cancelling `token` cancels the returned future, which stops the timer and nothing else.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func notBefore(_ delay: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
@@ -18,7 +18,7 @@ extension Future {
         return cell.derive(step, when: [.success, .failure], token: token)
     }
 
-    /// A future of the value, `duration` after it. Error and cancellation pass at once.
+    /// Delays the value by `duration`. Passes on an error or cancellation at once.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func delaySuccess(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
@@ -26,8 +26,8 @@ extension Future {
         return flatMap(token: token) { value in loop.sleep(for: duration).map { value } }
     }
 
-    /// A future with this outcome, value or error, as much later as `duration` returns for it; at once for `nil`.
-    /// Cancellation passes at once.
+    /// Delays this outcome, value or error, by what `duration` returns for it. Passes it on at once for `nil`.
+    /// Passes on cancellation at once.
     ///
     /// Fails with what `duration` throws, and with ``FutureError/invalidArgument(_:)`` if it is negative.
     public func delay(
@@ -42,11 +42,10 @@ extension Future {
         return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
 
-    /// A future with this outcome, or one that completes as `replacement` says if that comes too late.
+    /// Passes on this outcome, or completes as `replacement` says if it comes too late.
     ///
-    /// When the time is up this future is asked to cancel, if nobody else waits for it; with
-    /// `cancellingSource: false` it is left alone. It is left alone, too, when `token` is cancelled, which cancels
-    /// the returned future at once.
+    /// When the time is up, asks this future to cancel if nobody else waits for it. With `cancellingSource: false`
+    /// leaves it alone. Cancelling `token` cancels the returned future at once, and leaves this one alone too.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func timeout(
         after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
@@ -65,9 +64,8 @@ extension Future {
         return child
     }
 
-    /// Calls `completed` with the outcome, or `timedOut` if that has not come when `limit` has passed: one of the
-    /// two, once. This future is not cancelled. When `token` is cancelled `completed` is called as for a cancelled
-    /// future.
+    /// Calls `completed` with the outcome, or `timedOut` if it has not come within `limit`: one of the two, once.
+    /// Does not cancel this future. Cancelling `token` calls `completed` as for a cancelled future.
     ///
     /// Calls `completed` with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func whenComplete(
@@ -104,14 +102,14 @@ private final class Replacement<Value>: TimeLimit {
 }
 
 extension EventLoop {
-    /// A future of `value`, when `delay` has passed. Cancelling it stops the timer.
+    /// Completes with `value` when `delay` has passed. Cancelling the future stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func succeeded<Value>(_ value: Value, after delay: Duration) -> Future<Value> {
         sleep(for: delay).map { value }
     }
 
-    /// A future that fails with `error`, when `delay` has passed. Cancelling it stops the timer.
+    /// Fails with `error` when `delay` has passed. Cancelling the future stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func failed<Value>(
@@ -120,8 +118,7 @@ extension EventLoop {
         sleep(for: delay).map { throw error }
     }
 
-    /// A future that completes in the way that `completing` says, when `delay` has passed. Cancelling it before
-    /// stops the timer.
+    /// Completes as `completing` says when `delay` has passed. Cancelling the future before stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {

@@ -1,5 +1,5 @@
 extension LoopCore {
-    /// A future that completes at `deadline`.
+    /// Completes at `deadline`.
     func sleep(until deadline: UInt64, keepsLoopAlive: Bool) -> Future<Void> {
         checkThread()
         guard !isShutDown else { return failed(FutureError.shutDown) }
@@ -8,7 +8,7 @@ extension LoopCore {
         return Future(cell)
     }
 
-    /// Far deadlines saturate: 584 years are for ever.
+    /// Returns the deadline `nanoseconds` from now. Far deadlines saturate: 584 years are for ever.
     func deadline(after nanoseconds: UInt64) -> UInt64 { clock.addingSaturated(nanoseconds) }
 }
 

@@ -8,7 +8,7 @@ final class Repetition<Ignored>: Producer {
     private let keepsLoopAlive: Bool
     private let body: () throws -> Future<Ignored>
     private var due: UInt64
-    /// The observer of the timer or of the run, whichever it waits for.
+    /// The observer of the timer or of the run, depending on which it waits for.
     private var waiting: Cell?
 
     init(

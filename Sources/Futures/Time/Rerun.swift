@@ -4,22 +4,22 @@ struct Rerun<Value> {
         /// The outcome stands.
         case enough
         case again
-        /// Another run follows if this is `true`.
+        /// Another run follows if the answer is `true`.
         case ask(Future<Bool>)
     }
 
     let loop: LoopCore
-    /// The outcomes on which `decide` is called; others stand.
+    /// The outcomes on which `decide` is called. Others stand.
     var interest: Cell.Interest = [.success, .failure]
     /// How many runs may follow the first one.
     let maxRepetitions: Int
-    /// How long to wait before a repetition, of which the first has the number 1; `nil` goes on at once.
+    /// How long to wait before a repetition. The first has the number 1. `nil` goes on at once.
     let delay: (_ repetition: Int) -> Duration?
     let run: (_ repetition: Int) throws -> Future<Value>
     let decide: (Result<Value, any Error>, _ remaining: Int) throws -> Verdict
 
-    /// The outcome of the run that is followed by no other. Where `decide`, or whom it asks, fails, the outcome that
-    /// it was about stands.
+    /// Completes with the outcome of the last run. If `decide`, or the future it asks, fails, the outcome in question
+    /// stands.
     func start(_ repetition: Int = 0) -> Future<Value> {
         let future: Future<Value>
         do { future = try run(repetition) } catch { future = loop.failed(error) }

@@ -1,4 +1,4 @@
-/// A heap of cells by deadline, with four children each: to move them about touches no cell.
+/// A heap of cells by deadline, with four children each. Moving them about touches no cell.
 ///
 /// Each cell knows its slot, and each slot its place in the heap, so that removing any of them takes O(log n).
 @safe
@@ -10,23 +10,23 @@ struct SlotHeap: ~Copyable {
         fileprivate let slot: UInt32
         let keepsAlive: Bool
 
-        /// Both numbers as one, which are compared without a branch.
+        /// Both numbers as one, to compare them without a branch.
         private var key: UInt128 { UInt128(deadline) << 64 | UInt128(order) }
 
         @inline(__always)
         fileprivate func isBefore(_ other: Entry) -> Bool { key < other.key }
     }
 
-    /// That of a cell which is not in the heap.
+    /// The slot of a cell that is not in the heap.
     static var noSlot: UInt32 { .max }
 
-    /// Room for so many is kept when none are left.
+    /// The room that is kept when no entries are left.
     private static let keptRoom = 4096
 
     private(set) var count = 0
     private var room = 0
     private var entries = UnsafeMutablePointer<Entry>.allocate(capacity: 0)
-    /// By slot: the place of its entry, or, if it is free, the next free slot.
+    /// By slot: the place of its entry, or the next free slot if the slot is free.
     private var places = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
     /// How many slots have been in use since the heap was empty.
     private var slots = 0
@@ -40,7 +40,7 @@ struct SlotHeap: ~Copyable {
 
     var first: Entry? { count > 0 ? unsafe entries[0] : nil }
 
-    /// Returns whether the cell is the first now.
+    /// Inserts the cell. Returns whether it is the first now.
     @inline(__always)
     mutating func insert(_ cell: CellPointer, deadline: UInt64, keepsAlive: Bool) -> Bool {
         let slot = takePayload()
@@ -52,7 +52,7 @@ struct SlotHeap: ~Copyable {
         return unsafe places[Int(slot)] == 0
     }
 
-    /// Takes out what is in a slot. Returns it, and whether it was the first.
+    /// Takes out the entry in a slot. Returns it, and whether it was the first.
     @inline(__always)
     mutating func remove(_ slot: UInt32) -> (entry: Entry, wasFirst: Bool) {
         let place = unsafe Int(places[Int(slot)])
@@ -117,7 +117,8 @@ struct SlotHeap: ~Copyable {
         put(entry, at: place)
     }
 
-    /// Fills a free place with the earliest of its children, the place of that with the earliest of its own, and so on.
+    /// Fills a free place with the earliest of its children, the child's place with the earliest of its own, and so
+    /// on.
     /// Returns the place that is free in the end.
     @inline(never)
     private func sink(_ start: Int) -> Int {

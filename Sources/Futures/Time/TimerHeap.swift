@@ -1,11 +1,12 @@
-/// The cells of a loop that wait for their deadline, earliest first; equal deadlines in the order in which they were
-/// inserted. Owns its members.
+/// The cells of a loop that wait for their deadline, earliest first. Equal deadlines keep the order of insertion.
+/// Owns its members.
 ///
-/// A cell without a producer runs its step when it is due, or, without a step, succeeds; else its producer decides.
+/// When it is due, a cell without a producer runs its step, or succeeds if it has none. Otherwise its producer
+/// decides.
 final class TimerHeap {
     @exclusivity(unchecked) private var heap = SlotHeap()
     private var keepingAlive = 0
-    /// Whether the driver has to be told of another alarm.
+    /// Whether the driver has to be told about another alarm.
     private(set) var hasChanged = false
 
     struct Alarm {
@@ -17,13 +18,13 @@ final class TimerHeap {
     var count: Int { unsafe heap.count }
     var earliest: UInt64? { unsafe heap.first?.deadline }
 
-    /// When the driver should call, and whether any timer keeps the loop alive.
+    /// Returns when the driver should call, and whether any timer keeps the loop alive.
     func takeAlarm() -> Alarm? {
         hasChanged = false
         return earliest.map { Alarm(deadline: $0, keepsAlive: keepingAlive > 0) }
     }
 
-    /// The alarm has gone off.
+    /// Notes that the alarm has gone off.
     func alarmFired() { hasChanged = true }
 
     /// Makes a pending cell one of the timers. It may have been one before.
@@ -35,15 +36,15 @@ final class TimerHeap {
         if unsafe heap.insert(cell, deadline: deadline, keepsAlive: keepsAlive) { hasChanged = true }
     }
 
-    /// Takes a cell out, of which the caller has a reference too. Does nothing if it has been taken out before.
+    /// Takes a cell out. The caller has a reference to it too. Does nothing if it has been taken out before.
     func remove(_ cell: CellPointer) {
         guard cell.timerSlot != SlotHeap.noSlot else { return }
         take(cell.timerSlot)
         cell.release()
     }
 
-    /// The earliest timer, removed, if its deadline is not after `now`: with its reference, which the caller has to
-    /// release.
+    /// Removes and returns the earliest timer if its deadline is not after `now`. The caller has to release its
+    /// reference.
     func takeFirst(until now: UInt64) -> CellPointer? {
         guard let first = unsafe heap.first, first.deadline <= now else { return nil }
         take(first.cell.timerSlot)
