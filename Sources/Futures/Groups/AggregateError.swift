@@ -1,4 +1,4 @@
-/// Several errors at once, as of a group that waited for all of its futures.
+/// Several errors at once, for example of a group that waited for all of its futures.
 public struct AggregateError: Error {
     /// The errors, in the order of the futures that failed with them.
     public private(set) var errors: [any Error]
@@ -10,12 +10,12 @@ public struct AggregateError: Error {
 }
 
 extension AggregateError: CustomStringConvertible {
-    /// Like `2 errors: …; …`. Names the first eight.
+    /// A text like `2 errors: …; …`. Names the first eight.
     public var description: String { "\(errors.count) errors: \(errors.listed)" }
 }
 
 extension Collection {
-    /// The elements in one line, that of a log: as many as are of use there.
+    /// The elements in one line for a log: as many as are of use there.
     package var listed: String {
         let most = 8
         let rest = count > most ? ["and \(count - most) more"] : []
@@ -24,7 +24,7 @@ extension Collection {
 }
 
 extension Result where Failure == any Error {
-    /// The error, unless there is a value or the result is that of a cancelled future.
+    /// The error, or `nil` if there is a value or the future was cancelled.
     @usableFromInline
     var failure: (any Error)? {
         guard case .failure(let error) = self, !error.isCancellation else { return nil }

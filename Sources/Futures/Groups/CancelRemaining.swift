@@ -1,9 +1,9 @@
-/// When a group that has its outcome asks those of its futures that are still pending to cancel, as far as nobody
-/// else waits for them. `true` and `false` stand for ``always`` and ``never``.
+/// When a group that has its outcome asks its pending futures to cancel, as far as nobody else waits for them. `true`
+/// and `false` stand for ``always`` and ``never``.
 public enum CancelRemaining: Hashable, Sendable {
-    /// Whatever has ended the group.
+    /// No matter what has ended the group.
     case always
-    /// Unless what ended the group was that one of its futures was cancelled.
+    /// Unless the group ended because one of its futures was cancelled.
     case onFailure
     /// Not even when the group itself is cancelled.
     case never

@@ -3,13 +3,13 @@ public enum FutureEither<Left, Right> {
     case left(Left)
     case right(Right)
 
-    /// The left thing, if it is that.
+    /// The left thing, or `nil` if it is the right one.
     public var left: Left? { if case .left(let left) = self { left } else { nil } }
 
-    /// The right thing, if it is that.
+    /// The right thing, or `nil` if it is the left one.
     public var right: Right? { if case .right(let right) = self { right } else { nil } }
 
-    /// What `left` or `right` makes of the thing that is there.
+    /// Transforms the thing with `left` or `right`, depending on which it is.
     public func map<NewLeft, NewRight>(
         left: (Left) throws -> NewLeft, right: (Right) throws -> NewRight
     ) rethrows -> FutureEither<NewLeft, NewRight> {
@@ -21,7 +21,7 @@ public enum FutureEither<Left, Right> {
 }
 
 extension FutureEither where Left == Right {
-    /// The thing, whichever it is.
+    /// The thing, left or right.
     public var value: Left {
         switch self {
         case .left(let value), .right(let value): value

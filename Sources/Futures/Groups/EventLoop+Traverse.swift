@@ -1,12 +1,14 @@
 extension EventLoop {
-    /// A future of the values of the futures that `body` returns for `elements`, in their order.
+    /// Calls `body` for each of `elements`, and completes with the values of the futures, in the order of the
+    /// elements.
     ///
-    /// At most `maxConcurrent` of them are pending at a time; with one they follow one after another. Elements
-    /// are taken from the sequence when they are needed, the first ones at once, and none after a failure, which is
-    /// that of the whole: what is still pending then is asked to cancel. So is it when the whole, or `token`, is
-    /// cancelled; with a token that is cancelled already none is taken. With a `context`, `body` is run there.
+    /// At most `maxConcurrent` of them are pending at a time. With one they follow one after another. Takes elements
+    /// from the sequence when they are needed, the first ones at once. Fails with the first failure: takes no more
+    /// elements then, and asks what is still pending to cancel. Cancelling the future or `token` asks it to cancel
+    /// too. With a token that is cancelled already takes no element. With a `context`, runs `body` there.
     /// Completes at once if there are no elements.
-    /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
+    /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not
+    /// positive.
     public func traverse<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
@@ -19,10 +21,11 @@ extension EventLoop {
         }
     }
 
-    /// A future of the outcomes of the futures that `body` returns for `elements`, in their order.
+    /// Calls `body` for each of `elements`, and completes with the outcomes of the futures, in the order of the
+    /// elements.
     ///
-    /// It goes on after failures; what `body` throws is an outcome too. Cancellation reads as `CancellationError`.
-    /// Otherwise the same as ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// Goes on after failures. What `body` throws is an outcome too. Cancellation reads as `CancellationError`.
+    /// Otherwise like ``traverse(_:maxConcurrent:on:token:_:)``.
     public func traverseSettled<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
@@ -38,9 +41,9 @@ extension EventLoop {
         }
     }
 
-    /// A future that completes when all futures that `body` returns for `elements` have succeeded, one after another
-    /// unless `maxConcurrent` allows for more at a time. Keeps none of their values, and is the same as
-    /// ``traverse(_:maxConcurrent:on:token:_:)`` otherwise.
+    /// Calls `body` for each of `elements`, and completes when all its futures have succeeded. They follow one after
+    /// another unless `maxConcurrent` allows more at a time. Keeps none of their values. Otherwise like
+    /// ``traverse(_:maxConcurrent:on:token:_:)``.
     public func forEach<Element, Ignored>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = 1, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Ignored>
@@ -51,11 +54,11 @@ extension EventLoop {
         }
     }
 
-    /// A future that completes when `body` has been run `count` times, each time after the future of the time before
-    /// has succeeded. `body` gets the number of the run, from 0.
+    /// Runs `body` `count` times, each time after the future of the run before has succeeded. `body` gets the number
+    /// of the run, from 0.
     ///
     /// The first run is at once. Fails with the first failure, and with ``FutureError/invalidArgument(_:)`` if
-    /// `count` is negative. Cancelling it, or `token`, reaches the run in progress.
+    /// `count` is negative. Cancelling the future, or `token`, reaches the run in progress.
     public func `repeat`<Ignored>(
         times count: Int, token: CancellationToken = .none,
         _ body: @escaping (_ number: Int) throws -> Future<Ignored>
@@ -64,11 +67,11 @@ extension EventLoop {
         return forEach(0..<count, token: token, body)
     }
 
-    /// A future that completes when `condition` is `false`, which is asked before each run of `body`. A run follows
-    /// when the future of the one before has succeeded.
+    /// Runs `body` until `condition` is `false`. Asks `condition` before each run. A run follows when the future of
+    /// the one before has succeeded.
     ///
-    /// The first run is at once. Fails with the first failure, or what either closure throws. Cancelling it, or
-    /// `token`, reaches the run in progress.
+    /// The first run is at once. Fails with the first failure, or what either closure throws. Cancelling the future,
+    /// or `token`, reaches the run in progress.
     public func `repeat`<Ignored>(
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>
@@ -112,7 +115,7 @@ extension EventLoop {
         return Future(cell).until(token)
     }
 
-    /// `body`, to be run on `context` if there is one, or else wherever it is called.
+    /// Returns `body`, which then runs on `context`, or wherever it is called if that is `nil`.
     private func placed<Element, Value>(
         _ body: @escaping (Element) throws -> Future<Value>, on context: LocalContext?
     ) -> (Element) throws -> Future<Value> {
@@ -122,7 +125,7 @@ extension EventLoop {
 }
 
 extension Array {
-    /// Puts `content` at `index`, which may be beyond the end, into an array of what is there already.
+    /// Puts `content` at `index`, which may be beyond the end. Extends the array as needed.
     fileprivate mutating func place<Content>(_ content: Content, at index: Int) where Element == Content? {
         while count <= index { append(nil) }
         self[index] = .some(content)

@@ -1,14 +1,14 @@
 extension Future {
-    /// A future of the values of all `futures`, in their order; of an empty array if there are none.
+    /// Completes with the values of all `futures`, in their order, or with an empty array if there are none.
     ///
-    /// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else
-    /// waits for them, as far as `cancelRemaining` says. With `failFast: false` it waits for all of them first.
-    /// Then it fails with the error if there was one, or with an ``AggregateError`` if there were several; without
-    /// errors it is cancelled if one of the futures was.
+    /// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits
+    /// for them, as far as `cancelRemaining` says. With `failFast: false` waits for all of them first. Then it fails
+    /// with the error if there was one, or with an ``AggregateError`` if there were several. Without errors it is
+    /// cancelled if one of the futures was.
     ///
-    /// `onFirstFailure` is called once, with the error and the index of the future that failed first. A `token` that
-    /// is cancelled cancels the whole, and leaves the futures alone.
-    /// An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither.
+    /// Calls `onFirstFailure` once, with the error and the index of the future that failed first. Cancelling `token`
+    /// cancels the whole, and leaves the futures alone.
+    /// An empty group belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
     /// Traps if the futures are not all of one loop.
     @inlinable
     public static func all(
@@ -35,7 +35,7 @@ extension Future {
         }
     }
 
-    /// `all` that does not fail fast.
+    /// Like `all`, but does not fail fast.
     @usableFromInline
     static func allAtTheEnd(
         _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining, on loop: EventLoop?,
@@ -49,23 +49,23 @@ extension Future {
         return settle(futures, on: loop, token, cancelRemaining, observer: hasFailed, conclude: join)
     }
 
-    /// A future of the outcomes of all `futures`, in their order; of an empty array if there are none.
+    /// Completes with the outcomes of all `futures`, in their order, or with an empty array if there are none.
     ///
-    /// It never fails; it is cancelled if `token` is, which leaves the futures alone. Cancellation of one reads as
-    /// `CancellationError`. An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if
-    /// there is neither. Traps if the futures are not all of one loop.
+    /// Never fails. Cancelling `token` cancels the whole, and leaves the futures alone. Cancellation of one future
+    /// reads as `CancellationError`. An empty group belongs to `loop`, or else to the loop of the current callback.
+    /// It traps if there is neither. Traps if the futures are not all of one loop.
     public static func allSettled(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<[Result<Value, any Error>]> {
         settle(futures, on: loop, token) { .success($0) }
     }
 
-    /// A future of what `body` makes of the outcome and the index of each of `futures`, in their order. `body` is
-    /// called for each as it completes.
+    /// Calls `body` with the outcome and the index of each of `futures`, as it completes, and collects what `body`
+    /// returns in their order.
     ///
-    /// Fails with the first error that `body` throws; what is pending then is asked to cancel. Is cancelled if `token`
-    /// is, which leaves the futures alone. An empty group is of the loop `loop`, or else of the one whose callback
-    /// this is; it traps if there is neither.
+    /// Fails with the first error that `body` throws, and asks what is pending then to cancel. Cancelling `token`
+    /// cancels the whole, and leaves the futures alone. An empty group belongs to `loop`, or else to the loop of the
+    /// current callback. It traps if there is neither.
     public static func mapEach<NewValue>(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>, _ index: Int) throws -> NewValue
@@ -116,7 +116,7 @@ struct ArrivedValues<Value> {
         missing = count
     }
 
-    /// All values, if this was the last.
+    /// Adds a value. Returns all values if it was the last.
     @inlinable
     mutating func add(_ value: Value, at index: Int) -> [Value]? {
         values[index] = .some(value)
@@ -125,7 +125,7 @@ struct ArrivedValues<Value> {
     }
 }
 
-/// All values, or what stands in their way: the errors, or else cancellation.
+/// Returns all values, or what prevents them: the errors, or else cancellation.
 private func join<Value>(_ results: [Result<Value, any Error>]) -> Result<[Value], any Error> {
     let errors = results.compactMap(\.failure)
     return switch errors.count {

@@ -1,8 +1,8 @@
-/// A future of the values of all `futures`, of whichever types, as a tuple.
+/// Completes with the values of all `futures`, of any types, as a tuple.
 ///
-/// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else waits
-/// for them, as far as `cancelRemaining` says. Without futures it is of the loop `loop`, or else of the one whose
-/// callback this is. Traps if the futures are not all of one loop.
+/// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits for
+/// them, as far as `cancelRemaining` says. Without futures the group belongs to `loop`, or else to the loop of the
+/// current callback. Traps if the futures are not all of one loop.
 public func combine<each Value>(
     _ futures: repeat Future<each Value>, cancelRemaining: CancelRemaining = .always,
     on loop: EventLoop? = nil
@@ -61,11 +61,11 @@ private final class Part<Value> {
 }
 
 extension Future {
-    /// A future of this value and that of `other`. Fails, or is cancelled, as soon as one of the two is; the
+    /// Completes with this value and the value of `other`. Fails, or is cancelled, as soon as one of the two is. The
     /// other one is then asked to cancel if nobody else waits for it.
     public func and<Other>(_ other: Future<Other>) -> Future<(Value, Other)> { combine(self, other) }
 
-    /// The same as ``and(_:)``.
+    /// Completes with the values of both futures, like ``and(_:)``.
     public static func zip<A, B>(_ first: Future<A>, _ second: Future<B>) -> Future where Value == (A, B) {
         combine(first, second)
     }

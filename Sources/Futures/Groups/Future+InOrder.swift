@@ -1,7 +1,6 @@
 extension Future {
-    /// A future of the values of all `futures`, in their order, like ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``,
-    /// but one that fails with the first failure in order: a later one counts only once all before it have
-    /// succeeded.
+    /// Like ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``, but fails with the first failure in order:
+    /// a later failure counts only once all futures before it have succeeded.
     public static func sequence(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -11,11 +10,11 @@ extension Future {
         }
     }
 
-    /// A future of `initial`, updated by `update` with the value of each of `futures`, in their order.
+    /// Updates `initial` with the value of each of `futures`, in their order, and completes with the result.
     ///
-    /// `update` sees each value as soon as it and all before it are there. Fails with the first failure in order,
-    /// or with what `update` throws; what is pending then is asked to cancel if nobody else waits for it. An empty
-    /// group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither.
+    /// `update` gets each value as soon as it and all before it are there. Fails with the first failure in order, or
+    /// with what `update` throws, and asks what is pending then to cancel if nobody else waits for it. An empty group
+    /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
     public static func reduce<Total>(
         _ futures: some Sequence<Future>, into initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ update: @escaping (inout Total, Value) throws -> Void
@@ -25,8 +24,8 @@ extension Future {
         }
     }
 
-    /// A future of what `combine` makes of `initial` and the value of each of `futures`, in their order. The same as
-    /// ``reduce(_:into:on:token:_:)`` otherwise.
+    /// Combines `initial` and the value of each of `futures`, in their order, and completes with the result.
+    /// Otherwise like ``reduce(_:into:on:token:_:)``.
     public static func reduce<Total>(
         _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ combine: @escaping (Total, Value) throws -> Total
@@ -36,10 +35,9 @@ extension Future {
         }
     }
 
-    /// A future of what the futures that `combine` returns make of `initial` and the value of each of `futures`, in
-    /// their order.
+    /// Combines `initial` and the value of each of `futures`, in their order, by futures that `combine` returns.
     ///
-    /// The next value waits for the future that `combine` returned for the one before. Otherwise the same as
+    /// The next value waits for the future that `combine` returned for the one before. Otherwise like
     /// ``reduce(_:into:on:token:_:)``.
     public static func fold<Total>(
         _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
@@ -50,11 +48,11 @@ extension Future {
         }
     }
 
-    /// A future of the first value, in the order of `futures`, that satisfies `predicate`; of `nil` if none does.
+    /// Completes with the first value, in the order of `futures`, that satisfies `predicate`, or with `nil`.
     ///
-    /// A future that fails or is cancelled counts as one that does not. What is pending once it is found is asked to
-    /// cancel if nobody else waits for it. Fails with what `predicate` throws. An empty group is of the loop
-    /// `loop`, or else of the one whose callback this is; it traps if there is neither.
+    /// A future that fails or is cancelled counts as one that does not satisfy it. What is pending once the value is
+    /// found is asked to cancel if nobody else waits for it. Fails with what `predicate` throws. An empty group
+    /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool
@@ -89,9 +87,9 @@ private final class InOrder<Value, Total> {
     private var results: [Result<Value, any Error>?]
     private var next = 0
     private var total: Total
-    /// A future decides on the total before the next outcome is taken.
+    /// Whether a future still has to decide on the total before the next outcome is taken.
     private var isWaiting = false
-    /// The closure of `take` runs, and may bring the next outcome about.
+    /// Whether the closure of `take` runs, which may bring about the next outcome.
     private var isTaking = false
 
     init(
@@ -125,7 +123,7 @@ private final class InOrder<Value, Total> {
             })
     }
 
-    /// The rest does not matter.
+    /// Ignores the rest.
     func end() { next = results.count }
 
     private func takeNext() {

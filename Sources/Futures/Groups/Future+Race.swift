@@ -1,9 +1,9 @@
 extension Future {
-    /// A future with the outcome of the first of `futures` to complete, whichever that outcome is.
+    /// Completes with the outcome of the first of `futures` to complete, be it a value, an error or cancellation.
     ///
     /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. An empty group is of the loop `loop`, or else
-    /// of the one whose callback this is; it traps if there is neither. Traps if the futures are not all of one loop.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. An empty group belongs to `loop`, or else to
+    /// the loop of the current callback. It traps if there is neither. Traps if the futures are not all of one loop.
     public static func race(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -20,13 +20,13 @@ extension Future {
         }
     }
 
-    /// A future of the first value among those of `futures`; errors and cancellation count only if there is none.
+    /// Completes with the first value of `futures`. Errors and cancellation count only if there is no value.
     ///
-    /// Then it fails with an ``AggregateError`` of all errors, in the order of the futures, or is cancelled if all
-    /// of them were. What is pending when there is a value is asked to cancel if nobody else waits for it, as far
-    /// as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. An empty
-    /// group is of the loop `loop`, or else of the one whose callback this is; it traps if there is neither. Traps if
-    /// the futures are not all of one loop.
+    /// Then it fails with an ``AggregateError`` of all errors, in the order of the futures, or is cancelled if all of
+    /// them were. What is pending when there is a value is asked to cancel if nobody else waits for it, as far as
+    /// `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. An empty group
+    /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither. Traps if the
+    /// futures are not all of one loop.
     public static func firstSuccess(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -48,12 +48,12 @@ extension Future {
         }
     }
 
-    /// A future of the first `count` outcomes of `futures`, with their indices, in the order in which they came.
+    /// Completes with the first `count` outcomes of `futures`, with their indices, in the order in which they came.
     ///
     /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are less than `count` futures, or if that is
-    /// negative. An empty group is of the loop `loop`, or else of the one whose callback this is; it traps if there
-    /// is neither. Traps if the futures are not all of one loop.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are less than `count` futures, or if `count` is
+    /// negative. An empty group belongs to `loop`, or else to the loop of the current callback. It traps if there is
+    /// neither. Traps if the futures are not all of one loop.
     public static func firstCompleted(
         _ count: Int, of futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none

@@ -1,15 +1,15 @@
-/// Which of several futures was the first to complete, and which remain.
+/// The first of several futures to complete, and those that remain.
 public struct FutureSelection<Value> {
-    /// The place of the winner among the futures.
+    /// The position of the winner among the futures.
     public let index: Int
     /// The winner's outcome. Cancellation reads as `CancellationError`.
     public let result: Result<Value, any Error>
-    /// The others, in their order.
+    /// The other futures, in their order.
     public let rest: [Future<Value>]
 }
 
 extension Future {
-    /// A future with the outcome of the first of two to complete, which may be of two types.
+    /// Completes with the outcome of the first of two futures to complete, which may have two types.
     ///
     /// The other one is then asked to cancel if nobody else waits for it, as far as `cancelRemaining` says. If both
     /// have completed, `first` wins. Traps if they are not of one loop.
@@ -38,7 +38,7 @@ extension Future {
         return Future(target)
     }
 
-    /// A future of the first outcome among those of `futures`, whose it was, and the others, which go on.
+    /// Completes with the first outcome of `futures`, its index, and the other futures, which go on.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
     public static func select(

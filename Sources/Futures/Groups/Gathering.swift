@@ -1,4 +1,4 @@
-/// The outcome that is still missing of a group of futures.
+/// The outcome of a group of futures, while it is still missing.
 @usableFromInline
 struct Gathering<Output> {
     @usableFromInline let group: Group
@@ -26,7 +26,7 @@ struct Gathering<Output> {
     @usableFromInline
     func fail(_ error: any Error) { group.fail(error) }
 
-    /// Has a user's handler called with the error in `result`, if there is one, before anybody hears of the outcome.
+    /// Calls a user's handler with the error in `result`, if there is one, before anybody sees the outcome.
     @usableFromInline
     func call<Value>(
         _ handler: @escaping (any Error, Int) -> Void, _ result: Result<Value, any Error>, _ index: Int
@@ -35,8 +35,8 @@ struct Gathering<Output> {
     }
 }
 
-/// Tells a group which of its inputs has completed. Of no type but its own, which the closure knows: a group of a
-/// thousand would look up a generic one's metadata a thousand times.
+/// Tells a group which of its inputs has completed. Has no type but its own, which the closure knows: a group of a
+/// thousand would look up a generic type's metadata a thousand times.
 struct MemberStep: Step {
     let index: Int
     let arrived: (_ source: CellPointer, _ index: Int) -> Void
@@ -47,8 +47,9 @@ struct MemberStep: Step {
 }
 
 extension Future {
-    /// A future that is completed by what `collect` returns, which is called with each outcome as it arrives: with those
-    /// of `queued` from the ready queue, since it calls a user's closure then, with others at once.
+    /// Completes with what `collect` makes of the outcomes. Calls what `collect` returns with each outcome as it
+    /// arrives: from the ready queue with those of `queued`, since it calls a user's closure then, and at once with
+    /// others.
     @inlinable
     static func gather<Output>(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
@@ -74,14 +75,14 @@ extension Future {
         return Future<Output>(target)
     }
 
-    /// The outcome of a group that needs at least one future and got none.
+    /// Returns the outcome of a group that needs at least one future and got none.
     static func refusal<Output>(of group: String) -> Result<Output, any Error> {
         .failure(FutureError.invalidArgument("\(group) was given no futures; give it at least one"))
     }
 }
 
 extension Group {
-    /// Waits for all `futures`. `arrived` is called with each as it completes, and its index.
+    /// Waits for all `futures`. Calls `arrived` with each future as it completes, and its index.
     @usableFromInline
     func wait(
         for futures: [Cell], queued: Cell.Interest,
@@ -98,7 +99,7 @@ extension Group {
 }
 
 extension LoopCore {
-    /// The loop of a group of `cells`, which `loop` is if it is given. Checks the thread.
+    /// Returns the loop of a group of `cells`, which is `loop` if that is given. Checks the thread.
     @usableFromInline
     static func ofGroup(_ cells: [Cell], _ loop: EventLoop?) -> LoopCore {
         guard let loop = loop?.core ?? cells.first?.loop ?? EventLoop.current?.core else { Misuse.noLoop() }

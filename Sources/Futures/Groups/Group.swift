@@ -1,11 +1,12 @@
-/// The producer of a future that waits for several others, each by a member of its own: an observer.
+/// The producer of a future that waits for several others, each by its own member: an observer.
 @usableFromInline
 final class Group: Producer {
     // Nothing that changes it runs anybody's code, and each change would be checked at run time.
     @exclusivity(unchecked) private var members: [Cell] = []
     let target: Cell
     private var cancelRemaining: CancelRemaining
-    /// The member that waits for what a user's closure has returned: of the group itself, not one of its inputs.
+    /// The member that waits for what a user's closure has returned. Belongs to the group itself, not to one of its
+    /// inputs.
     private var work: Cell?
     private var watch: TokenWatch?
 
@@ -16,8 +17,8 @@ final class Group: Producer {
         target.setProducer(self)
     }
 
-    /// Has `step` run when `future` completes: at once, or, if the outcome is one of `queued`, from the ready queue,
-    /// since it calls a user's closure.
+    /// Runs `step` when `future` completes: at once, or from the ready queue if the outcome is one of `queued`, since
+    /// it calls a user's closure then.
     func wait<S: Step>(
         for future: Cell, queued: Cell.Interest = [], step: S
     ) where S.Output == Void {
@@ -28,7 +29,7 @@ final class Group: Producer {
         future.registerObserver(member, when: queued.union(.atOnce))
     }
 
-    /// As `wait`, for a future that a user's closure has returned. There is one at a time.
+    /// Like `wait`, but for a future that a user's closure has returned. There is one at a time.
     func wait<S: Step>(forWork future: Cell, queued: Cell.Interest, step: S) where S.Output == Void {
         checkLoop(of: future)
         let member = Cell.waiting(future.loop, step: step)
@@ -38,7 +39,7 @@ final class Group: Producer {
         if target.isCompleted { settled() }
     }
 
-    /// Ends the group when `token` is cancelled, which may not be yet, and then leaves its futures alone.
+    /// Ends the group when `token` is cancelled, which may be later, and leaves its futures alone then.
     @usableFromInline
     func end(by token: TokenCondition) {
         guard token.canBeMet else { return }
@@ -54,7 +55,7 @@ final class Group: Producer {
         guard future.pointer.isOf(target.loop) else { Misuse.foreignFuture() }
     }
 
-    /// The group has its outcome already.
+    /// Lets go of a future that comes after the group has its outcome.
     private func letGo(_ future: Cell) {
         future.markObserved()
         if cancelRemaining != .never { _ = future.requestCancellation() }
@@ -68,9 +69,9 @@ final class Group: Producer {
 
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
-    /// The outcome is there, or nobody wants it: stops waiting for what is still pending.
     override var subject: String? { "a group" }
 
+    /// Stops waiting for what is still pending: the outcome is there, or nobody wants it.
     override func settled() {
         watch?.end()
         watch = nil
@@ -84,7 +85,7 @@ final class Group: Producer {
 }
 
 extension Cell {
-    /// Ends an observer, whether it waits for its source or to be run.
+    /// Ends an observer, no matter whether it waits for its source or to be run.
     func stopObserving(cancelling: Bool) {
         pointer.dropStep()
         pointer.leaveSource(cancelling: cancelling)

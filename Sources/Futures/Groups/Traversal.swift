@@ -1,8 +1,8 @@
-/// Work on one element after another, several at a time: the producer of the future of it all.
+/// Work on one element after another, several at a time: the producer of the future of the whole.
 final class Traversal<Element, Output, Total, Value>: Producer {
     private let cell: Cell
     private let limit: Int
-    /// The next element, or `nil` at the end.
+    /// Takes the next element, or returns `nil` at the end.
     private let pull: () throws -> Element?
     private let body: (Element) throws -> Future<Output>
     private let take: (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
