@@ -4,14 +4,15 @@
     @_spi(Internal) internal import Runtime
 
     extension Callers {
-        /// The innermost place that is not in this library: the file, with the folder that it is in, and the line.
+        /// The innermost place outside of this library: the file, with its folder, and the line.
         package var place: String? {
             zip(addresses, symbolicated(addresses, [.useSymbolCache])).lazy
                 .filter { $1.symbol?.isOfLibrary == false }
                 .compactMap { symbolicated([$0.0], .default).lazy.compactMap(\.userPlace).first }.first
         }
 
-        /// Lines take a thousand times as long as names: up to a third of a second where a program is large.
+        /// Looks up names or lines. Lines take a thousand times as long as names: up to a third of a second in a
+        /// large program.
         private func symbolicated(
             _ addresses: [UInt64], _ options: Backtrace.SymbolicationOptions
         ) -> [SymbolicatedBacktrace.Frame] {
@@ -37,7 +38,8 @@
     }()
 
     extension SymbolicatedBacktrace.Frame {
-        /// Where it is, unless that is in this library, or in nobody's source, as what a macro has made.
+        /// The place of the frame, unless it is in this library, or in nobody's source, as code that a macro has
+        /// made.
         fileprivate var userPlace: String? {
             guard let location = symbol?.sourceLocation, location.line > 0,
                 !location.path.hasPrefix(sources), !location.path.hasPrefix("<"),
@@ -48,8 +50,8 @@
     }
 
     extension SymbolicatedBacktrace.Symbol {
-        /// Whether no code of a user's has this name. A mangled one begins with a module; an extension's own stands in front of
-        /// an `E`, with what the extension demands in between.
+        /// Whether no user code has this name. A mangled name begins with a module. The module of an extension stands
+        /// in front of an `E`, with what the extension demands in between.
         fileprivate var isOfLibrary: Bool {
             guard rawName.hasPrefix("$s") else { return !["main", "async_Main"].contains(rawName) }
             var rest = rawName.dropFirst(2)

@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// What the loop is busy with, for a person: a line of figures, then one for each open handle, and, if the
-    /// library was built for debugging, one for each place where promises were made that are still pending.
+    /// Describes what the loop is busy with, for a person: a line of figures, then one for each open handle. If the
+    /// library was built for debugging, adds a line for each place where promises were made that are still pending.
     ///
     /// Takes time in proportion to what is alive. The text is not for programs: it may change with any release.
     public func dump() -> String {

@@ -1,26 +1,26 @@
 /// What a loop tells its observer.
 public enum LoopEvent {
-    /// A turn has ended: one event and what became ready by it. How long that took, how many callbacks it ran from
-    /// the ready queue, and how late the timers were that fired last.
+    /// A turn has ended: one event and what became ready by it. Says how long it took, how many callbacks it ran from
+    /// the ready queue, and how late the last timers fired.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection, or another stream, or a socket that listens has been opened. Its description is one line.
+    /// A connection or another stream has been opened, or a socket that listens. Its description is one line.
     case opened(any CustomStringConvertible)
-    /// It has been closed, or has broken by `failure`.
+    /// A connection, stream or socket has been closed, or has broken by `failure`.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// Something is not as it should be, and goes on; in one line. One a minute at most of each kind and source: a
-    /// turn has taken more than 100 ms, a server has as many connections as it may, there are no descriptors or
-    /// no memory for a connection, or the watchdog of systemd could not be fed.
+    /// Something is wrong, and goes on. In one line, and at most once a minute for each kind and source: a turn has
+    /// taken more than 100 ms, a server has as many connections as it may, there are no descriptors or no memory for
+    /// a connection, or the watchdog of systemd could not be fed.
     case warning(String)
-    /// A future has failed, and nobody will hear of it: what `onUnhandledFailure` gets as well.
+    /// A future has failed, and nothing will see it: `onUnhandledFailure` gets the same error.
     case unhandledFailure(any Error)
 }
 
 extension EventLoop {
-    /// Has `observer` called with what happens on the loop, to be counted and logged; `nil` ends this.
+    /// Calls `observer` with what happens on the loop, for counting and logging. `nil` ends this.
     ///
-    /// There is one; another takes its place. It is released when the loop has been shut down or detached. It is
-    /// called within the turn in which something happens, so it should be quick and complete nothing. Each turn then
-    /// reads the clock twice; without an observer, which is how a loop begins, all this costs nothing.
+    /// A loop has one observer; another takes its place. It is released when the loop has been shut down or detached.
+    /// It is called within the turn in which something happens, so it should be quick and complete nothing. Each turn
+    /// then reads the clock twice. Without an observer, which is how a loop begins, all this costs nothing.
     public func observe(_ observer: ((LoopEvent) -> Void)?) {
         core.checkThread()
         guard !core.unhandled.isOver else { return }
@@ -30,7 +30,7 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Whether anybody wants to hear of events: else they need not be made.
+    /// Whether there is an observer: without one events need not be made.
     package var isObserved: Bool { observer != nil }
 
     package func tell(_ event: LoopEvent) { observer?(event) }
@@ -49,7 +49,7 @@ extension LoopCore {
     private static let slowTurn: UInt64 = 100_000_000
 }
 
-/// Lets one report of a kind through in a minute, however often there is something to report.
+/// Lets one report of a kind through in a minute, no matter how often there is something to report.
 package struct ReportLimit {
     private static let interval: UInt64 = 60_000_000_000
     private var lastReport: UInt64?

@@ -1,26 +1,25 @@
-/// What is alive on a loop, and how much it has done: a snapshot.
+/// A snapshot of what is alive on a loop, and of how much it has done.
 public struct LoopStatistics: Hashable, Sendable {
-    /// Futures that somebody holds or something will complete, observers and tasks that await included.
+    /// The number of futures that somebody holds or something will complete, with observers and awaiting tasks.
     public var futures = 0
     public var promises = 0
-    /// Timers that have not fired. The time limits of streams are none.
+    /// The number of timers that have not fired. The time limits of streams do not count.
     public var timers = 0
-    /// Handles open for users: listeners, connections, signals.
+    /// The number of handles open for users: listeners, connections, signals.
     public var handles = 0
-    /// Connections among the handles.
+    /// The number of connections among the handles.
     public var connections = 0
-    /// Callbacks that wait in the ready queue. They are counted when this is asked for, which takes the longer the
-    /// more there are.
+    /// The number of callbacks that wait in the ready queue. Counting them takes the longer the more there are.
     public var readyCallbacks = 0
     /// How often the loop has drained its ready queue.
     public var turns: UInt64 = 0
-    /// How many callbacks its turns have run from there, and the most that one of them has.
+    /// How many callbacks its turns have run from there, and the most that one turn has run.
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
     /// How often other threads have woken the loop: once for each burst of jobs.
     public var wakeUps: UInt64 = 0
-    /// How late the timers were that fired last, and the latest of all: how long callbacks, or the machine, have
-    /// kept the loop from its timers. A real loop rounds up to milliseconds, and so is late by one at times.
+    /// How late the last timers fired, and the latest of all: how long callbacks, or the machine, have kept the loop
+    /// from its timers. A real loop rounds up to milliseconds, and so is late by one at times.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
 }

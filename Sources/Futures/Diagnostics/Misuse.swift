@@ -1,4 +1,4 @@
-/// What a programmer's mistake is answered with, in release builds too: one sentence that names the remedy.
+/// The traps for a programmer's mistakes, in release builds too. Each says one sentence that names the remedy.
 package enum Misuse {
     static func wrongThread() -> Never {
         trap(
@@ -96,12 +96,12 @@ package enum Misuse {
                 + "callback with whenComplete instead, or use run(until:) outside of all callbacks.")
     }
 
-    /// Of a size that is fixed when something is made, where no future could carry the error.
+    /// Traps for a size that is fixed when something is made, where no future could carry the error.
     static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
         trap("\(what) of \(size) makes no sense; give at least \(minimum).")
     }
 
-    /// Any other argument, complained of as a future would be.
+    /// Traps for any other argument, with the sentence that a future would fail with.
     static func sentence(_ text: String) -> Never { trap(text) }
 
     static func endlessShutdown() -> Never {

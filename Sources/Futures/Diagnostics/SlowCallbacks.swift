@@ -1,17 +1,17 @@
-/// Which callbacks of a loop take too long, and who wants to hear of them.
+/// A watch for callbacks of a loop that take too long, with the handler for them.
 struct SlowCallbackWatch {
     let threshold: UInt64
     let report: (Duration) -> Void
-    /// Whether the driver is asked for a turn by each callback that is made, and so learns who does that.
+    /// Whether each callback that is made asks the driver for a turn, so that the driver learns what makes it.
     var revealsMakers = false
 }
 
 extension EventLoop {
-    /// Calls `report`, with the time that it took, after each callback that took longer than `threshold` and so
-    /// kept all others waiting; `nil` ends this. Used while looking for what blocks a loop.
+    /// Calls `report` with the time taken after each callback that took longer than `threshold`, and so kept all
+    /// others waiting. `nil` ends this. Used while looking for what blocks a loop.
     ///
-    /// The clock is then read once for each callback; off, as it is at first, it costs nothing. A negative
-    /// threshold counts as zero. Callbacks are what futures, timers and `execute` run.
+    /// The clock is then read once for each callback. Off, as it is at first, it costs nothing. A negative threshold
+    /// counts as zero. Callbacks are what futures, timers and `execute` run.
     public func onSlowCallback(
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {
@@ -25,7 +25,7 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Runs what is ready, up to `budget`, with an eye on the clock. Returns what is left of the budget.
+    /// Runs what is ready, up to `budget`, and times each callback. Returns what is left of the budget.
     func drainWatching(budget: Int) -> Int {
         var budget = budget
         var started = clock
@@ -46,15 +46,15 @@ extension LoopCore {
         return budget
     }
 
-    /// Has the driver asked for a turn whenever a callback makes another one, by which it can see where that is. Of use
-    /// before a trap only: the loop is upset by it.
+    /// Asks the driver for a turn whenever a callback makes another one, so that it can see where that is. Of use
+    /// only before a trap: it upsets the loop.
     package func revealMakers() {
         slowCallbacks = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
     }
 
-    /// The callbacks have ended after all. A watch for slow ones is not there any more.
+    /// Ends what `revealMakers` began: the callbacks have ended after all. Drops a watch for slow ones too.
     package func hideMakers() { slowCallbacks = nil }
 
-    /// How many callbacks the loop has run from its ready queue.
+    /// The number of callbacks that the loop has run from its ready queue.
     package var callbackCount: UInt64 { work.callbacks }
 }

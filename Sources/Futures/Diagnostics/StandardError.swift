@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Lines for a person, straight to the descriptor, whole.
+/// Prints lines for a person, straight to the descriptor, each as a whole.
 package enum StandardError {
     package static func print(_ line: String) {
         var text = line + "\n"

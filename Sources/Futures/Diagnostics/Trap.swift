@@ -1,7 +1,7 @@
 internal import CRuntime
 
-/// Ends the process with a sentence about a programmer's mistake, and, if this library was built for debugging, the place of
-/// the call that it is about. To find that takes a third of a second in a large program: no place is named where
+/// Ends the process with a sentence about a programmer's mistake. If this library was built for debugging, adds the
+/// place of the call in question. Finding it takes a third of a second in a large program. No place is named where
 /// `SWIFT_BACKTRACE` says that a crash shall take no time for such things.
 package func trap(_ sentence: String) -> Never {
     #if DEBUG

@@ -1,10 +1,10 @@
-/// Failures that nobody will hear of, until the end of the turn, and how many have been printed lately.
+/// Failures that nothing will see, until the end of the turn, and how many have been printed lately.
 final class UnhandledFailures {
     static let linesPerSecond = 10
 
     var handler: ((any Error) -> Void)?
     fileprivate var failures: [(error: any Error, subject: Subject)] = []
-    /// What the step of a cell is called that has just been asked.
+    /// The verb of the step of the cell that was asked last.
     fileprivate var verb: String?
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0
@@ -12,18 +12,18 @@ final class UnhandledFailures {
     /// Whether there are `failures`, and whether some are `omitted`. Each turn asks.
     fileprivate(set) var isPending = false
     fileprivate var hasOmitted = false
-    /// The loop has ended, and calls nobody any more.
+    /// Whether the loop has ended, and calls nothing any more.
     fileprivate(set) var isOver = false
 
-    /// What has failed.
+    /// The thing that has failed.
     fileprivate struct Subject {
         let name: String?
         #if DEBUG
-            /// Of the future.
+            /// The callers that made the future.
             var callers: Callers?
         #endif
 
-        /// What is printed of its failure with `error`.
+        /// Returns the line to print for its failure with `error`.
         func line(_ error: any Error) -> String {
             "Unhandled failure of \(name ?? "a future")\(place(error)): \(error)"
         }
@@ -98,7 +98,7 @@ extension LoopCore {
         }
     }
 
-    /// The loop has ended: from now on it calls nobody.
+    /// Releases all handlers: the loop has ended, and calls nothing from now on.
     func releaseHandlers() {
         reportUnhandledFailures()
         unhandled.isOver = true
@@ -110,7 +110,7 @@ extension LoopCore {
         withExtendedLifetime(handlers) {}
     }
 
-    /// Says how many failures were left out: with the first turn after a second, or at the end of a run.
+    /// Prints how many failures were left out: with the first turn after a second, or at the end of a run.
     func printOmitted() {
         guard unhandled.omitted > 0 else { return }
         StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
@@ -120,7 +120,7 @@ extension LoopCore {
 }
 
 extension Error {
-    /// Whether it says no more than that the loop has been shut down, be it of a clean-up, too.
+    /// Whether the error says only that the loop has been shut down, for a clean-up's errors too.
     fileprivate var meansShutDown: Bool {
         guard let error = self as? CleanUpError else { return self as? FutureError == .shutDown }
         return error.error.meansShutDown && error.cleanUpError.meansShutDown
