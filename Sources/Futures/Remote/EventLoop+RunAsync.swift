@@ -1,7 +1,7 @@
 extension EventLoop {
     /// Runs `body` on the loop and returns what it returns, or throws what it throws. From any task.
     ///
-    /// What it returns is sent to the task, and need not be `Sendable` if nothing on the loop keeps it.
+    /// The result is sent to the task, and need not be `Sendable` if nothing on the loop keeps it.
     /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
     public func run<Value>(_ body: @escaping @Sendable () throws -> sending Value) async throws
         -> sending Value
@@ -20,8 +20,8 @@ extension EventLoop {
 
     /// Runs `body` on the loop and awaits the future that it returns. From any task.
     ///
-    /// While it waits, it is a consumer and keeps ``run()`` from returning. Cancelling the task ends the wait with
-    /// a `CancellationError`, and the future is asked to cancel if nobody else waits for it.
+    /// While it waits, it is a consumer and keeps ``run()`` from returning. Cancelling the task ends the wait with a
+    /// `CancellationError`, and asks the future to cancel if nobody else waits for it.
     /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>

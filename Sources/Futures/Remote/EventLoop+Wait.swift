@@ -1,13 +1,13 @@
 internal import Dispatch
 
 extension EventLoop {
-    /// Blocks the calling thread, which is not the loop's, until the future that `body` makes on the loop has
-    /// completed, and returns its value or throws its error.
+    /// Blocks the calling thread until the future that `body` makes on the loop has completed, and returns its value
+    /// or throws its error.
     ///
     /// Does not keep ``run()`` from returning: fails with ``FutureError/stalled`` when a run finds nothing left to
-    /// do. Fails with ``FutureError/shutDown`` if the loop has been shut down, with
-    /// ``FutureError/timedOut(after:)`` when `timeout`, in real time, has passed; the future is then asked to
-    /// cancel if nobody else waits for it. Cancelling the future ends the wait with a `CancellationError`.
+    /// do. Fails with ``FutureError/shutDown`` if the loop has been shut down. Fails with
+    /// ``FutureError/timedOut(after:)`` when `timeout`, in real time, has passed, and then asks the future to cancel
+    /// if nobody else waits for it. Cancelling the future ends the wait with a `CancellationError`.
     /// Waits for ever if nobody runs the loop. Traps on the loop's own thread.
     @available(*, noasync, message: "It would block a thread that tasks share; use try await loop.run { … }.")
     public func wait<Value: Sendable>(
@@ -34,7 +34,7 @@ extension EventLoop {
     }
 }
 
-/// What a blocked thread waits for.
+/// The outcome that a blocked thread waits for.
 private final class Outcome<Value: Sendable>: Sendable {
     private let result = Locked<Result<Value, any Error>?>(nil)
     private let isThere = DispatchSemaphore(value: 0)
@@ -44,7 +44,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         isThere.signal()
     }
 
-    /// `nil` if `timeout` has passed first.
+    /// Waits for the outcome. Returns `nil` if `timeout` has passed first.
     func wait(_ timeout: Duration?) -> Result<Value, any Error>? {
         if let nanoseconds = timeout?.wholeNanoseconds {
             _ = isThere.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds)))

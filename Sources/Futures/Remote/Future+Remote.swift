@@ -1,7 +1,7 @@
 extension Future where Value: Sendable {
-    /// A future of what `transform`, run by `context`, makes of the value, or of the error it throws.
+    /// Transforms the value with `transform`, run by `context`. Fails with the error that `transform` throws.
     ///
-    /// It may block or compute for long: the loop goes on meanwhile. Failure and cancellation pass.
+    /// The closure may block or compute for long: the loop goes on meanwhile. Passes on failure and cancellation.
     public func map<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> NewValue
@@ -11,10 +11,11 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future with the outcome of the one that `transform`, run by `context`, returns, or of the error it throws.
+    /// Completes with the outcome of the future that `transform`, run by `context`, returns, or with the error it
+    /// throws.
     ///
-    /// That future is of the loop whose thread `context` runs closures on, such as ``RemoteContext/loop(_:name:)``:
-    /// this is how one loop waits for another. Traps if `context` uses any other thread.
+    /// That future belongs to the loop of the thread on which `context` runs closures, as with
+    /// ``RemoteContext/loop(_:name:)``: this is how one loop waits for another. Traps if `context` uses any other thread.
     public func flatMap<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> Future<NewValue>
@@ -30,7 +31,7 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future of what `body`, run by `context`, makes of the outcome, whichever it is. Cancellation reads as
+    /// Transforms the outcome, value or error, with `body`, run by `context`. Cancellation reads as
     /// `CancellationError`.
     public func mapResult<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
@@ -41,7 +42,7 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future of the value, or of what `body`, run by `context`, makes of the error.
+    /// Replaces an error with what `body`, run by `context`, returns for it. Passes on the value.
     public func recover(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Value
@@ -51,9 +52,11 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future of the value, or with the outcome of the future that `body`, run by `context`, returns for the error.
+    /// Replaces an error with the outcome of the future that `body`, run by `context`, returns for it. Passes on the
+    /// value.
     ///
-    /// That future is of the loop whose thread `context` runs closures on. Traps if `context` uses any other thread.
+    /// That future belongs to the loop of the thread on which `context` runs closures. Traps if `context` uses any
+    /// other thread.
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Future<Value>
@@ -63,7 +66,7 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future of the value, or of the error that `body`, run by `context`, returns or throws for the error.
+    /// Replaces an error with the error that `body`, run by `context`, returns or throws for it. Passes on the value.
     public func mapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> any Error
@@ -71,8 +74,7 @@ extension Future where Value: Sendable {
         recover(including: policy, on: context) { error in throw try body(error) }
     }
 
-    /// A future with this outcome, which completes after `body`, run by `context`, has seen the value. What `body`
-    /// throws replaces it.
+    /// Passes on this outcome after `body`, run by `context`, has seen the value. What `body` throws replaces it.
     public func tap(
         on context: RemoteContext, _ body: @escaping @Sendable (Value) throws -> Void
     ) -> Future<Value> {
@@ -82,8 +84,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future with this outcome, which completes after `body`, run by `context`, has seen the error. If `body`
-    /// throws, it fails with a ``CleanUpError``, which has both.
+    /// Passes on this outcome after `body`, run by `context`, has seen the error. If `body` throws, fails with a
+    /// ``CleanUpError``, which has both errors.
     public func tapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> Void
@@ -96,9 +98,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future with this outcome, which completes after `body`, run by `context`, has seen it. Cancellation reads as
-    /// `CancellationError`. What `body` throws replaces the outcome; after an error it is a ``CleanUpError``, which has
-    /// both.
+    /// Passes on this outcome after `body`, run by `context`, has seen it. Cancellation reads as `CancellationError`.
+    /// What `body` throws replaces the outcome. After an error that is a ``CleanUpError``, which has both errors.
     public func tapResult(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) throws -> Void
     ) -> Future<Value> {
@@ -108,13 +109,13 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// A future with this outcome, which completes after `context` has run `body`: exactly once, also when the
-    /// returned future itself is cancelled first.
+    /// Passes on this outcome after `context` has run `body`: exactly once, also when the returned future itself is
+    /// cancelled first.
     public func always(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) -> Future<Value> {
         flatAlways { [unowned loop] in context.execute(on: loop, body) }
     }
 
-    /// A future of the value, if it satisfies `predicate`, run by `context`; otherwise fails with
+    /// Passes on the value if it satisfies `predicate`, run by `context`. Otherwise fails with
     /// ``FutureError/filtered``.
     public func filter(
         on context: RemoteContext, _ predicate: @escaping @Sendable (Value) throws -> Bool
@@ -125,26 +126,26 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Calls `body` by `context` with the outcome. Cancellation reads as `.failure(CancellationError())`.
+    /// Calls `body` on `context` with the outcome. Cancellation reads as `.failure(CancellationError())`.
     ///
-    /// In no order if `context` runs several closures at a time.
+    /// Calls come in no order if `context` runs several closures at a time.
     public func whenComplete(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         whenComplete { [unowned loop] result in context.execute(on: loop) { body(result) }.ignoreFailure() }
     }
 
-    /// Calls `body` by `context` with the value, if there will be one.
+    /// Calls `body` on `context` with the value, if there will be one.
     public func whenSuccess(on context: RemoteContext, _ body: @escaping @Sendable (Value) -> Void) {
         whenSuccess { [unowned loop] value in context.execute(on: loop) { body(value) }.ignoreFailure() }
     }
 
-    /// Calls `body` by `context` with the error, if the future fails. Cancellation is no failure.
+    /// Calls `body` on `context` with the error, if the future fails. Cancellation does not count as a failure.
     public func whenFailure(on context: RemoteContext, _ body: @escaping @Sendable (any Error) -> Void) {
         whenFailure { [unowned loop] error in context.execute(on: loop) { body(error) }.ignoreFailure() }
     }
 
-    /// Calls `body` by `context` if the future is cancelled.
+    /// Calls `body` on `context` if the future is cancelled.
     public func whenCancelled(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) {
         whenCancelled { [unowned loop] in context.execute(on: loop, body).ignoreFailure() }
     }

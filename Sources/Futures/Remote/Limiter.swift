@@ -1,17 +1,17 @@
-/// Hands jobs on to another runner, so many at a time, in the order in which they came.
+/// Hands jobs on to another runner, a limited number at a time, in the order in which they came.
 ///
-/// All of its state is behind one lock, under which nothing of anybody else's is called.
+/// One lock protects all of its state. Under the lock it calls no foreign code.
 final class Limiter: RemoteRunner {
     fileprivate struct State {
         var limit: Int
-        /// Those before `head` have been handed on.
+        /// The queue. Jobs before `head` have been handed on.
         var queue: [(job: RemoteJob, isBarrier: Bool)?] = []
         var head = 0
-        /// At least as many as there are jobs in the queue that have been cancelled, and are only shells.
+        /// At least the number of jobs in the queue that have been cancelled, and are only shells.
         var shells = 0
         var running: Set<ObjectIdentifier> = []
         var isBarrierRunning = false
-        /// A thread hands jobs on, and will look again before it ends.
+        /// Whether a thread is handing jobs on. It will look again before it ends.
         var isStarting = false
     }
 
@@ -45,7 +45,8 @@ final class Limiter: RemoteRunner {
         startWhatMay()
     }
 
-    /// By one thread at a time, in a loop: a runner that runs its jobs at once would recurse from job to job.
+    /// Starts the jobs that may start. One thread at a time does so, in a loop: a runner that runs its jobs at once
+    /// would recurse from job to job.
     private func startWhatMay() {
         guard state.withLock({ $0.begin() }) else { return }
         while let (job, isShell) = state.withLock({ $0.takeNext() }) {
@@ -60,8 +61,8 @@ extension Limiter.State {
         return !isStarting
     }
 
-    /// The next job, which counts as running from now on, or a shell, to be released outside of the lock. Without
-    /// one the thread that asks has to end.
+    /// Takes the next job, which counts as running from now on, or a shell, to be released outside of the lock. If it
+    /// returns `nil`, the calling thread has to end.
     fileprivate mutating func takeNext() -> (job: RemoteJob, isShell: Bool)? {
         if head < queue.count, let (job, isBarrier) = queue[head] {
             let isShell = !job.isWaiting
@@ -82,12 +83,12 @@ extension Limiter.State {
         return nil
     }
 
-    /// A barrier waits for all before it, and all after it wait for the barrier.
+    /// Whether a job may start. A barrier waits for all before it, and all after it wait for the barrier.
     private func mayStart(_ isBarrier: Bool) -> Bool {
         !isBarrierRunning && (isBarrier ? running.isEmpty : running.count < limit)
     }
 
-    /// Returns what is to be released outside of the lock.
+    /// Notes the end of a job. Returns what is to be released outside of the lock.
     fileprivate mutating func ended(_ job: ObjectIdentifier, isBarrier: Bool) -> [RemoteJob] {
         guard running.remove(job) == nil else {
             if isBarrier { isBarrierRunning = false }

@@ -1,18 +1,18 @@
 internal import Synchronization
 
-/// What other threads speak of by a number alone: nothing that crosses threads holds a cell. The loop's table
+/// Something that other threads know by a number alone: nothing that crosses threads holds a cell. The loop's table
 /// says, on its own thread, what the number stands for.
 protocol Remote: AnyObject {
-    /// The other side is gone, or does not want to wait. It has left the table.
+    /// Ends this, which has left the table: the other side is gone, or does not want to wait.
     func end(with error: any Error)
 }
 
 extension LoopCore {
-    /// A number for the table. Any thread.
+    /// Returns a new number for the table. Any thread.
     func newRemoteID() -> UInt64 { lastRemoteID.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Ends what the number stands for, if it is still in the table. Any thread; from the loop's own after what is
-    /// ready, or `throughInbox`, after what other threads have posted.
+    /// Ends what the number stands for, if it is still in the table. Any thread. On the loop's own thread it does so
+    /// after what is ready, or with `throughInbox` after what other threads have posted.
     func endRemote(_ id: UInt64, with error: any Error, throughInbox: Bool = false) {
         let job: @Sendable () -> Void = { self.remotes.removeValue(forKey: id)?.end(with: error) }
         if throughInbox { _ = inbox.add(job, waking: self) } else { execute(job) }
@@ -23,7 +23,7 @@ extension LoopCore {
         remotes.removeValue(forKey: id)?.end(with: CancellationError())
     }
 
-    /// The last that anybody hears through the table.
+    /// Ends all that is in the table.
     func endRemotes(with error: any Error) {
         let remotes = remotes
         self.remotes = [:]

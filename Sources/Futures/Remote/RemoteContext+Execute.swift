@@ -1,8 +1,8 @@
 extension RemoteContext {
-    /// Runs `body` here, and completes with what it returns or throws, on `loop`.
+    /// Runs `body` on this context, and completes with what it returns or throws, on `loop`.
     ///
-    /// Without `loop` the future is of the loop whose callback this is. Fails with
-    /// ``FutureError/brokenPromise(file:line:)`` if the closure is dropped unrun by whoever was to run it, and with
+    /// Without `loop` the future belongs to the loop of the current callback. Fails with
+    /// ``FutureError/brokenPromise(file:line:)`` if the closure is dropped without having run, and with
     /// ``FutureError/shutDown`` if the loop is shut down first. Traps off the loop's thread.
     public func execute<Value: Sendable>(
         on loop: EventLoop? = nil, file: StaticString = #fileID, line: UInt = #line,
@@ -11,7 +11,7 @@ extension RemoteContext {
         start(on: currentLoop(loop), file, line) { promise in promise.complete(Result(catching: body)) }
     }
 
-    /// Runs `body` here when `delay` has passed, as `EventLoop.sleep` counts it.
+    /// Runs `body` on this context when `delay` has passed, as `EventLoop.sleep` counts it.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative. Traps off the loop's thread.
     @discardableResult
@@ -22,7 +22,8 @@ extension RemoteContext {
         return ScheduledTask(loop.sleep(for: delay).map(on: self, body))
     }
 
-    /// Runs `body` here every `interval`, first after one `interval`, until it is cancelled or `body` throws.
+    /// Runs `body` on this context every `interval`, first after one `interval`, until it is cancelled or `body`
+    /// throws.
     ///
     /// Runs never overlap: the next one waits for the end of the one before.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive. Traps off the loop's thread.
@@ -42,7 +43,7 @@ extension RemoteContext {
         return loop.core
     }
 
-    /// A future that `body`, run here, completes through a promise.
+    /// Runs `body` on this context. It completes the returned future through a promise.
     func start<Value: Sendable>(
         on loop: LoopCore, _ file: StaticString, _ line: UInt,
         _ body: @escaping @Sendable (RemotePromise<Value>) -> Void

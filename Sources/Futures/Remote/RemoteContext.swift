@@ -1,11 +1,11 @@
 public import Dispatch
 
-/// Where a closure runs that is to run on another thread than the loop's.
+/// A place where closures run on another thread than the loop's.
 ///
-/// What crosses over has to be `Sendable`, the closure included; the future of it belongs to the loop, and
-/// completes there. Cancelling that before the closure was started releases the closure unrun, and lets the next
-/// one have its place; afterwards the closure runs to its end and its value is dropped. A closure that waits or
-/// runs keeps ``EventLoop/run()`` from returning.
+/// What crosses over has to be `Sendable`, the closure included. The closure's future belongs to the loop, and
+/// completes there. Cancelling the future before the closure has started releases the closure without running it, and
+/// lets the next one have its place. Afterwards the closure runs to its end and its value is dropped. A closure that
+/// waits or runs keeps ``EventLoop/run()`` from returning.
 public struct RemoteContext: Sendable {
     private let runner: any RemoteRunner
     private let isBarrier: Bool
@@ -30,11 +30,11 @@ public struct RemoteContext: Sendable {
 
     /// Runs closures on the threads of Dispatch, many at a time, when the machine has nothing better to do.
     public static var background: RemoteContext { global(.background, "background") }
-    /// Runs closures on the threads of Dispatch, many at a time: work of which somebody sees the progress.
+    /// Runs closures on the threads of Dispatch, many at a time: for work that shows its progress to somebody.
     public static var utility: RemoteContext { global(.utility, "utility") }
     /// Runs closures on the threads of Dispatch, many at a time.
     public static var `default`: RemoteContext { global(.default, "default") }
-    /// Runs closures on the threads of Dispatch, many at a time: work that somebody waits for.
+    /// Runs closures on the threads of Dispatch, many at a time: for work that somebody waits for.
     public static var userInitiated: RemoteContext { global(.userInitiated, "userInitiated") }
     /// Runs closures on the threads of Dispatch, many at a time, before all others.
     public static var userInteractive: RemoteContext { global(.userInteractive, "userInteractive") }
@@ -43,16 +43,17 @@ public struct RemoteContext: Sendable {
         RemoteContext(QueueRunner(.global(qos: qos), name: name))
     }
 
-    /// Runs closures on the thread of another loop, from its ready queue; on the loop's own, later in the turn.
+    /// Runs closures on the thread of another loop, from its ready queue. On the loop's own thread, later in the
+    /// turn.
     ///
     /// A closure given after that loop was shut down fails its future with ``FutureError/brokenPromise(file:line:)``.
     public static func loop(_ loop: EventLoop, name: String = "loop") -> RemoteContext {
         RemoteContext(LoopRunner(name: name, isImmediate: false) { [core = loop.core] in core })
     }
 
-    /// Gives each closure to `run`, which is to call it once, wherever and whenever it likes.
+    /// Gives each closure to `run`, which has to call it once, wherever and whenever it likes.
     ///
-    /// One that it drops instead fails its future with ``FutureError/brokenPromise(file:line:)``.
+    /// A closure that it drops instead fails its future with ``FutureError/brokenPromise(file:line:)``.
     public static func custom(
         name: String = "custom", _ run: @escaping @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
     ) -> RemoteContext {
@@ -66,7 +67,7 @@ public struct RemoteContext: Sendable {
 
     /// Runs closures on `base`, at most `limit` at a time, started in the order in which they come.
     ///
-    /// The limit is that of the context returned and its copies. A second call makes one of its own.
+    /// The returned context and its copies share the limit. A second call makes its own.
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one.
     public static func limited(
         maxConcurrent limit: Int, on base: RemoteContext, name: String? = nil
@@ -75,11 +76,11 @@ public struct RemoteContext: Sendable {
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
     }
 
-    /// How many closures run at a time; `nil` if that is not for this context to say.
+    /// How many closures run at a time. `nil` if this context does not limit that.
     public var limit: Int? { (runner as? Limiter)?.limit }
 
-    /// Lets at most `limit` closures run at a time from now on. More are started at once; with a lower limit
-    /// those that run go on, and no other starts before there is room. Any thread.
+    /// Lets at most `limit` closures run at a time from now on. A higher limit starts more at once. With a lower
+    /// limit running closures go on, and no other starts before there is room. Any thread.
     ///
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one, or the context has no limit.
     public func setLimit(_ limit: Int) throws(FutureError) {
@@ -90,7 +91,7 @@ public struct RemoteContext: Sendable {
         limiter.limit = limit
     }
 
-    /// The same context for closures that run alone: after all that came before, and before all that come later.
+    /// This context for closures that run alone: after all that came before, and before all that come later.
     ///
     /// Traps unless the context has a limit, is serial or is a queue.
     public var barrier: RemoteContext {

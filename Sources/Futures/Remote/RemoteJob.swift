@@ -1,4 +1,4 @@
-/// A closure that is to run elsewhere, once, unless it is cancelled before: then it is released unrun.
+/// A closure that runs elsewhere, once. Cancelling it before releases it without running it.
 package final class RemoteJob: Sendable {
     private struct State {
         var body: (@Sendable () -> Void)?
@@ -6,7 +6,7 @@ package final class RemoteJob: Sendable {
         var hasEnded = false
     }
 
-    /// The loop whose future this completes.
+    /// The loop of the future that this completes.
     package let loop: LoopCore
     private let state: Locked<State>
 
@@ -20,10 +20,10 @@ package final class RemoteJob: Sendable {
         end()
     }
 
-    /// Whether it has neither been started nor cancelled.
+    /// Whether the job has been neither started nor cancelled.
     package var isWaiting: Bool { state.withLock { $0.body != nil } }
 
-    /// Runs the closure on the calling thread, unless that has been done or the job was cancelled.
+    /// Runs the closure on the calling thread, unless it has run or the job was cancelled.
     package func run() {
         guard runBody() else { return }
         end()
@@ -35,7 +35,8 @@ package final class RemoteJob: Sendable {
         end()
     }
 
-    /// Calls `hook` once, when the job has run or has been cancelled: on that thread, at once if that is over.
+    /// Calls `hook` once, when the job has run or has been cancelled: on the thread that ends it, or at once if it is
+    /// over.
     package func whenEnded(_ hook: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if !state.hasEnded { state.hooks.append(hook) }
@@ -44,7 +45,7 @@ package final class RemoteJob: Sendable {
         if isLate { hook() }
     }
 
-    /// The closure is released before anybody hears that the job has ended.
+    /// Runs the closure, and releases it before anybody learns that the job has ended.
     private func runBody() -> Bool {
         guard let body = state.withLock({ $0.body.take() }) else { return false }
         body()

@@ -1,11 +1,11 @@
-/// The writer's side of a future, for other threads: whoever holds it completes the future, once.
+/// The writing side of a future, for other threads: completes the future, once.
 ///
-/// It may be passed around freely; what it completes stays on its loop. The first completion wins, also against
-/// those of other threads. While it is not completed it keeps ``EventLoop/run()`` from returning, since somebody
-/// elsewhere is going to. One that is released without having completed its future fails it with
-/// ``FutureError/brokenPromise(file:line:)``. All of it may be used on any thread, except for what says otherwise.
+/// May be passed around freely. The future stays on its loop. The first completion wins, also among several threads.
+/// Until it is completed it keeps ``EventLoop/run()`` from returning, since somebody elsewhere is going to complete
+/// it. Releasing it before fails the future with ``FutureError/brokenPromise(file:line:)``. All of it may be used on
+/// any thread, unless noted otherwise.
 public final class RemotePromise<Value: Sendable>: Sendable {
-    /// The loop whose future this completes.
+    /// The loop of the future that this completes.
     public var loop: EventLoop { core }
     private let core: LoopCore
     let shared: RemoteState<Value>
@@ -40,19 +40,19 @@ public final class RemotePromise<Value: Sendable>: Sendable {
 
     /// Completes the future with `value`, later, on its loop.
     ///
-    /// `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if it has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Fails the future with `error`, or cancels it if that stands for cancellation.
+    /// Fails the future with `error`, or cancels it if `error` stands for cancellation.
     ///
-    /// `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if it has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
 
-    /// Completes the future with `result`; at once on the loop's own thread, else later.
+    /// Completes the future with `result`: at once on the loop's own thread, otherwise later.
     ///
-    /// `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if it has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         guard shared.complete() else { return false }
@@ -62,9 +62,10 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         return shared.entry(on: core)?.cell.complete(result) ?? false
     }
 
-    /// Completes the future with the outcome of `other`, which may be of another loop: on that one's thread.
+    /// Completes the future with the outcome of `other`, which may belong to another loop. Call it on the thread of
+    /// that loop.
     ///
-    /// If the future completes before, or has completed, `other` is asked to cancel, in a turn of its loop, unless
+    /// If the future completes before, or has completed, asks `other` to cancel, in a turn of its loop, unless
     /// somebody else waits for it.
     public func complete(using other: Future<Value>) {
         let loop = other.cell.loop
@@ -81,26 +82,26 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         if !shared.addSource(source) { source.end() }
     }
 
-    /// Answers requests to cancel the future, on the loop's thread, as that of ``Promise`` does.
+    /// Answers requests to cancel the future, on the loop's thread, like the handler of a ``Promise``.
     ///
-    /// It is called once. Replaces the handler that was set before. Is called soon, and its answer ignored, if the
-    /// future has already been cancelled.
+    /// The handler is called once, and replaces the one that was set before. If the future has already been
+    /// cancelled, it is called soon and its answer is ignored.
     public func onCancelRequest(_ handler: @escaping @Sendable () -> CancelResponse<Value>) {
         if !shared.setHandler(handler) { core.execute { _ = handler() } }
     }
 }
 
 extension RemotePromise where Value == Void {
-    /// Completes the future, later, on its loop. `false` if it has already been completed or cancelled, or if the
-    /// loop has been shut down.
+    /// Completes the future, later, on its loop. Returns `false` if it has already been completed or cancelled, or if
+    /// the loop has been shut down.
     @discardableResult
     public func succeed() -> Bool { succeed(()) }
 }
 
 extension EventLoop {
-    /// A promise of this loop that other threads may complete. Any thread.
+    /// Creates a promise of this loop that other threads may complete. Any thread.
     ///
-    /// `file` and `line` are reported if it is released uncompleted.
+    /// Reports `file` and `line` if it is released uncompleted.
     public func makeRemotePromise<Value>(
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
     ) -> RemotePromise<Value> {

@@ -1,13 +1,13 @@
 internal import Dispatch
 
-/// What runs jobs on other threads.
+/// Runs jobs on other threads.
 package protocol RemoteRunner: AnyObject, Sendable {
     var name: String { get }
-    /// The same for runners that are the same to users.
+    /// The identity, equal for runners that users cannot tell apart.
     var identity: ObjectIdentifier { get }
     /// Whether a job may ask to run alone.
     var hasBarriers: Bool { get }
-    /// Runs `job` some time. On any thread, and under no lock.
+    /// Runs `job` at some time. On any thread, and under no lock.
     func start(_ job: RemoteJob, asBarrier: Bool)
 }
 
@@ -33,14 +33,14 @@ final class QueueRunner: RemoteRunner {
     }
 }
 
-/// Another loop: its jobs run from its ready queue.
+/// Runs jobs on another loop, from its ready queue.
 package final class LoopRunner: RemoteRunner {
     package let name: String
     private let loop: @Sendable () -> EventLoop
     private let isImmediate: Bool
 
-    /// The loop is asked for when there is a job for it. One that is `isImmediate` runs those from its own thread
-    /// at once.
+    /// Creates a runner that asks for the loop when there is a job for it. With `isImmediate` it runs jobs from the
+    /// loop's own thread at once.
     package init(name: String, isImmediate: Bool, loop: @escaping @Sendable () -> EventLoop) {
         self.name = name
         self.loop = loop

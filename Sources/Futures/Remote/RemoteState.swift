@@ -1,21 +1,21 @@
-/// What a remote promise and its future know of each other, from two threads.
+/// What a remote promise and its future share, from two threads.
 final class RemoteState<Value: Sendable>: Sendable {
     private struct State {
         var isMade = false
-        /// Completed from elsewhere, or on the loop.
+        /// Whether it was completed, from elsewhere or on the loop.
         var isCompleted = false
-        /// Completed on the loop.
+        /// Whether it was completed on the loop.
         var isSettled = false
         var isCancelled = false
         var handler: (@Sendable () -> CancelResponse<Value>)?
         /// Whether the handler has been called. It may hold the promise, and so stays to the end.
         var isAsked = false
-        /// Futures whose outcome the promise waits for.
+        /// The futures that the promise waits for.
         var sources: [RemoteSource] = []
     }
 
     let id: UInt64
-    /// The loop forgets the promise when the future completes, without waiting for the promise to be released.
+    /// Whether the loop forgets the promise when the future completes, without waiting for its release.
     private let isForgottenAtEnd: Bool
     private let state = Locked(State())
 
@@ -26,13 +26,13 @@ final class RemoteState<Value: Sendable>: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Whether the loop's inbox has something that is about this promise.
+    /// Whether the loop's inbox has something that concerns this promise.
     var isInFlight: Bool { state.withLock { !$0.isMade || ($0.isCompleted && !$0.isSettled) } }
 
-    /// Whether the loop need not be told that the promise is released.
+    /// Whether the loop need not be told when the promise is released.
     var isForgotten: Bool { isForgottenAtEnd && state.withLock { $0.isCompleted } }
 
-    /// `false` if that was done before.
+    /// Marks it as completed. Returns `false` if it already was.
     func complete() -> Bool {
         state.withLock { state in
             defer { state.isCompleted = true }
@@ -40,7 +40,7 @@ final class RemoteState<Value: Sendable>: Sendable {
         }
     }
 
-    /// `false` if the future has been cancelled before.
+    /// Sets the handler. Returns `false` if the future has already been cancelled.
     func setHandler(_ handler: @escaping @Sendable () -> CancelResponse<Value>) -> Bool {
         let (former, wasCancelled) = state.withLock { state in
             defer { if !state.isCompleted { (state.handler, state.isAsked) = (handler, false) } }
@@ -51,7 +51,7 @@ final class RemoteState<Value: Sendable>: Sendable {
         return !wasCancelled
     }
 
-    /// `false` if the future has completed: nobody needs the source.
+    /// Adds a source. Returns `false` if the future has completed: nobody needs the source.
     func addSource(_ source: RemoteSource) -> Bool {
         state.withLock { state in
             if !state.isSettled { state.sources.append(source) }
@@ -63,7 +63,7 @@ final class RemoteState<Value: Sendable>: Sendable {
         state.withLock { $0.sources.removeAll { $0.id == id } }
     }
 
-    /// The loop's side, made when it is first needed; `nil` if it has gone. On the loop's thread.
+    /// The loop's side, made when it is first needed, or `nil` if it has gone. On the loop's thread.
     func entry(on loop: LoopCore) -> RemoteEntry<Value>? {
         if let remote = loop.remotes[id] { return remote as? RemoteEntry }
         let isNew = state.withLock { state in
@@ -78,7 +78,7 @@ final class RemoteState<Value: Sendable>: Sendable {
 
     fileprivate var hasHandler: Bool { state.withLock { $0.handler != nil } }
 
-    /// The handler, unless it has been called.
+    /// Returns the handler, unless it has been called.
     fileprivate func handlerToCall() -> (@Sendable () -> CancelResponse<Value>)? {
         state.withLock { state in
             defer { state.isAsked = true }
@@ -111,7 +111,7 @@ struct RemoteSource: Sendable {
 /// The loop's side of a remote promise: the producer of its future, for as long as the promise lives.
 final class RemoteEntry<Value: Sendable>: Producer, Remote {
     let cell: Cell
-    /// Called when the future completes, by whatever way.
+    /// Called when the future completes, in any way.
     var onSettled: (() -> Void)?
     private let shared: RemoteState<Value>
 

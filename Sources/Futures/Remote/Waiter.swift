@@ -1,8 +1,8 @@
-/// Somebody on another thread who waits for a future: a consumer of it, which does not keep `run` from returning.
+/// A consumer that waits for a future on behalf of another thread. Does not keep `run` from returning.
 private final class Waiter: Remote {
     private let loop: LoopCore
     private let id: UInt64
-    /// Whether nobody can wait any longer when a run finds nothing left to do.
+    /// Whether the wait ends when a run finds nothing left to do.
     let endsWithRun: Bool
     /// Called once: with the completed cell, from the ready queue, or with the error that ended the wait.
     private let ended: (Result<CellPointer, any Error>) -> Void
@@ -18,7 +18,7 @@ private final class Waiter: Remote {
         self.ended = ended
     }
 
-    /// Begins to wait. `endRemote` ends that by the number.
+    /// Begins to wait. `endRemote` ends the wait by its number.
     func wait(for cell: Cell) {
         guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
         loop.remotes[id] = self
@@ -58,7 +58,7 @@ extension LoopCore {
         waiter.wait(for: future.cell)
     }
 
-    /// Tells those who block a thread that `run` has nothing left to do.
+    /// Ends the waits that block a thread, since `run` has nothing left to do.
     func endStalledWaiters() {
         let stalled = remotes.filter { ($0.value as? Waiter)?.endsWithRun == true }
         for id in stalled.keys.sorted() { remotes.removeValue(forKey: id)?.end(with: FutureError.stalled) }
