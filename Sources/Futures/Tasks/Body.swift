@@ -1,18 +1,18 @@
-/// Knows what the task behind ``Future/init(on:isolation:_:)`` waits for, and hears of its cancellation once for all
-/// of that.
+/// Knows what the task behind ``Future/init(on:isolation:_:)`` waits for, so that one cancellation handler serves all
+/// its waits.
 final class Body: @unchecked Sendable {
     // Sendable because all of it is touched on the loop's thread only.
 
-    /// What the task waits for, by an observer of that.
+    /// The observer of what the task waits for.
     @exclusivity(unchecked) private var observer: Cell?
-    /// What the task has left behind to wait.
+    /// The job that the task has left behind to wait.
     @exclusivity(unchecked) var job: TaskJob?
-    /// Why the wait has ended before its time.
+    /// The error that has ended the wait before its time.
     @exclusivity(unchecked) var failure: (any Error)?
     private(set) var isCancelled = false
-    /// The identity of its task.
+    /// The identity of the body's task.
     var task: UInt = 0
-    /// For whom or what it works, if that has a name.
+    /// What or whom the body works for, if that has a name.
     private let subject: (any CustomStringConvertible)?
     #if DEBUG
         private let callers: Callers
@@ -25,7 +25,7 @@ final class Body: @unchecked Sendable {
         #endif
     }
 
-    /// For a person, with the place where it was made, if the library was built for debugging.
+    /// The name for a person, with the place where the body was made, if the library was built for debugging.
     var name: String {
         let name = subject.map { "a body of \($0)" } ?? "a body"
         #if DEBUG
@@ -49,7 +49,7 @@ final class Body: @unchecked Sendable {
     }
 
     /// Ends the wait, unless the outcome is on its way: its value may be gone otherwise. When the loop is shut down,
-    /// that ends what was waited for itself.
+    /// that itself ends what was waited for.
     func cancel(on loop: LoopCore) {
         isCancelled = true
         guard let observer = unsafe observer, !observer.isQueued else { return }
@@ -86,9 +86,8 @@ extension LoopTask {
 }
 
 extension LoopCore {
-    /// Starts a task that runs `work`, and then, on the loop, `ended`. It is isolated to the loop, or to the main
-    /// actor if
-    /// `work` is, and what of it is isolated to nothing runs on the loop as well.
+    /// Starts a task that runs `work`, and then, on the loop, `ended`. The task is isolated to the loop, or to the
+    /// main actor if `work` is. Its parts that are isolated to nothing run on the loop as well.
     func startBody(
         of subject: (any CustomStringConvertible)?, isOnMain: Bool, _ work: @escaping () async -> Void,
         ended: @escaping () -> Void

@@ -1,5 +1,5 @@
-/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer: code of theirs that is isolated
-/// to nothing runs on the loop as well, however its closure was written.
+/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer. Their code that is isolated to
+/// nothing runs on the loop as well, however its closure was written.
 ///
 /// Not the loop itself, which could not tell what a job wants to be run on: a task that leaves its preference when it
 /// goes on has to go through the ready queue at each change of isolation.

@@ -3,7 +3,7 @@ internal import CRuntime
 /// The bodies of a loop that have not ended.
 final class BodyList {
     @exclusivity(unchecked) private var bodies: [UInt: Body] = [:]
-    /// The one that has gone on last, which is in the list.
+    /// The body that has gone on last, which is in the list.
     @exclusivity(unchecked) private unowned(unsafe) var last: Body?
     var count: Int { unsafe bodies.count }
 
@@ -17,12 +17,12 @@ final class BodyList {
         unsafe bodies[body.task] = nil
     }
 
-    /// What they are called, and how many are called so.
+    /// The names of the bodies, and how many bodies have each.
     var names: [String: Int] { unsafe bodies.values.reduce(into: [:]) { $0[$1.name, default: 0] += 1 } }
 
     func hasGoneOn(_ body: Body) { unsafe last = body }
 
-    /// The body whose task runs now.
+    /// The body of the task that runs now.
     var current: Body? {
         let task = unsafe UInt(bitPattern: swift_task_getCurrent())
         if let last = unsafe last, last.task == task { return last }

@@ -2,30 +2,28 @@ extension Future {
     /// Runs an asynchronous `body` on `loop` as a task of its own, and completes with what it returns or throws.
     ///
     /// `body` begins in a turn of the loop, never inside this call. It is isolated to the loop: it may use futures,
-    /// await them, and touch what belongs to the loop, and after each `await`, of whatever, it goes on there. A body
-    /// made in an actor stays isolated to that one; one of the main actor runs on any loop that the main actor
+    /// await them, and touch what belongs to the loop. After each `await`, of whatever, it goes on there. A body made
+    /// in an actor stays isolated to that actor. A body of the main actor runs on any loop that the main actor
     /// drives. While it runs it keeps ``EventLoop/run()`` from returning.
     ///
     /// However the closure is written, none of it leaves the loop by itself: the task prefers the loop as its
-    /// executor. So
-    /// `async let`, task groups, `@concurrent` functions and actors without an executor of their own run on the loop as
-    /// well. An actor that tasks elsewhere use too runs on either side, whichever comes first. To take work off the
-    /// loop, use ``Futures/RemoteContext`` or
+    /// executor. So `async let`, task groups, `@concurrent` functions and actors without an executor of their own run
+    /// on the loop as well. An actor that tasks elsewhere use too runs on either side, depending on which comes
+    /// first. To take work off the loop, use ``Futures/RemoteContext`` or
     /// `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
     ///
     /// Cancelling the future cancels the task, and what the body awaits, before the call returns. The future is
-    /// cancelled at once; `body` goes on until it notices, and its result is dropped. ``EventLoop/shutdown()`` does
-    /// the same, with
-    /// ``FutureError/shutDown``, and waits until `body` has ended.
+    /// cancelled at once. `body` goes on until it notices, and its result is dropped. ``EventLoop/shutdown()`` does
+    /// this with ``FutureError/shutDown``, and waits until `body` has ended.
     ///
-    /// Leave `isolation` out: it is what the caller is isolated to.
+    /// Leave `isolation` out: its default is the isolation of the caller.
     public init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
     ) {
         self.init(on: loop, isolation: isolation, of: nil, body)
     }
 
-    /// The same, with a name for whoever waits for the end of `body` in vain.
+    /// Like ``Future/init(on:isolation:_:)``, with a name to report if the end of `body` does not come.
     package init(
         on loop: EventLoop, isolation: (any Actor)?, of subject: (any CustomStringConvertible)?,
         _ body: @escaping () async throws -> Value
@@ -54,10 +52,11 @@ extension Future {
 }
 
 extension Promise {
-    /// Lets an asynchronous `body` decide the outcome, which runs as that of ``Future/init(on:isolation:_:)`` does.
-    /// `false`, and `body` never runs, if the future has already been completed or cancelled.
+    /// Completes the future with the outcome of an asynchronous `body`, which runs as in
+    /// ``Future/init(on:isolation:_:)``. Returns `false`, and never runs `body`, if the future has already been
+    /// completed or cancelled.
     ///
-    /// Leave `isolation` out: it is what the caller is isolated to.
+    /// Leave `isolation` out: its default is the isolation of the caller.
     @discardableResult
     public func complete(
         isolation: (any Actor)? = #isolation, with body: @escaping () async throws -> Value
@@ -67,7 +66,7 @@ extension Promise {
     }
 }
 
-/// The task behind a future. It is told to end when nobody wants the outcome any more.
+/// The task behind a future. It is cancelled when nobody wants the outcome any more.
 private final class TaskProducer: Producer {
     private let task: Task<Void, Never>
     private let body: Body

@@ -1,10 +1,11 @@
 extension Future {
-    /// Waits for the outcome, and returns the value or throws the error. Does not suspend if the future has completed.
+    /// Waits for the outcome, and returns the value or throws the error. Does not suspend if the future has
+    /// completed.
     ///
-    /// To be read on the loop's thread, as by a body of the loop or an actor whose executor is the loop. While it waits, it
-    /// is a consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
-    /// `CancellationError`, and the future is asked to cancel if nobody else waits for it: at once if that is done on the
-    /// loop's thread, else in the loop's next turn.
+    /// Read it on the loop's thread: in a body of the loop, or an actor that has the loop as its executor. While it
+    /// waits, it is a consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
+    /// `CancellationError`, and asks the future to cancel if nobody else waits for it: at once on the loop's thread,
+    /// otherwise in the loop's next turn.
     public var value: Value {
         // Inlined, so that a task goes from where it waits to the loop and back, and nowhere in between.
         @inlinable @inline(__always)
@@ -23,14 +24,14 @@ extension Future {
     }
 }
 
-/// What is to be done for a task that wants the outcome of a future.
+/// What to do for a task that wants the outcome of a future.
 @usableFromInline
 enum Await {
     /// There is a value.
     case completed
     /// The task is a body of the loop, and has begun to wait.
     case parked
-    /// Another task waits with a cancellation handler of its own; and so does one that gets an error.
+    /// Another task waits with its own cancellation handler. So does a task that gets an error.
     case byTask
 }
 
@@ -52,14 +53,14 @@ extension Cell {
         }
     }
 
-    /// A body goes on.
+    /// Goes on with a body.
     @usableFromInline
     func endAwait() throws {
         if let failure = pointer.withLoop({ unsafe $0.bodies.current?.failure.take() }) { throw failure }
         try throwFailure()
     }
 
-    /// Throws the error of a completed future, which has been heard of by that.
+    /// Throws the error of a completed future, which counts as observed then.
     @usableFromInline
     func throwFailure() throws {
         let root = checkedRoot
@@ -72,7 +73,7 @@ extension Cell {
         withExtendedLifetime(self) { checkedRoot.readPayload(as: Value.self) }
     }
 
-    /// Waits until the future has completed. Of no type but its own: what is generic here is not specialized.
+    /// Waits until the future has completed. Has no type but its own: what is generic here is not specialized.
     @usableFromInline
     func wait(isolation: isolated (any Actor)? = #isolation) async throws {
         if isCompleted { return }

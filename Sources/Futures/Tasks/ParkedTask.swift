@@ -1,4 +1,4 @@
-/// A task that waits for a future: an observer of that, whose step keeps the task's next job until it may go on.
+/// A task that waits for a future: an observer with a step that keeps the task's next job until it may go on.
 struct ParkedTask: Step {
     fileprivate let place: Int
     fileprivate var parked: TaskJob?
@@ -16,7 +16,7 @@ struct ParkedTask: Step {
 }
 
 extension Cell {
-    /// Begins to wait for this future, by an observer that fails if the wait is ended, and is never completed otherwise.
+    /// Begins to wait for this future, by an observer that fails if the wait is ended, and never completes otherwise.
     func beginWait() -> (observer: Cell, ticket: ParkingLot.Ticket) {
         let (observer, ticket) = pointer.withLoop { loop in
             loop.hold()
@@ -44,22 +44,22 @@ extension LoopCore {
         if let parked { runLater(parked) }
     }
 
-    /// Ends all waits, first come, first. Those of bodies have ended with the futures of these.
+    /// Ends all waits, the oldest first. Those of bodies have ended with the futures they waited for.
     func endWaits(with error: any Error) {
         for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
     }
 }
 
 extension LoopCore {
-    /// Whether a task waits for a future of this loop that is no body.
+    /// Whether a task other than a body waits for a future of this loop.
     package var isAwaited: Bool { unsafe !parking.lot.tickets.isEmpty }
 }
 
-/// Where tasks wait for futures of a loop: an executor that runs nothing by itself.
+/// The place where tasks wait for futures of a loop: an executor that runs nothing by itself.
 ///
-/// A task that goes there leaves its next job behind, which is then run on what it came from, and so goes on without a
-/// detour. A continuation would go on by way of another thread, or, with a preference for a task executor, by way of the
-/// ready queue twice.
+/// A task that goes there leaves its next job behind. That job later runs where the task came from, and so goes on
+/// without a detour. A continuation would go on by way of another thread, or, with a preference for a task executor,
+/// twice by way of the ready queue.
 @usableFromInline
 actor Parking: SerialExecutor {
     @exclusivity(unchecked) nonisolated(unsafe) private unowned(unsafe) var loop: LoopCore!
@@ -83,10 +83,10 @@ actor Parking: SerialExecutor {
         await stay()
     }
 
-    /// The task of `body` comes next.
+    /// Announces that the task of `body` comes next.
     nonisolated func expect(_ body: Body) { unsafe arrivingBody = body }
 
-    /// Called on the way here, by the thread that comes.
+    /// Takes in the job of an arriving task. Called on the way here, by the arriving thread.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         if let body = unsafe arrivingBody.take() {
@@ -102,7 +102,7 @@ actor Parking: SerialExecutor {
     @usableFromInline
     func stay() { departed() }
 
-    /// What the optimizer does not see: a function without effect would be no reason to come here.
+    /// Does nothing that the optimizer can see: a function without effect would be no reason to come here.
     @inline(never)
     private nonisolated func departed() {}
 }

@@ -1,8 +1,8 @@
-/// The tasks that wait for futures of a loop, by number, for other threads to speak of: nothing that crosses threads
+/// The tasks that wait for futures of a loop, by numbers that other threads can use: nothing that crosses threads
 /// holds a cell.
 ///
-/// A place is taken again and again, a number never: one that comes too late means nothing. What stands here is owned
-/// by the task that waits.
+/// A place is used again and again, a number never: a number that comes too late means nothing. The waiting task owns
+/// what stands here.
 struct ParkingLot {
     struct Ticket: Sendable {
         let place: Int
@@ -11,12 +11,12 @@ struct ParkingLot {
 
     private struct Place {
         var number: UInt64
-        /// Whoever waits here; `nil` if the place is free.
+        /// The observer that waits here, or `nil` if the place is free.
         var observer: CellPointer?
         var nextFree: Int?
     }
 
-    /// Room for so many is kept when none are left.
+    /// The room that is kept when none are left.
     private static let keptRoom = 4096
 
     private var places: [Place] = []
@@ -24,7 +24,7 @@ struct ParkingLot {
     private var count = 0
     private var lastNumber: UInt64 = 0
 
-    /// Where the next one goes.
+    /// The place for the next task.
     var nextPlace: Int { firstFree ?? places.count }
 
     mutating func enter(_ observer: CellPointer) -> Ticket {
@@ -53,13 +53,13 @@ struct ParkingLot {
         firstFree = nil
     }
 
-    /// Whoever has the ticket, if that one still waits.
+    /// Returns the observer with the ticket, if it still waits.
     func observer(with ticket: Ticket) -> Cell? {
         guard ticket.place < places.count, places[ticket.place].number == ticket.number else { return nil }
         return places[ticket.place].observer?.object
     }
 
-    /// Of all who wait, first come, first.
+    /// The tickets of all waiting tasks, the oldest first.
     var tickets: [Ticket] {
         places.indices.filter { places[$0].observer != nil }
             .map { Ticket(place: $0, number: places[$0].number) }

@@ -1,12 +1,12 @@
 internal import CRuntime
 
-/// The next job of a task that waits, and what it is to be run on.
+/// The next job of a waiting task, and where to run it.
 struct TaskJob {
     let job: UnownedJob
     let origin: Origin
 
-    /// What a task is isolated to, as far as a loop can go on with it there, and whether it prefers the loop's
-    /// ``BodyExecutor``. A job that is run on anything else goes through a queue before the task's own code goes on.
+    /// The isolation of a task, as far as a loop can go on with it there, and whether it prefers the loop's
+    /// ``BodyExecutor``. A job that runs on anything else goes through a queue before the task's own code goes on.
     enum Origin: UInt8 {
         case loop, main
         case bodyOnLoop, bodyOnMain, bodyOnNothing
@@ -21,14 +21,14 @@ struct TaskJob {
 }
 
 extension LoopCore {
-    /// Where the task that runs on this thread wants to go on.
+    /// Where the task on this thread wants to go on.
     var originOfCurrentTask: TaskJob.Origin {
         let prefersBodyExecutor = swift_task_getPreferredTaskExecutor().identity == identity(of: bodyExecutor)
         if prefersBodyExecutor { return originOfBody }
         return swift_task_getCurrentExecutor().identity == mainActorIdentity ? .main : .loop
     }
 
-    /// The same for a task that prefers the loop's executor of bodies.
+    /// Where the task on this thread wants to go on, if it prefers the loop's executor of bodies.
     var originOfBody: TaskJob.Origin {
         switch swift_task_getCurrentExecutor().identity {
         case 0: .bodyOnNothing
@@ -59,8 +59,8 @@ extension LoopCore {
         }
     }
 
-    /// Runs the first job of a body, which is isolated to nothing and comes to the loop at once, and goes on with it on
-    /// `origin`: the main actor's own executor would need somebody who does the work of the main queue.
+    /// Runs the first job of a body, which is isolated to nothing and comes to the loop at once, and goes on with it
+    /// on `origin`. The main actor's own executor would need somebody to do the work of the main queue.
     private func start(_ job: UnownedJob, _ origin: TaskJob.Origin) {
         bodyExecutor.isStarting = true
         unsafe job.runSynchronously(on: bodyExecutor.asUnownedTaskExecutor())
@@ -73,8 +73,8 @@ extension LoopCore {
         if !execute({ self.run(task) }) { Misuse.actorOutlivesLoop() }
     }
 
-    /// Whether this thread does the work of the main actor now: it is the main thread, or whoever drives the loop is
-    /// isolated to the main actor.
+    /// Whether this thread does the work of the main actor now: it is the main thread, or its loop is driven from the
+    /// main actor.
     private var isOnMainActor: Bool {
         isOfMainThread || swift_task_getCurrentExecutor().identity == mainActorIdentity
     }
