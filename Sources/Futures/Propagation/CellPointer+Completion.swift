@@ -35,7 +35,7 @@ extension CellPointer {
         }
     }
 
-    /// What a producer has to complete, if it still may. Checks the thread.
+    /// The cell that a producer has to complete, if it still may. Checks the thread.
     @usableFromInline
     var openRoot: CellPointer? {
         checkThread()
@@ -43,7 +43,7 @@ extension CellPointer {
         return root.state == .pending ? root : nil
     }
 
-    /// Completes a pending cell with the outcome of another one of its type.
+    /// Completes a pending cell with the outcome of another cell of its type.
     func copyOutcome(of other: CellPointer) {
         dropStep()
         switch other.state {
@@ -54,7 +54,7 @@ extension CellPointer {
         settle(as: other.state)
     }
 
-    /// Puts the step aside, to be released when no cell is half-way between two states: that runs user code.
+    /// Puts the step aside, to be released when no cell is between two states: releasing it runs user code.
     func dropStep() {
         if flags.contains(.hasStep) {
             flags.remove(.hasStep)
@@ -62,8 +62,8 @@ extension CellPointer {
         }
     }
 
-    /// Records the outcome, which is in the payload, and hands it on: steps that want it are queued, and through
-    /// the other consumers it passes at once. One list of work in the loop, so that no chain is too long.
+    /// Records the outcome, which is in the payload, and hands it on. Queues steps that want it, and passes it
+    /// through the other consumers at once. The loop has one list of such work, so that no chain is too long.
     @usableFromInline
     func settle(as outcome: State) {
         state = outcome
@@ -82,7 +82,7 @@ extension CellPointer {
         withLoop { $0.finishChange() }
     }
 
-    /// The producer of what is linked to this cell ends as this cell's own does.
+    /// Takes over the producer of what is linked to this cell. It ends as this cell's own does.
     private func takeOverProducer(of link: CellPointer) {
         guard let producer = link.producer else { return }
         link.producer = nil
@@ -96,8 +96,8 @@ extension CellPointer {
         withLoop { loop in loop.asOneChange { producer?.settled() } }
     }
 
-    /// Empties the list of consumers, in order: into the ready queue, or, where the outcome passes through
-    /// them, into completion.
+    /// Empties the list of consumers, in order. Moves them into the ready queue, or completes those that the outcome
+    /// passes through.
     func distributeConsumers() {
         while let consumer = first {
             first = consumer.next
@@ -107,7 +107,7 @@ extension CellPointer {
         last = nil
     }
 
-    /// Hands the outcome to a consumer, whose reference in the list is passed on with it.
+    /// Hands the outcome to a consumer, and passes on the list's reference to it.
     func deliver(to consumer: CellPointer) {
         consumer.previous = nil
         consumer.next = nil

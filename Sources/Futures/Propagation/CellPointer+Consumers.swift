@@ -1,14 +1,15 @@
 extension CellPointer {
     // The list takes over a reference to each consumer.
 
-    /// Makes `child` a consumer of this cell, which is no link.
+    /// Makes `child`, which is no link, a consumer of this cell.
     func register(_ child: CellPointer, when interest: Interest) {
         flags.insert(.isObserved)
         child.place(interest)
         append(child)
     }
 
-    /// The same for a consumer of which nobody hears: it does not count as hearing of a failure unless it wants it.
+    /// Makes `child` a consumer with an outcome of its own that nobody has to see. It only counts as observing a
+    /// failure if it wants it.
     func registerObserver(_ child: CellPointer, when interest: Interest) {
         if !interest.isDisjoint(with: [.failure, .atOnce]) { flags.insert(.isObserved) }
         child.flags.insert(.isObserved)
@@ -16,7 +17,7 @@ extension CellPointer {
         append(child)
     }
 
-    /// Says which outcomes run this cell's step, and on which context, which is looked up now.
+    /// Sets which outcomes run this cell's step, and on which context, which is looked up now.
     @inline(__always)
     func place(_ interest: Interest) {
         self.interest = withLoop { interest.placed(by: $0.contexts.inherited) }
@@ -45,7 +46,7 @@ extension CellPointer {
         release()
     }
 
-    /// The list's reference passes to the caller.
+    /// Leaves the list. The list's reference passes to the caller.
     func leaveList(of source: CellPointer) {
         self.source = nil
         if let previous { previous.next = next } else { source.first = next }
@@ -63,7 +64,7 @@ extension CellPointer {
         self.first = child
     }
 
-    /// How many wait for a pending cell.
+    /// The number of consumers of a pending cell.
     var consumerCount: Int {
         var count = 0
         var consumer = first

@@ -1,11 +1,11 @@
 extension CellPointer {
     /// Lets `other`, a future of the same type, decide this cell's outcome.
     ///
-    /// A pending `other` that nobody else waits for becomes a link to this cell, so that a loop of `flatMap`s
-    /// runs in constant memory: whatever completes it completes this one. Not if this cell has a producer, which
-    /// is to hear of its end: links exchange theirs when they are cancelled. Nor if `other` is a timer.
+    /// A pending `other` that nobody else waits for becomes a link to this cell: what completes it completes this
+    /// one. So a loop of `flatMap`s runs in constant memory. It does not become a link if it is a timer, or if this
+    /// cell has a producer. The producer has to learn of its end, and links exchange theirs when they are cancelled.
     ///
-    /// If this cell has been cancelled meanwhile, nobody wants `other` on its account: it is asked to cancel.
+    /// If this cell has been cancelled meanwhile, asks `other` to cancel: this cell needs it no more.
     @usableFromInline
     func complete(using object: Cell) {
         let other = object.pointer
@@ -33,7 +33,7 @@ extension CellPointer {
         }
     }
 
-    /// Whether `other`, further up, decides this cell's outcome.
+    /// Returns whether `other`, further up, decides this cell's outcome.
     fileprivate func waits(for other: CellPointer) -> Bool {
         var cell = self
         while let source = cell.source, source != cell {
@@ -43,7 +43,7 @@ extension CellPointer {
         return false
     }
 
-    /// Links `source` to this cell. What completes `source` may itself be a link to it: that one is led here.
+    /// Links `source` to this cell. If what completes `source` is itself a link to it, leads that link here.
     private func adopt(_ source: CellPointer) {
         let link = source.source
         // First: the link may hold the last reference to it.
@@ -58,7 +58,7 @@ extension CellPointer {
 }
 
 extension Future {
-    /// Whether this is `other`, or follows from it: then `other` must not wait for this.
+    /// Returns whether this is `other`, or follows from it. In that case `other` must not wait for this.
     package func isDecided<Other>(by other: Future<Other>) -> Bool { cell.isDecided(by: other.cell) }
 }
 

@@ -1,5 +1,5 @@
 extension LoopCore {
-    /// Hands on the outcome of a cell with several consumers, or with some that it passes through.
+    /// Hands on the outcome of a cell that has several consumers, or some that the outcome passes through.
     func distribute(_ cell: CellPointer) {
         guard !isDistributing else {
             cell.retain()
@@ -11,7 +11,7 @@ extension LoopCore {
         isDistributing = false
     }
 
-    /// Hands on the outcomes that this has brought about.
+    /// Hands on the outcomes of cells that have completed meanwhile.
     @inline(never)
     private func distributeOthers() {
         var index = 0

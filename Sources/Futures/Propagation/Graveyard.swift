@@ -1,7 +1,7 @@
 /// Steps, values and cells that wait to be released, so that releasing one never recurses into the next.
 ///
-/// A step may hold the last reference to a future whose step holds the last reference to the next, a million
-/// times over. What is found deep down the stack is moved here, bit by bit, and released from a loop.
+/// A step may hold the last reference to a future, and the step of that future the last reference to the next, a
+/// million times over. What is found deep down the stack is moved here, bit by bit, and released from a loop.
 final class Graveyard {
     private typealias Remains = (
         behavior: Cell.Behavior.Function, payload: (UInt, UInt, UInt), operation: Cell.Operation
@@ -71,7 +71,7 @@ extension LoopCore {
         finishChange()
     }
 
-    /// Ends a change: releases what is buried, and runs what is to run at once, unless a caller further up does.
+    /// Ends a change: releases what is buried, and runs what has to run at once, unless a caller further up does so.
     @inline(__always)
     func finishChange() {
         if hasWorkLeft, releaseDepth == 0, !isDistributing { doWhatIsLeft() }

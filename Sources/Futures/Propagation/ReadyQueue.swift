@@ -1,16 +1,16 @@
-/// The cells whose step is to run, first in, first out: a list through `next` that owns its members.
+/// The cells with a step to run, first in, first out: a list through `next` that owns its members.
 struct ReadyQueue {
     private var first: CellPointer?
     private var last: CellPointer?
 
-    /// The cell whose step runs. The queue's reference to it passes to the first consumer that it completes.
+    /// The cell that runs its step. The queue's reference to it passes to the first consumer that it completes.
     fileprivate(set) var running: CellPointer?
-    /// The cell whose outcome that step gets.
+    /// The cell with the outcome that this step gets.
     fileprivate(set) var calling: CellPointer?
 
     var isEmpty: Bool { first == nil }
 
-    /// Walks the queue: to count what comes and goes would cost each callback something.
+    /// The number of cells. Walks the queue: counting what comes and goes would cost each callback something.
     var count: Int {
         var (count, cell) = (0, first)
         while let current = cell {
@@ -20,7 +20,7 @@ struct ReadyQueue {
         return count
     }
 
-    /// Takes over the caller's reference to `cell`, which owns `source` while it is queued.
+    /// Appends `cell`, which owns `source` while it is queued. Takes over the caller's reference to `cell`.
     @inline(__always)
     mutating func append(_ cell: CellPointer, source: CellPointer) {
         if source == running { running = nil } else { source.retain() }
@@ -41,7 +41,7 @@ struct ReadyQueue {
         if last == nil { last = cell }
     }
 
-    /// Takes over a cell that has been taken from another queue.
+    /// Appends a cell that has been taken from another queue, and takes over the reference to it.
     mutating func append(_ cell: CellPointer) {
         if last == nil { first = cell }
         last?.next = cell
@@ -57,7 +57,7 @@ struct ReadyQueue {
         other.last = nil
     }
 
-    /// The next cell, with its reference, which the caller has to release.
+    /// Takes out the next cell. The caller has to release its reference.
     @inline(__always)
     mutating func takeFirst() -> CellPointer? {
         guard let cell = first else { return nil }
@@ -69,7 +69,7 @@ struct ReadyQueue {
 }
 
 extension LoopCore {
-    /// Runs the step of the next cell, and releases the queue's reference; `false` if the queue is empty.
+    /// Runs the step of the next cell, and releases the queue's reference. Returns `false` if the queue is empty.
     @inline(__always)
     func runNext() -> Bool {
         guard let cell = ready.takeFirst() else { return false }
@@ -92,7 +92,7 @@ extension LoopCore {
         return true
     }
 
-    /// Runs the step of a cell that has been taken from another queue, and releases that one's reference.
+    /// Runs the step of a cell that has been taken from another queue, and releases that queue's reference.
     func run(_ cell: CellPointer) {
         let flags = cell.flags
         let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
@@ -115,7 +115,7 @@ extension LoopCore {
 }
 
 extension CellPointer {
-    /// The source of a cell that leaves the queue, with the reference that the cell had to it.
+    /// Takes the source of a cell that leaves the queue, with the cell's reference to it.
     @inline(__always)
     fileprivate func takeSource(andFlags taken: Flags) -> CellPointer {
         flags.subtract(taken)

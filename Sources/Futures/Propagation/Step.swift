@@ -4,7 +4,7 @@ protocol Step {
     associatedtype Output
     /// Called once, from the ready queue. Completes `target`, unless it waits for another future.
     func run(source: CellPointer, target: CellPointer)
-    /// What its user has called, if only that makes such steps.
+    /// The name of the method that the user has called, if only that method makes such steps.
     static var verb: String? { get }
 }
 
@@ -13,7 +13,7 @@ extension Step {
 }
 
 extension Cell {
-    /// A completed or promised cell: nothing to run. A completed one needs its value.
+    /// Creates a completed or promised cell, with nothing to run. A completed cell still needs its value.
     @inlinable
     static func plain<Value>(_ loop: LoopCore, state: Cell.State, of _: Value.Type) -> Cell {
         let behavior = Cell.Behavior { event, cell, source in
@@ -27,7 +27,7 @@ extension Cell {
         return Cell(loop, state: state, flags: .trivial(Value.self), behavior: behavior)
     }
 
-    /// A pending cell that keeps `step` until something runs it.
+    /// Creates a pending cell that keeps `step` until something runs it.
     @inlinable
     static func waiting<S: Step>(_ loop: LoopCore, step: S) -> Cell {
         let object = Cell(
@@ -55,7 +55,8 @@ extension Cell {
         withExtendedLifetime(self) { pointer.initializePayload(content) }
     }
 
-    /// A future that runs `step` on this cell's outcome, if it is one of `interest`, unless `token` is cancelled.
+    /// Returns a future that runs `step` on this cell's outcome, if it is one of `interest`, unless `token` is
+    /// cancelled.
     @inlinable
     func derive<S: Step>(
         _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,
@@ -70,7 +71,7 @@ extension Cell {
         return Future(child)
     }
 
-    /// Runs `step` on this cell's outcome, unless `token` is cancelled; nobody hears of what becomes of it.
+    /// Runs `step` on this cell's outcome, unless `token` is cancelled. Nobody sees what becomes of it.
     @inlinable @discardableResult
     func observe<S: Step>(
         _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,
@@ -86,7 +87,7 @@ extension Cell {
         return child
     }
 
-    /// A pending cell of the same loop that keeps `step` until something runs it.
+    /// Creates a pending cell of the same loop that keeps `step` until something runs it.
     @inlinable @inline(__always)
     func waiting<S: Step>(_ step: S) -> Cell {
         let child = Cell(
@@ -97,7 +98,7 @@ extension Cell {
     }
 }
 
-/// The step of an observer that somebody wants to hear the end of.
+/// The step of an observer with an end that matters to somebody.
 @usableFromInline
 struct EndingStep<S: Step>: Step where S.Output == Void {
     @usableFromInline let step: S
@@ -115,7 +116,7 @@ struct EndingStep<S: Step>: Step where S.Output == Void {
     @usableFromInline typealias Output = Void
 }
 
-/// A step of a kind that several methods make, in one of them.
+/// A step of a kind that several methods make, with the name of one of them.
 struct Named<Name: Verb, S: Step>: Step {
     private let step: S
 
