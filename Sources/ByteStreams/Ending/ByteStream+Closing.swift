@@ -1,10 +1,10 @@
 public import Futures
 
 extension ByteStream {
-    /// Completes when the connection has ended and its descriptor is closed, after all other futures of it.
+    /// Completes when the connection has ended and its descriptor is closed, after all its other futures.
     ///
-    /// Fails with what broke the connection, if something did; a failure that nobody hears of is not reported.
-    /// Cancelling it has no effect on others who wait for it.
+    /// Fails with what broke the connection, if something did. A failure that nobody hears of is not reported.
+    /// Cancelling it has no effect on others that wait for it.
     public var closed: Future<Void> {
         core.checkThread()
         if let closedPromise { return closedPromise.future }
@@ -19,19 +19,19 @@ extension ByteStream {
 
     /// Sends what is queued, then ends the connection. Completes as ``closed`` does.
     ///
-    /// From now on reads and writes fail with ``StreamError/connectionClosed``, also a read that is pending; a
+    /// From now on reads and writes fail with ``StreamError/connectionClosed``, including a read that is pending. A
     /// `forEachChunk` completes. Bytes that have not been read are thrown away.
     ///
-    /// A socket lingers: when all is sent the peer is told that nothing follows, and what it still sends is thrown away
-    /// until it has finished too. Otherwise its next byte would be answered by a reset, which takes from it what it has
-    /// not received yet. It lingers until `deadline`, and no longer than ``StreamLimits/closeDiscardLimit`` and
-    /// ``StreamLimits/maxLingering`` allow; a peer that has finished before is not waited for.
+    /// A socket lingers. When all is sent, the peer is told that nothing follows. What it still sends is thrown away
+    /// until it has finished too. Otherwise its next byte would be answered by a reset, which costs it what it has
+    /// not received yet. The socket lingers until `deadline`, and no longer than ``StreamLimits/closeDiscardLimit``
+    /// and ``StreamLimits/maxLingering`` allow. It does not wait for a peer that has finished before.
     ///
-    /// What has not been sent within `deadline`, ``StreamLimits/closeTimeout`` if that is `nil`, is given up: the
-    /// connection is aborted and fails with ``StreamError/flushTimedOut(after:unsent:)``. If it has been sent but a TCP
-    /// connection's peer has not acknowledged it by then, the system goes on to send it, and ``closed`` fails with
-    /// ``StreamError/unacknowledged(bytes:)``. Does nothing the second time.
-    /// Fails with ``FutureError/invalidArgument(_:)``, and closes nothing, if `deadline` is negative.
+    /// What has not been sent within `deadline` is given up: the connection is aborted and fails with
+    /// ``StreamError/flushTimedOut(after:unsent:)``. If `deadline` is `nil`, ``StreamLimits/closeTimeout`` applies.
+    /// If all has been sent but a TCP connection's peer has not acknowledged it by then, the system goes on to send
+    /// it, and ``closed`` fails with ``StreamError/unacknowledged(bytes:)``. Does nothing the second time. Fails with
+    /// ``FutureError/invalidArgument(_:)``, and closes nothing, if `deadline` is negative.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
         let deadline = deadline ?? limits.closeTimeout
@@ -44,7 +44,7 @@ extension ByteStream {
         return closed
     }
 
-    /// What `close` does, for an owner, which hears of the end anyway.
+    /// Closes the stream as `close` does, for an owner, which hears of the end anyway.
     package final func end(within deadline: Duration) {
         discardUnread()
         guard phase == .open else { return }
@@ -52,7 +52,7 @@ extension ByteStream {
         finish(within: deadline) { failWaiting(StreamError.connectionClosed, byClose: true) }
     }
 
-    /// Ends it for a reason that is not the peer's fault.
+    /// Closes the stream because of `error`, which is not the peer's fault.
     final func end(because error: any Error) {
         guard phase == .open else { return }
         failure = error
@@ -81,7 +81,7 @@ extension ByteStream {
         closeTransport(resetting: false)
     }
 
-    /// The next step of `close`, whenever one is done.
+    /// Takes the next step of `close`, whenever one is done.
     final func closeWhenFlushed() {
         guard outbound == nil, !writeSide.isShuttingDown else { return }
         guard hearsPeerOut, !isAtEnd else { return closeWhenAcknowledged() }
@@ -100,7 +100,7 @@ extension ByteStream {
 
     /// Ends the connection now, by a reset where there is such a thing. Completes as ``closed`` does.
     ///
-    /// What is queued and what has not been read is thrown away; what is pending fails with
+    /// Throws away what is queued and what has not been read. Everything pending fails with
     /// ``StreamError/connectionClosed``. Does nothing the second time.
     @discardableResult
     public func abort() -> Future<Void> {
@@ -112,7 +112,7 @@ extension ByteStream {
         return closed
     }
 
-    /// The connection is of no use any more. What has been read from it remains readable.
+    /// Gives the connection up because of `error`. What has been read from it remains readable.
     final func connectionBroke(_ error: any Error, resetting: Bool = true) {
         guard isConnected else { return }
         failure = error
@@ -120,7 +120,7 @@ extension ByteStream {
         failAll(error)
     }
 
-    /// The same, if it was the transport that broke. What has come by then is readable, too.
+    /// Gives the connection up because the transport broke. What has come by then is readable, too.
     final func transportBroke(_ error: any Error) {
         if phase == .open, !isAtEnd {
             for block in transport.takeUndelivered() {
@@ -141,7 +141,8 @@ extension ByteStream {
         if hasUnread { inbound.removeAll() }
     }
 
-    /// Comes before anything is failed: that releases what users captured, which may call anything here.
+    /// Begins the end. Comes before anything is failed: failing releases what users captured, which may call anything
+    /// here.
     private func beginClosing() {
         phase = .closing
         watch?.leave()
@@ -151,7 +152,7 @@ extension ByteStream {
         updateHold()
     }
 
-    /// Fails what is pending, but for `closed`, and what comes.
+    /// Fails everything pending, except `closed`, and everything that comes later.
     private func failAll(_ error: any Error) {
         failWaiting(error, byClose: false)
         if let outbound {

@@ -3,13 +3,13 @@ internal import Futures
 /// The streams of a loop that have sent all, and wait for their peers to finish.
 final class LingeringStreams {
     private var streams: [UInt64: ByteStream] = [:]
-    /// No number below is taken.
+    /// The lowest number that may be taken.
     private var first: UInt64 = 0
     private var next: UInt64 = 0
 
     var count: Int { streams.count }
 
-    /// Adds it, and returns its number.
+    /// Adds `stream`, and returns its number.
     func add(_ stream: ByteStream) -> UInt64 {
         defer { next += 1 }
         streams[next] = stream
@@ -18,7 +18,7 @@ final class LingeringStreams {
 
     func remove(_ number: UInt64) { streams[number] = nil }
 
-    /// The one that has lingered longest.
+    /// The stream that has lingered longest.
     var oldest: ByteStream? {
         while first < next {
             if let stream = streams[first] { return stream }
@@ -38,13 +38,13 @@ extension LoopCore {
 }
 
 extension ByteStream {
-    /// How long until it is looked again whether the peer has acknowledged all, of which nobody tells.
+    /// The time between two looks at whether the peer has acknowledged all: nothing reports that.
     private static let acknowledgementPause: Duration = .milliseconds(10)
 
-    /// Whether it has sent all, and its peer's end is or was waited for.
+    /// Whether the stream has sent all, and waits or waited for its peer's end.
     package final var hasLingered: Bool { lingeringNumber != nil }
 
-    /// The bytes that have left and that the peer may not have got.
+    /// The number of bytes that have left and that the peer may not have got.
     private var unacknowledged: Int {
         max(0, transport.unacknowledgedBytes - (writeSide.isShutDown ? 1 : 0))
     }
@@ -68,20 +68,20 @@ extension ByteStream {
         connectionBroke(failure ?? StreamError.crowdedOut(limit: limit))
     }
 
-    /// Bytes have come that nobody wants.
+    /// Counts bytes that have come and that nobody wants.
     final func didDiscard() {
         guard phase == .lingering, let discardingStart else { return }
         if received - discardingStart > limits.closeDiscardLimit { endLingering() }
     }
 
-    /// The peer is not waited for any longer, because of `error` if there is one.
+    /// Stops waiting for the peer, because of `error` if there is one.
     final func endLingering(because error: (any Error)? = nil) {
         let lost = unacknowledged
         if lost > 0, failure == nil { failure = error ?? StreamError.unacknowledged(bytes: lost) }
         closeTransport(resetting: false)
     }
 
-    /// Closes what has been heard out, at once unless the owner has to know that all has arrived.
+    /// Closes a stream that has heard its peer out: at once, unless the owner has to know that all has arrived.
     final func closeWhenAcknowledged() {
         guard isConnected else { return }
         guard let owner, owner.wantsAcknowledgement, unacknowledged > 0 else {
@@ -92,7 +92,7 @@ extension ByteStream {
             .ignoreFailure()
     }
 
-    /// Ends it now, by a reset unless the peer has got all, and knows that nothing follows.
+    /// Ends the connection now: by a reset, unless the peer has got all and knows that nothing follows.
     package final func cutOff() {
         if phase == .lingering, transport.unacknowledgedBytes == 0 {
             closeTransport(resetting: false)

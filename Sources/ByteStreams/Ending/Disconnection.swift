@@ -1,7 +1,7 @@
 public import Futures
 
 extension Error {
-    /// Whether the peer has left, as clients do at any time: mostly nothing to report.
+    /// Whether the peer has left, as clients do at any time. Mostly there is nothing to report.
     ///
     /// ```swift
     /// server.onConnectionError = { error in
@@ -9,9 +9,9 @@ extension Error {
     /// }
     /// ```
     ///
-    /// `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or does not answer any more (`ETIMEDOUT`), and
-    /// for ``StreamError/unexpectedEnd(received:)``. `false` for a time limit of ``StreamLimits``, with which this side
-    /// ends the connection, for a connection that did not come to be, and for all else.
+    /// `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or does not answer any more (`ETIMEDOUT`),
+    /// and for ``StreamError/unexpectedEnd(received:)``. `false` for everything else: for example for a time limit of
+    /// ``StreamLimits``, where this side ends the connection, and for a connection that was never made.
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 
@@ -21,7 +21,8 @@ package protocol Disconnecting: Error {
 }
 
 extension CleanUpError: Disconnecting {
-    /// What cleans up after a peer that has left fails for the same reason, or since the connection is closed by then.
+    /// Whether the clean-up failed because the peer has left: for the same reason, or since the connection is closed
+    /// by then.
     package var meansDisconnection: Bool {
         guard error.isDisconnection else { return false }
         return cleanUpError.isDisconnection || cleanUpError as? StreamError == .connectionClosed

@@ -1,13 +1,13 @@
 public import FoundationEssentials
 
-/// Why a stream, rather than the system below it, failed a future.
+/// The reason why a stream, rather than the system below it, failed a future.
 public enum StreamError: Error, Hashable {
     /// This side has closed or aborted the connection, or has begun to.
     case connectionClosed
     /// Another read, or a `forEachChunk`, is still waiting for bytes.
     case readPending
-    /// The peer finished sending in the middle of a message; `received` are the bytes of it that came, at least one, which
-    /// no other read returns.
+    /// The peer finished sending in the middle of a message. `received` are the bytes of it that came, at least one.
+    /// No other read returns them.
     case unexpectedEnd(received: Data)
     /// More bytes came than the read allows. All of them stay readable.
     case limitExceeded(limit: Int)
@@ -19,16 +19,16 @@ public enum StreamError: Error, Hashable {
     case notWritable
     /// The peer takes the bytes too slowly. The connection has been aborted.
     case backpressureExceeded(queued: Int, limit: Int)
-    /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. So many bytes had come and not
-    /// been read, and so many had been written and not been sent.
+    /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. `unread` bytes had come and
+    /// not been read, and `unsent` bytes had been written and not been sent.
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
     /// Closing took too long to send what was queued. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
-    /// All was sent, but when the connection was closed the peer had not acknowledged so many bytes. The system may go
-    /// on to send them; whether they arrive is not known.
+    /// All was sent, but the peer had not acknowledged `bytes` bytes when the connection was closed. The system may
+    /// go on to send them. Whether they arrive is not known.
     case unacknowledged(bytes: Int)
-    /// The connection lingered after ``ByteStream/close(within:)``, and was reset since more than
-    /// ``StreamLimits/maxLingering`` did.
+    /// The connection lingered after ``ByteStream/close(within:)``, and was reset because more than
+    /// ``StreamLimits/maxLingering`` connections did.
     case crowdedOut(limit: Int)
     /// The last reference to the stream was released before it was closed or read to its end. The connection has been
     /// aborted.

@@ -1,16 +1,16 @@
 internal import Futures
 
 extension ByteStream {
-    /// What is known of the messages of a peer, though not where they end.
+    /// The state of the exchange of messages with a peer, as far as it is known: not where messages end.
     enum Exchange {
-        /// It has sent nothing yet.
+        /// The peer has sent nothing yet.
         case fresh
-        /// It has sent something, since which nothing has been written.
+        /// The peer has sent something, and nothing has been written since.
         case unanswered
         case answered
     }
 
-    /// Whether the peer waits for nothing: whoever reads waits for its next bytes, what it has sent was taken, and
+    /// Whether the peer waits for nothing. The reader waits for its next bytes, what it has sent was taken, and
     /// something was written since, all of which has left.
     package final var isIdle: Bool {
         guard phase == .open, exchange != .unanswered, !hasUnread, outbound == nil else { return false }

@@ -1,6 +1,6 @@
 internal import Futures
 
-/// Limits as streams keep them: thousands have the same ones, and only one copy of them.
+/// Limits as streams keep them: thousands of streams with the same limits share one copy.
 package final class SharedLimits: Sendable {
     package let limits: StreamLimits
     private let nanoseconds: [UInt64?]
@@ -14,10 +14,10 @@ package final class SharedLimits: Sendable {
 
     private static let kept = Locked(Kept())
 
-    /// The same object as before, if the limits are.
+    /// Returns the same object as before, if the limits are the same.
     package static func of(_ limits: StreamLimits) -> SharedLimits { kept.withLock { $0.of(limits) } }
 
-    /// The latest few: servers and clients of several kinds make streams by turns.
+    /// The latest few limits: servers and clients of several kinds make streams by turns.
     struct Kept {
         static let most = 8
         private var all: [SharedLimits] = []

@@ -1,48 +1,49 @@
 internal import Futures
 
-/// How much a stream keeps in memory, counted in bytes, and how long it waits for its peer. Per connection.
+/// The limits of each connection: how many bytes a stream keeps in memory, and how long it waits for its peer.
 ///
-/// A time limit that passes ends the connection with ``StreamError/timedOut(_:after:unread:unsent:)``, as much as
-/// 1.1 s late and never early. `nil` is no limit. They end connections, and so protect a server from its peers; to
-/// give up a single operation, use its future's `timeout(after:)`.
+/// A time limit that passes ends the connection with ``StreamError/timedOut(_:after:unread:unsent:)``, as much as 1.1
+/// s late and never early. `nil` means no limit. Time limits end connections, and so protect a server from its peers.
+/// To give up a single operation, use its future's `timeout(after:)`.
 public struct StreamLimits: Hashable, Sendable {
-    /// From here on, what the peer sends is left waiting in the system as long as nobody reads.
+    /// The number of unread bytes at which the stream takes in no more, as long as nobody reads: the rest waits in
+    /// the system.
     public var readHighWaterMark = 65_536
-    /// Below this, it is taken in again.
+    /// The number of unread bytes below which the stream takes in more again.
     public var readLowWaterMark = 16_384
-    /// From here on, ``ByteStream/writable`` is pending.
+    /// The number of queued bytes at which ``ByteStream/writable`` becomes pending.
     public var writeHighWaterMark = 65_536
-    /// Below this, it completes.
+    /// The number of queued bytes below which ``ByteStream/writable`` completes.
     public var writeLowWaterMark = 16_384
-    /// A write that finds more than this queued fails with ``StreamError/backpressureExceeded(queued:limit:)``,
-    /// and the connection is aborted. Writes that are smaller than what it takes to remember them count as that:
-    /// 512 bytes, beyond the first hundred or so.
+    /// The number of bytes that may be queued. A write that finds more fails with
+    /// ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted. A write that is smaller
+    /// than what it takes to remember it counts as that: 512 bytes, beyond the first hundred or so.
     public var writeCap = 16_777_216
-    /// How long ``ByteStream/close(within:)`` may take to send what is queued and to hear the peer out, unless told
+    /// The time that ``ByteStream/close(within:)`` has to send what is queued and to hear the peer out, unless told
     /// otherwise.
     public var closeTimeout: Duration = .seconds(5)
-    /// How many bytes that come after ``ByteStream/close(within:)`` are thrown away, once all is sent, before the peer
-    /// is not heard out any longer.
+    /// The number of bytes thrown away after ``ByteStream/close(within:)``, once all is sent, before the stream stops
+    /// hearing the peer out.
     public var closeDiscardLimit = 1_048_576
-    /// How many connections of the loop may linger after ``ByteStream/close(within:)`` until their peers have finished.
-    /// One more, and the one that began first is reset; it fails with ``StreamError/crowdedOut(limit:)``. None lingers if
-    /// it is zero.
+    /// The number of the loop's connections that may linger after ``ByteStream/close(within:)`` until their peers
+    /// have finished. One more resets the one that began first, which fails with ``StreamError/crowdedOut(limit:)``.
+    /// With zero no connection lingers.
     public var maxLingering = 1000
 
-    /// How long nothing may come nor leave. A connection with nothing unsent is closed, and not reset. Does not pass
-    /// while this side leaves bytes unread.
+    /// The time in which something has to come or leave. When it passes, a connection with nothing unsent is closed,
+    /// and not reset. It does not pass while this side leaves bytes unread.
     public var idleTimeout: Duration?
-    /// How long a pending read, or a `forEachChunk` that waits for bytes, may see none come.
+    /// The time in which bytes have to come for a pending read, or for a `forEachChunk` that waits for bytes.
     public var readTimeout: Duration?
-    /// How long `read(exactly:)`, `readLine` and the like may take from the first byte that is there for them until
-    /// they are complete: what comes drop by drop is given up.
+    /// The time that `read(exactly:)`, `readLine` and the like may take from their first byte until they are
+    /// complete. Messages that come drop by drop are given up.
     public var framingTimeout: Duration? = .seconds(30)
-    /// Each time so many bytes have come for such a read it may take a second longer.
+    /// The number of bytes that must come for such a read to earn it one more second.
     public var framingRate = 4096
-    /// How long it may take from the start of the connection until the first read, or the first chunk of a
-    /// `forEachChunk`, is complete.
+    /// The time from the start of the connection in which the first read, or the first chunk of a `forEachChunk`,
+    /// must be complete.
     public var handshakeTimeout: Duration?
-    /// How long the peer may take none of the bytes that wait to be sent.
+    /// The time in which the peer has to take some of the bytes that wait to be sent.
     public var writeTimeout: Duration? = .seconds(30)
 
     public init() {}
@@ -83,7 +84,7 @@ public struct StreamLimits: Hashable, Sendable {
     }
 }
 
-/// Which of a stream's time limits has passed.
+/// The time limit of a stream that has passed.
 public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     /// ``StreamLimits/handshakeTimeout``
     case handshake
@@ -98,7 +99,7 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
 
     static let all = allCases
 
-    /// As in ``StreamLimits``.
+    /// The name of the limit, as in ``StreamLimits``.
     public var name: String {
         switch self {
         case .handshake: "handshakeTimeout"
@@ -111,7 +112,7 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
 }
 
 extension StreamLimits {
-    /// What is set for `limit`; `nil` is none.
+    /// The time set for `limit`; `nil` means no limit.
     public subscript(limit: StreamTimeLimit) -> Duration? {
         switch limit {
         case .handshake: handshakeTimeout

@@ -1,27 +1,27 @@
 internal import Futures
 
-/// The time limits of one stream. Made when one of them first begins to run; many streams never need it.
+/// The time limits of one stream. Made when one of them first begins to run. Many streams never need it.
 ///
-/// What happens on the stream only writes down when; whether a limit has passed is looked at when the wheel calls,
-/// which is rarely. So a busy stream never moves a timer.
+/// Events on the stream only note their time. Whether a limit has passed is checked when the wheel calls, which is
+/// rarely. So a busy stream never moves a timer.
 final class StreamWatch: CoarselyTimed {
-    /// Owns this, and leaves the wheel before it goes.
+    /// The owner of this watch, which leaves the wheel before it goes.
     private unowned let stream: ByteStream
     private let core: LoopCore
     private let limits: SharedLimits
     var place = CoarsePlace()
-    /// When the wheel is to call, if it is.
+    /// The time at which the wheel is to call, if it is.
     private var calls = UInt64.max
 
-    /// When bytes last came, left, or were taken by whoever reads.
+    /// The time when bytes last came, left, or were taken by the reader.
     private var lastActivity: UInt64
-    /// When whoever reads now began to wait, or bytes last came for it.
+    /// The time when the current reader began to wait, or bytes last came for it.
     private var lastRead: UInt64
-    /// When the first bytes of what is being read were there, if they are.
+    /// The time when the first bytes of what is being read were there, if they are.
     private var frameStart: UInt64?
-    /// When the connection was made, until the first bytes have been taken.
+    /// The time when the connection was made, until the first bytes have been taken.
     private var handshakeStart: UInt64?
-    /// When bytes last were seen to have left, as long as others wait, and how many had left by then.
+    /// The time when bytes were last seen to have left, as long as others wait, and how many had left by then.
     private var lastProgress: (time: UInt64, left: Int)?
 
     init(_ stream: ByteStream, now: UInt64) {
@@ -37,7 +37,7 @@ final class StreamWatch: CoarselyTimed {
 
     func readBegan(_ now: UInt64) { lastRead = now }
 
-    /// Somebody waits for the rest of what has come.
+    /// Notes that a reader waits for the rest of what has come.
     func frameIsIncomplete(_ now: UInt64) {
         if frameStart == nil { frameStart = now }
     }
@@ -54,13 +54,13 @@ final class StreamWatch: CoarselyTimed {
 
     // MARK: The wheel
 
-    /// Sees to it that the wheel calls in time for what has begun now. It may call too early.
+    /// Makes the wheel call in time for what has begun now. It may call too early.
     func limitsBegan(_ now: UInt64) {
         guard let next = nextLook(now) else { return }
         if next < calls || !place.isTaken { call(at: next, now) }
     }
 
-    /// The same, and leaves the wheel if no limit runs.
+    /// Makes the wheel call in time, or leaves the wheel if no limit runs.
     func limitsEnded() {
         guard place.isTaken else { return }
         let now = core.clock
@@ -109,7 +109,7 @@ final class StreamWatch: CoarselyTimed {
         }
     }
 
-    /// Those of the batch that is being written too.
+    /// The number of bytes that have left, including those of the batch that is being written.
     private var bytesThatLeft: Int {
         guard let outbound = stream.outbound else { return stream.sent }
         return stream.sent + outbound.bytesInBatch - stream.transport.unwrittenBytes
@@ -123,7 +123,7 @@ final class StreamWatch: CoarselyTimed {
         StreamTimeLimit.all.first { limit in deadline(of: limit) <= now }
     }
 
-    /// When the first limit passes, or what has left is to be looked at again; `nil` if no limit runs.
+    /// Returns when the first limit passes, or when to check again what has left; `nil` if no limit runs.
     private func nextLook(_ now: UInt64) -> UInt64? {
         var next = UInt64.max
         for limit in StreamTimeLimit.all { next = min(next, deadline(of: limit)) }
@@ -133,13 +133,13 @@ final class StreamWatch: CoarselyTimed {
         return next < .max ? next : nil
     }
 
-    /// For ever, if the limit does not run.
+    /// Returns when `limit` passes: never, if it does not run.
     private func deadline(of limit: StreamTimeLimit) -> UInt64 {
         guard let nanoseconds = limits[limit], let start = start(of: limit) else { return .max }
         return start.addingSaturated(nanoseconds)
     }
 
-    /// Since when a limit runs, if it does.
+    /// Returns since when `limit` runs, if it does.
     private func start(of limit: StreamTimeLimit) -> UInt64? {
         guard stream.phase == .open else { return nil }
         switch limit {
@@ -153,14 +153,14 @@ final class StreamWatch: CoarselyTimed {
         }
     }
 
-    /// What the bytes that have come of an incomplete message have added to its time.
+    /// The time that the bytes of an incomplete message have earned it.
     private var earned: UInt64 {
         UInt64(stream.unreadBytes) * 1_000_000_000 / UInt64(limits.limits.framingRate)
     }
 }
 
 extension ByteStream {
-    /// The watch, if `limit` is set, made if need be.
+    /// Returns the watch, if `limit` is set, and makes it if need be.
     private func watch(for limit: StreamTimeLimit, _ now: UInt64) -> StreamWatch? {
         guard shared[limit] != nil, phase == .open else { return nil }
         if let watch { return watch }
@@ -169,7 +169,7 @@ extension ByteStream {
         return watch
     }
 
-    /// What runs from the start of the connection begins with it.
+    /// Starts the limits that run from the start of the connection.
     final func watchFromStart() {
         guard shared[.idle] != nil || shared[.handshake] != nil else { return }
         let now = core.clock
@@ -178,7 +178,7 @@ extension ByteStream {
         watch.limitsBegan(now)
     }
 
-    /// Whoever reads waits for bytes now.
+    /// Notes that the reader waits for bytes now.
     final func watchRead() {
         guard shared[.read] != nil || hasUnread, let reader, reader.wantsBytes else { return }
         let now = core.clock
@@ -189,25 +189,25 @@ extension ByteStream {
         watchFrame(now)
     }
 
-    /// Bytes have come, and have been given to whoever reads.
+    /// Notes that bytes have come, and have been given to the reader.
     final func watchBytes() {
         if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(core.clock) }
         if hasUnread, let reader, reader.wantsBytes { watchFrame(core.clock) }
     }
 
-    /// Whoever reads waits for more than there is, if there is something.
+    /// Notes that the reader waits for more bytes than there are, if there are some.
     private func watchFrame(_ now: UInt64) {
         guard hasUnread, let watch = watch(for: .framing, now) else { return }
         watch.frameIsIncomplete(now)
         watch.limitsBegan(now)
     }
 
-    /// The transport has taken bytes at once.
+    /// Notes that the transport has taken bytes at once.
     final func watchSent() {
         if let watch, shared[.idle] != nil { watch.bytesLeft(core.clock) }
     }
 
-    /// The transport has been given bytes that it could not take at once.
+    /// Notes that the transport has been given bytes that it could not take at once.
     final func watchWrite() {
         let now = core.clock
         guard let watch = watch(for: .write, now) else { return }
@@ -215,7 +215,7 @@ extension ByteStream {
         watch.limitsBegan(now)
     }
 
-    /// What the transport had been given has left.
+    /// Notes that what the transport had been given has left.
     final func watchWritten() {
         guard let watch else { return }
         watch.bytesLeft(core.clock)

@@ -4,12 +4,12 @@ public import Futures
 extension ByteStream {
     /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
     ///
-    /// The next chunk waits for the future that `body` returned, and while it waits the peer is held back: so a
-    /// `body` that returns the future of what it wrote never queues more than a chunk. Ends as well, without
-    /// failure, when this side calls ``close(within:)``. Fails with what `body` throws or its future fails with,
-    /// with the error that broke the connection, with ``StreamError/readPending`` if a read is pending, and with
-    /// `FutureError.cycle` if `body` returns the future of the whole.
-    /// Cancelling it asks the future that it waits for to cancel, and leaves the bytes that follow readable.
+    /// The next chunk waits for the future that `body` returned, and meanwhile the peer is held back. So a `body`
+    /// that returns the future of what it wrote never queues more than a chunk. Also ends, without failure, when this
+    /// side calls ``close(within:)``. Fails with what `body` throws or its future fails with, with the error that
+    /// broke the connection, with ``StreamError/readPending`` if a read is pending, and with `FutureError.cycle` if
+    /// `body` returns the future of the whole. Cancelling it asks the future that it waits for to cancel, and leaves
+    /// the bytes that follow readable.
     public func forEachChunk<Ignored>(
         _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
     ) -> Future<Void> {
@@ -19,8 +19,8 @@ extension ByteStream {
 
     /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
     ///
-    /// Nothing holds the peer back: what `body` writes is limited by ``StreamLimits/writeCap`` alone. To wait for
-    /// it, return its future. Otherwise the same as the other one.
+    /// Nothing holds the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for that,
+    /// return its future. Otherwise like the `forEachChunk` with a `body` that returns a future.
     public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
         let core = core
         return forEachChunk { chunk in
@@ -30,11 +30,10 @@ extension ByteStream {
     }
 
     /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
-    /// has finished sending. The fastest way to read.
+    /// has finished sending. This is the fastest way to read.
     ///
-    /// `bytes` can be used within the call only, which the compiler sees to: what is to stay needs a copy,
-    /// `Data(copying: bytes)`. The next bytes wait for the future that `body` returned, in a buffer. Otherwise the same
-    /// as `forEachChunk`.
+    /// `bytes` can be used only within the call, as the compiler checks. To keep them, make a copy: `Data(copying:
+    /// bytes)`. The next bytes wait in a buffer for the future that `body` returned. Otherwise like `forEachChunk`.
     public func forEachSpan<Ignored>(
         _ body: @escaping (_ bytes: RawSpan) throws -> Future<Ignored>
     ) -> Future<Void> {
@@ -44,8 +43,8 @@ extension ByteStream {
     /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
     /// has finished sending.
     ///
-    /// Nothing holds the peer back: what `body` writes is limited by ``StreamLimits/writeCap`` alone. To wait for
-    /// it, return its future. Otherwise the same as the other one.
+    /// Nothing holds the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for that,
+    /// return its future. Otherwise like the `forEachSpan` with a `body` that returns a future.
     public func forEachSpan(_ body: @escaping (_ bytes: RawSpan) throws -> Void) -> Future<Void> {
         let core = core
         return forEachSpan { bytes in
@@ -96,12 +95,12 @@ private final class SpanLoop: ChunkLoop {
     override var subject: String? { "forEachSpan of \(stream.name)" }
 }
 
-/// The reader behind `forEachChunk` and `forEachSpan`: takes a chunk whenever there is one and the body is done with the
-/// last. Of no generic type, which would be looked up for each connection.
+/// The reader behind `forEachChunk` and `forEachSpan`: takes a chunk whenever there is one and the body is done with
+/// the last. It is not generic: a generic type would be looked up for each connection.
 private class ChunkLoop: Reader {
     final let stream: ByteStream
     private final let promise: OwnedPromise<Void>
-    /// Goes on when the future of the body completes.
+    /// The step that goes on when the future of the body completes.
     private final var waiting: Future<Void>?
 
     init(_ stream: ByteStream) {

@@ -2,9 +2,10 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next `count` bytes, or with `nil` at the end; with none, at once, if `count` is zero.
+    /// Completes with the next `count` bytes, or with `nil` at the end. If `count` is zero, completes at once without
+    /// bytes.
     ///
-    /// They are gathered in memory, however many that is. Fails with ``StreamError/unexpectedEnd(received:)`` if
+    /// Gathers the bytes in memory, however many there are. Fails with ``StreamError/unexpectedEnd(received:)`` if
     /// the peer finishes after some of them, and with ``FutureError/invalidArgument(_:)`` if `count` is negative.
     public func read(exactly count: Int) -> Future<Data?> {
         guard count >= 0 else {
@@ -13,10 +14,10 @@ extension ByteStream {
         return read(ExactBytes(count: count))
     }
 
-    /// Completes with the bytes before the next `delimiter`, or with `nil` at the end. The delimiter is consumed, but is
-    /// not part of the result.
+    /// Completes with the bytes before the next `delimiter`, or with `nil` at the end. Consumes the delimiter, but
+    /// leaves it out of the result.
     ///
-    /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before it; they stay
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before it. They stay
     /// readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes after some bytes without
     /// it, and with ``FutureError/invalidArgument(_:)`` if `delimiter` is empty or `limit` is negative.
     public func read(until delimiter: Data, limit: Int = 65_536) -> Future<Data?> {
@@ -27,19 +28,21 @@ extension ByteStream {
         return read(DelimitedBytes(search: DelimiterSearch(delimiter), limit: limit))
     }
 
-    /// Completes with the next line, without its line feed, or carriage return and line feed; `nil` at the end.
+    /// Completes with the next line, or with `nil` at the end. The line comes without its line feed, or carriage
+    /// return and line feed.
     ///
-    /// What the peer sends after the last line feed counts as a line. The bytes need not be text.
-    /// Fails with ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes; they stay
-    /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// What the peer sends after the last line feed counts as a line. The bytes need not be text. Fails with
+    /// ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes. They stay readable. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func readLine(limit: Int = 65_536) -> Future<Data?> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readLine") }
         return read(Line(limit: limit))
     }
 
-    /// Completes with all bytes from here until the peer has finished sending; with none if it has already.
+    /// Completes with all bytes from here until the peer has finished sending, or without bytes if it has already
+    /// finished.
     ///
-    /// Fails with ``StreamError/limitExceeded(limit:)`` if these are more than `limit`; what has come stays
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if there are more than `limit` bytes. What has come stays
     /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func readToEnd(limit: Int = 16_777_216) -> Future<Data> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readToEnd") }

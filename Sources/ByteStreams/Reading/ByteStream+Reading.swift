@@ -2,11 +2,12 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next bytes from the peer, in order; empty when the peer has finished sending.
+    /// Completes with the next bytes from the peer, in order. Completes without bytes when the peer has finished
+    /// sending.
     ///
-    /// Cancelling a read, or timing it out, loses nothing: the next read gets what has arrived. So it is for all
-    /// kinds of read. But one that has completed has taken its bytes, whatever becomes of futures derived from it.
-    /// There is one read at a time; while it is pending, others fail with ``StreamError/readPending``.
+    /// Cancelling a read, or timing it out, loses nothing: the next read gets what has arrived. This holds for all
+    /// kinds of read. But a read that has completed has taken its bytes, whatever becomes of futures derived from it.
+    /// Only one read can be pending at a time: others fail with ``StreamError/readPending``.
     ///
     /// Fails with the error that broke the connection, after the last bytes that came, and with
     /// ``StreamError/connectionClosed`` after ``close(within:)``. The data's `startIndex` is 0.
@@ -14,7 +15,7 @@ extension ByteStream {
         readChunk({ $0 }, end: Data(), later: { $0.next(of: self) })
     }
 
-    /// The same, with `nil` for the end.
+    /// Like ``read()``, but completes with `nil` at the end.
     final func readOrEnd() -> Future<Data?> {
         readChunk({ $0 }, end: nil, later: { $0.nextOrEnd(of: self) })
     }
@@ -52,7 +53,7 @@ extension ByteStream {
         return read.future
     }
 
-    /// What `take` finds in the buffer. Reading goes on if that was full.
+    /// Returns what `take` finds in the buffer. Reading goes on if the buffer was full.
     private func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
         guard let output = try take(inbound) else { return nil }
         watch?.bytesWereTaken()
@@ -60,7 +61,7 @@ extension ByteStream {
         return output
     }
 
-    /// Lets `reader` have the bytes that come.
+    /// Gives `reader` the bytes that come.
     final func setReader(_ reader: Reader) {
         self.reader = reader
         startReading()
@@ -68,14 +69,14 @@ extension ByteStream {
         noteIdle()
     }
 
-    /// Ends what waits for bytes. The slot is free for the next one at once.
+    /// Removes `reader`, which waits for bytes. The slot is free for the next one at once.
     final func remove(_ reader: Reader) {
         guard self.reader === reader else { return }
         self.reader = nil
         watch?.readEnded()
     }
 
-    /// Reading starts with the first read, and goes on after each pause.
+    /// Starts reading: with the first read, and again after each pause.
     final func startReading() {
         guard !isReading, !isAtEnd, isConnected else { return }
         isReading = true

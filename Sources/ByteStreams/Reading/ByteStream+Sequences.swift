@@ -4,9 +4,9 @@ public import Futures
 extension ByteStream {
     /// The peer's bytes as they come, until it has finished sending: `for try await chunk in stream.chunks`.
     ///
-    /// While the consumer is busy the peer is held back. Throws what ``read()`` fails with,
-    /// ``StreamError/connectionClosed`` too after ``close(within:)``. The stream stays open at the end, and what
-    /// follows a `break` stays readable.
+    /// While the consumer is busy, the peer is held back. Throws what ``read()`` fails with, including
+    /// ``StreamError/connectionClosed`` after ``close(within:)``. The stream stays open at the end. What follows a
+    /// `break` stays readable.
     public var chunks: LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: { self.readOrEnd() })

@@ -3,13 +3,13 @@ internal import FoundationEssentials
 /// Looks for a delimiter in bytes that arrive in pieces, and looks at none of them twice (Knuth, Morris, Pratt).
 struct DelimiterSearch {
     private let delimiter: [UInt8]
-    /// How much of the delimiter still matches when the byte after the first `n + 1` of its bytes does not.
+    /// For each `n`, how much of the delimiter still matches when the byte after its first `n + 1` bytes does not.
     private let fallback: [Int]
     private var scanned = 0
-    /// How many of the last bytes scanned are the beginning of the delimiter.
+    /// The number of last bytes scanned that are the beginning of the delimiter.
     private var matched = 0
 
-    /// `delimiter` is not empty.
+    /// Creates a search for `delimiter`, which is not empty.
     init(_ delimiter: some Sequence<UInt8>) {
         self.delimiter = Array(delimiter)
         fallback = Self.fallback(of: self.delimiter)
@@ -17,10 +17,11 @@ struct DelimiterSearch {
 
     var delimiterCount: Int { delimiter.count }
 
-    /// How many bytes are certainly not part of the delimiter.
+    /// The number of bytes that are certainly not part of the delimiter.
     var passed: Int { scanned - matched }
 
-    /// Where the delimiter starts, or `nil` if it is not in `buffer` yet. Nothing is taken from it between calls.
+    /// Returns where the delimiter starts, or `nil` if it is not in `buffer` yet. Nothing is taken from `buffer`
+    /// between calls.
     mutating func position(in buffer: InboundBuffer) -> Int? {
         var base = 0
         for index in 0..<buffer.blockCount {

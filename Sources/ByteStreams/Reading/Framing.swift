@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
-/// What a read waits for: how much of the bytes that have arrived makes up its result.
+/// The rule that a read follows: how much of the bytes that have arrived makes up its result.
 protocol Framing {
     associatedtype Output
-    /// Takes the result out of `buffer`; `nil`, and takes nothing, as long as more bytes are needed.
-    /// Called again when bytes have been appended, or the end has come.
+    /// Takes the result out of `buffer`. As long as more bytes are needed, takes nothing and returns `nil`. Called
+    /// again when bytes have been appended, or the end has come.
     mutating func take(from buffer: InboundBuffer) throws -> Output?
 }
 
@@ -55,7 +55,7 @@ struct Line: Framing {
 }
 
 extension InboundBuffer {
-    /// `.some(nil)` at an end between two messages, and `nil` as long as the next one may still be completed.
+    /// Returns `.some(nil)` at an end between two messages, and `nil` as long as the next one may still be completed.
     fileprivate func endOfMessages() throws -> Data?? {
         guard isAtEnd else { return nil }
         guard isEmpty else { throw StreamError.unexpectedEnd(received: takeAll()) }

@@ -2,23 +2,23 @@ internal import FoundationEssentials
 
 /// The bytes that have arrived and that nobody has read yet, in the blocks in which they came.
 final class InboundBuffer {
-    /// Small blocks are put together up to this size, or their headers would outweigh the bytes.
+    /// The size up to which small blocks are put together. Otherwise their headers would outweigh the bytes.
     static let coalescedSize = 4096
 
-    /// The first block, of which the first `offset` bytes have been taken. A lone block needs no array.
+    /// The first block. Its first `offset` bytes have been taken. A lone block needs no array.
     private var head = Data()
     private var offset = 0
     private var tail: [Data] = []
     private var tailStart = 0
     private(set) var count = 0
-    /// The peer has finished: nothing will be appended any more.
+    /// Whether the peer has finished: nothing will be appended any more.
     var isAtEnd: Bool
 
     init(isAtEnd: Bool = false) { self.isAtEnd = isAtEnd }
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds a block, whose `startIndex` is 0.
+    /// Adds `block`. Its `startIndex` is 0.
     func append(_ block: Data) {
         if count == 0 {
             head = block
@@ -36,12 +36,12 @@ final class InboundBuffer {
         count += block.count
     }
 
-    /// The next bytes, as many as lie in one block. Empty if there are none.
+    /// Takes the next bytes, as many as lie in one block. Returns no bytes if there are none.
     func takeBlock() -> Data { take(head.count - offset) }
 
     func takeAll() -> Data { take(count) }
 
-    /// The next `size` bytes, of which there are at least so many. `startIndex` is 0.
+    /// Takes the next `size` bytes. There are at least that many. `startIndex` is 0.
     func take(_ size: Int) -> Data {
         let available = head.count - offset
         guard size > available else {
@@ -75,7 +75,7 @@ final class InboundBuffer {
         }
     }
 
-    /// The byte at `index`, counted from the next one to be read.
+    /// The byte at `index`, counted from the next byte to be read.
     subscript(index: Int) -> UInt8 {
         var index = index
         for block in 0..<blockCount {
@@ -88,13 +88,14 @@ final class InboundBuffer {
 
     var blockCount: Int { 1 + tail.count - tailStart }
 
-    /// A block, and where in it the unread bytes start.
+    /// Returns a block, and where in it the unread bytes start.
     func block(_ index: Int) -> (data: Data, start: Int) {
         index == 0 ? (head, offset) : (tail[tailStart + index - 1], 0)
     }
 
-    /// A whole block, or the better part of it, shares its memory; less is copied, so that a few bytes never
-    /// hold a large block. So is what does not start with the block, for its `startIndex` would not be 0.
+    /// Returns the first `size` unread bytes of the first block. A whole block, or the better part of it, shares its
+    /// memory. Less is copied, so that a few bytes never hold a large block. Bytes that do not start with the block
+    /// are copied too, for their `startIndex` would not be 0.
     private func headSlice(_ size: Int) -> Data {
         guard offset == 0, size * 2 >= head.count else { return head.subdata(in: offset..<offset + size) }
         return size == head.count ? head : head[0..<size]

@@ -5,7 +5,7 @@ public import Futures
 // which are one reference in memory, for each other.
 
 extension Data {
-    /// A copy of `bytes`, to keep.
+    /// Copies `bytes`, to keep them.
     public init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     }
@@ -21,7 +21,7 @@ extension ByteStream {
     public func write(_ bytes: [UInt8]) -> Future<Void> { unsafe write(bytes.span.bytes) }
 }
 
-/// What is called with chunks, and then waited for, whatever its future is of.
+/// The closure that is called with chunks. The stream waits for its future, whatever the future's type.
 struct ChunkBody<Ignored> {
     let call: (Data) throws -> Future<Ignored>
 
@@ -31,7 +31,7 @@ struct ChunkBody<Ignored> {
     }
 }
 
-/// The same for spans.
+/// Like ``ChunkBody``, but called with spans.
 struct SpanBody<Ignored> {
     let call: (RawSpan) throws -> Future<Ignored>
 

@@ -1,23 +1,23 @@
 internal import FoundationEssentials
 internal import Futures
 
-/// Whoever waits for a stream's bytes: a read, or a `forEachChunk`. There is one at most.
+/// The one that waits for a stream's bytes: a read, or a `forEachChunk`. A stream has at most one.
 class Reader: PromiseOwner {
-    /// Whether more bytes would be taken as soon as they come.
+    /// Whether the reader would take more bytes as soon as they come.
     var wantsBytes: Bool { true }
-    /// Takes bytes that need not go through the buffer, which is empty: as they are, or as `data`, for which see
-    /// ``ByteTransport``. `false` if they have to, before `data` has been called.
+    /// Takes bytes that need not go through the buffer, which is empty: as they are, or as `data` (see
+    /// ``ByteTransport``). Returns `false`, before it calls `data`, if the bytes have to go through the buffer.
     func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool { false }
-    /// Bytes have come into the buffer, or the end.
+    /// Called when bytes, or the end, have come into the buffer.
     func inboundChanged() {}
-    /// The connection is gone, or will be. `byClose`: because this side has called `close`.
+    /// Called when the connection is gone, or will be. `byClose`: because this side has called `close`.
     func fail(_ error: any Error, byClose: Bool) {}
-    /// What it waits for is not needed any more.
+    /// Called when the bytes are not needed any more.
     func cancellationRequested() {}
     var subject: String? { nil }
 }
 
-/// A read of a frame that what had arrived did not make up.
+/// A read of a frame that was not complete when the read began.
 final class PendingRead<F: Framing>: Reader {
     private let stream: ByteStream
     private var framing: F
@@ -55,13 +55,13 @@ final class PendingRead<F: Framing>: Reader {
     }
 }
 
-/// A read of whatever comes next, one after the other. That is by far the most frequent one: of no generic type, past the
-/// buffer, and the same object for all of a stream.
+/// A read of whatever comes next, one after the other. It is by far the most frequent read. So it is not generic,
+/// bypasses the buffer, and is one object for all such reads of a stream.
 final class ChunkReads: Reader {
-    /// As long as a read is pending: it keeps the stream alive, which keeps this alive.
+    /// Set as long as a read is pending. It keeps the stream alive, which keeps this object alive.
     private var stream: ByteStream?
     private let promises = PromiseSeries()
-    /// Whether the pending read has `nil` for the end, instead of no bytes.
+    /// Whether the pending read completes with `nil` at the end, instead of no bytes.
     private var hasEnd = false
 
     override init() {
@@ -87,7 +87,7 @@ final class ChunkReads: Reader {
         return true
     }
 
-    /// Nothing is buffered that it would not have taken: this is the end.
+    /// Ends the read: it would have taken any buffered bytes, so this is the end.
     override func inboundChanged() {
         end()
         if hasEnd { promises.succeed(Data?.none) } else { promises.succeed(Data()) }

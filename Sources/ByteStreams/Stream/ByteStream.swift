@@ -1,14 +1,14 @@
 public import Futures
 
-/// A connection as two streams of bytes: what the peer sends is read, what is written goes to the peer.
+/// A connection as two streams of bytes: this side reads what the peer sends, and writes what the peer gets.
 ///
-/// A stream belongs to its loop, and may only be used on that loop's thread; elsewhere its methods trap. While
-/// a read, a write or a close is pending the stream keeps itself alive. Otherwise releasing the last reference
-/// closes a connection that has been read to its end, and aborts any other one, which in debug builds is reported as
+/// A stream belongs to its loop, and may only be used on that loop's thread. Elsewhere its methods trap. It keeps
+/// itself alive while a read, a write or a close is pending. Otherwise, releasing the last reference closes a
+/// connection that has been read to its end, and aborts any other one. Debug builds report such an abort as
 /// ``StreamError/droppedUnclosed``.
 ///
-/// The failure that ends a connection reaches ``closed``, whatever is pending, and every later call. Nowhere does
-/// it count as unhandled.
+/// The failure that ends a connection reaches ``closed``, everything pending, and every later call. It never counts
+/// as unhandled.
 open class ByteStream {
     // Touched only on the loop's thread.
 
@@ -17,13 +17,14 @@ open class ByteStream {
     public final var limits: StreamLimits { shared.limits }
     final let shared: SharedLimits
     package final let transport: any ByteTransport
-    /// What nobody has read yet, made for the first that has to wait there; framing reads see the end there too.
+    /// The bytes that nobody has read yet. Made for the first bytes that have to wait. Framing reads see the end
+    /// there too.
     private final var buffer: InboundBuffer?
-    /// Who waits for bytes, or what `read()` uses again.
+    /// The reader that waits for bytes, or the one that `read()` uses again.
     private final var lastReader: Reader?
     final var writeSide = WriteSide.open
     final var watch: StreamWatch?
-    /// What a stream that is idle does without.
+    /// The parts that an idle stream does without.
     final var details: StreamDetails?
     final var owner: (any StreamOwner)?
 
@@ -31,25 +32,25 @@ open class ByteStream {
 
     final var received = 0
     final var sent = 0
-    /// How many bytes have come from the peer, read or not.
+    /// The number of bytes that have come from the peer, read or not.
     public final var bytesReceived: Int { received }
-    /// How many bytes have left this side's queue.
+    /// The number of bytes that have left this side's queue.
     public final var bytesSent: Int { sent }
 
     // Thousands of streams may be idle: what takes a byte stands together, here and in the subclasses.
 
-    /// Which of the two streams of bytes there are.
+    /// The streams of bytes that this stream has.
     package final let sides: StreamSides
     final var isReading = false
-    /// The peer has finished: nothing will come any more.
+    /// Whether the peer has finished: nothing will come any more.
     private(set) final var isAtEnd = false
     private final var hasReader = false
     final var phase = Phase.open
-    /// What this side has ended it by, if nothing ended it before.
+    /// The way this side ended the connection, if nothing ended it before.
     final var endedBy: Ending?
-    /// `close` waits for the peer's end.
+    /// Whether `close` waits for the peer's end.
     final var hearsPeerOut = false
-    /// What of the peer's has been answered.
+    /// How far this side has answered the peer.
     final var exchange = Exchange.fresh
     package final var wasAnswered: Bool { exchange == .answered }
 
@@ -57,7 +58,7 @@ open class ByteStream {
         case open
         /// `close` was called, and what is queued is being written.
         case flushing
-        /// All is sent, and the peer knows; what it had begun to send is thrown away until it ends.
+        /// All is sent, and the peer knows. What it had begun to send is thrown away until it ends.
         case lingering
         /// The transport has been told to close.
         case closing
@@ -70,11 +71,11 @@ open class ByteStream {
         case open
         case shuttingDown(Promise<Void>)
         case shutDown
-        /// There is none.
+        /// The stream has no write side.
         case absent
     }
 
-    /// `limits` have been validated.
+    /// Creates a stream on `loop` over `transport`. `limits` have been validated.
     package init(
         loop: LoopCore, transport: any ByteTransport, limits: SharedLimits,
         sides: StreamSides = [.read, .write]
@@ -103,32 +104,33 @@ open class ByteStream {
         #endif
     }
 
-    /// What the observer of the loop gets.
+    /// The name that the loop's observer gets.
     final var name: any CustomStringConvertible { self as? any CustomStringConvertible ?? "stream" }
 
     /// Whether the transport may be used.
     final var isConnected: Bool { phase != .closing && phase != .closed }
 
-    /// What broke the connection, if something did.
+    /// The error that broke the connection, if one did.
     package final var breakage: (any Error)? { failure }
     package final var isOpen: Bool { phase == .open }
-    /// Whether all that the peer sent has been read, or nobody waits for it any more: to drop the stream loses nothing.
+    /// Whether dropping the stream loses nothing: all that the peer sent has been read, or nobody waits for it any
+    /// more.
     package final var isReadToEnd: Bool { isAtEnd && (!hasUnread || writeSide.isShutDown) }
-    /// Whether this side has cut it off.
+    /// Whether this side has aborted the connection.
     package final var isAborted: Bool { endedBy == .abort }
-    /// Whether nothing can break it any more, nor has.
+    /// Whether nothing has broken the connection, and nothing can any more.
     package final var hasEndedWell: Bool { !isConnected && failure == nil }
 
-    /// What reads and writes fail with, once they do.
+    /// The error that reads and writes fail with, once they do.
     final var refusal: (any Error)? {
         guard phase != .open else { return nil }
         return endedBy != nil ? StreamError.connectionClosed : failure
     }
 
-    /// From now on `owner` has the stream, of which nothing is pending.
+    /// Hands the stream to `owner`. Nothing of the stream is pending.
     package final func belong(to owner: any StreamOwner) { self.owner = owner }
 
-    /// Keeps the stream alive as long as something is pending. A reader does that by itself, and so does an owner.
+    /// Keeps the stream alive as long as something is pending. A reader or an owner does that by itself.
     final func updateHold() {
         let isClosing = phase != .open && phase != .closed
         let isPending = isClosing || writeSide.isShuttingDown || outbound != nil
@@ -136,7 +138,7 @@ open class ByteStream {
         if isNeeded != (hold != nil) { hold = isNeeded ? self : nil }
     }
 
-    /// Who waits for bytes. Holds the stream, which so keeps itself alive while a read is pending.
+    /// The reader that waits for bytes. It holds the stream, which keeps the stream alive while a read is pending.
     final var reader: Reader? {
         get { hasReader ? lastReader : nil }
         set {
@@ -146,7 +148,7 @@ open class ByteStream {
         }
     }
 
-    /// What `read()` reads with.
+    /// The reader behind `read()`.
     final var chunkReads: ChunkReads { lastReader as? ChunkReads ?? ChunkReads() }
 
     final var inbound: InboundBuffer {
@@ -161,21 +163,21 @@ open class ByteStream {
         buffer?.isAtEnd = true
     }
 
-    /// How many bytes have come that nobody has read yet.
+    /// The number of bytes that have come and that nobody has read yet.
     final var unreadBytes: Int { buffer?.count ?? 0 }
     final var hasUnread: Bool { unreadBytes > 0 }
 
-    /// A future of an operation that this connection cannot carry out any more.
+    /// Returns the failed future of an operation that this connection cannot carry out any more.
     final func refused<Value>(_ error: any Error) -> Future<Value> {
         core.failed(error).ignoreFailure()
     }
 
-    /// A future of an operation that makes no sense now.
+    /// Returns the failed future of an operation that makes no sense now.
     final func misused<Value>(_ error: StreamError, by operation: String) -> Future<Value> {
         core.failed(error, subject: "\(operation) of \(name)")
     }
 
-    /// A promise whose future many may hold: nobody's request to cancel ends it for the others.
+    /// Returns a promise for a future with many holders: a request by one to cancel does not end it for the others.
     final func makeSharedPromise() -> Promise<Void> {
         let promise = core.makePromise(of: Void.self)
         promise.future.ignoreFailure()
@@ -184,17 +186,18 @@ open class ByteStream {
     }
 }
 
-/// Who has a stream: holds it until it hears of its end. That takes less memory and time than to wait for `closed`.
+/// The owner of a stream. It holds the stream until it hears of its end, which takes less memory and time than
+/// waiting for `closed`.
 package protocol StreamOwner: AnyObject {
-    /// Whether what was sent has to be acknowledged before a stream counts as ended in order.
+    /// Whether a stream counts as ended in order only when what it sent has been acknowledged.
     var wantsAcknowledgement: Bool { get }
-    /// Called when all has been sent, and only the peer's end is waited for.
+    /// Called when all has been sent, and the stream waits only for the peer's end.
     func streamLingers(_ stream: ByteStream)
     /// Called once, when ``ByteStream/closed`` has completed.
     func streamDidClose(_ stream: ByteStream)
 }
 
-/// Which of its two streams of bytes a `ByteStream` has: a pipe has one of them.
+/// The streams of bytes that a `ByteStream` has: both, or one, as with a pipe.
 package struct StreamSides: OptionSet, Sendable {
     package let rawValue: UInt8
 

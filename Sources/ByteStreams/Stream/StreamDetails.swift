@@ -1,6 +1,7 @@
 package import Futures
 
-/// What a stream needs only when it writes more than the system takes, or ends: an idle one has no such object.
+/// The part of a stream that it needs only when it writes more than the system takes, or ends. An idle stream has no
+/// such object.
 final class StreamDetails {
     fileprivate var outbound: OutboundQueue?
     fileprivate var writablePromise: Promise<Void>?
@@ -15,7 +16,7 @@ final class StreamDetails {
 }
 
 extension ByteStream {
-    /// What waits to be written, while there is something.
+    /// The writes that wait, while there are any.
     final var outbound: OutboundQueue? {
         get { details?.outbound }
         set { detailsToSet(newValue)?.outbound = newValue }
@@ -26,7 +27,7 @@ extension ByteStream {
         set { detailsToSet(newValue)?.writablePromise = newValue }
     }
 
-    /// What broke the connection, if something did.
+    /// The error that broke the connection, if one did.
     final var failure: (any Error)? {
         get { details?.failure }
         set { detailsToSet(newValue)?.failure = newValue }
@@ -42,25 +43,25 @@ extension ByteStream {
         set { detailsToSet(newValue)?.closeTimer = newValue }
     }
 
-    /// Its number among those of its loop that linger, or did.
+    /// The stream's number among those of its loop that linger, or did.
     final var lingeringNumber: UInt64? {
         get { details?.lingeringNumber }
         set { detailsToSet(newValue)?.lingeringNumber = newValue }
     }
 
-    /// How many bytes had come when what comes began to be thrown away.
+    /// The number of bytes that had come when the stream began to throw bytes away.
     final var discardingStart: Int? {
         get { details?.discardingStart }
         set { detailsToSet(newValue)?.discardingStart = newValue }
     }
 
-    /// Of the future that tells the stream's user that its server drains.
+    /// The promise of the future that tells the stream's user that its server drains.
     package final var drainingPromise: Promise<Void>? {
         get { details?.drainingPromise }
         set { detailsToSet(newValue)?.drainingPromise = newValue }
     }
 
-    /// Called when the peer begins to wait for nothing: `isIdle`.
+    /// Called when the peer no longer waits for anything: `isIdle`.
     package final var onIdle: (() -> Void)? {
         get { details?.onIdle }
         set { detailsToSet(newValue)?.onIdle = newValue }
@@ -72,7 +73,7 @@ extension ByteStream {
         set { detailsToSet(newValue)?.hold = newValue }
     }
 
-    /// The details, made if there is something to put into them.
+    /// The details, made if there is a value to put into them.
     private func detailsToSet<Value>(_ value: Value?) -> StreamDetails? {
         if value != nil, details == nil { details = StreamDetails() }
         return details

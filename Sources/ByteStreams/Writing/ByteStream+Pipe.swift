@@ -2,15 +2,15 @@ internal import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Sends to `other` all that comes, until the peer has finished sending, and completes with the number of bytes
-    /// when they have left and `other` has told its peer the end (``shutdownWrite()``), unless `shuttingDownWrite`
-    /// is `false`.
+    /// Sends to `other` all that comes, until the peer has finished sending, and completes with the number of bytes.
     ///
-    /// While `other` has more than ``StreamLimits/writeHighWaterMark`` queued the peer is held back. One direction:
-    /// a proxy pipes each of two streams to the other. A stream may be piped to itself, and sends everything back.
+    /// It completes when the bytes have left and `other` has told its peer the end (``shutdownWrite()``). With
+    /// `shuttingDownWrite: false` it does not tell the end. While `other` has more than
+    /// ``StreamLimits/writeHighWaterMark`` queued, the peer is held back. A pipe has one direction: a proxy pipes
+    /// each of two streams to the other. A stream may be piped to itself, and sends everything back.
     ///
     /// Fails with what breaks either stream, with ``StreamError/connectionClosed`` if this side closes one of them,
-    /// and with ``StreamError/readPending`` if a read is pending. After a failure both stay as they are, and `other`
+    /// and with ``StreamError/readPending`` if a read is pending. After a failure both stay as they are. Then `other`
     /// must not end as if it had got everything: abort it. Cancelling the future leaves what has not been passed on
     /// readable. Traps if `other` is of another loop.
     public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {
@@ -120,7 +120,7 @@ private final class Pipe: Reader {
         }
     }
 
-    /// A write without bytes completes when all before have.
+    /// Ends the pipe with a write without bytes, which completes when all writes before have.
     private func finish() {
         isEnding = true
         let last = shuttingDownWrite ? target.shutdownWrite() : target.write([Data]())

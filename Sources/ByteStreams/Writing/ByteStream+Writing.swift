@@ -2,28 +2,27 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Sends `data`, and completes when all of it has left this side's queue; not: when the peer has got it.
+    /// Sends `data`, and completes when all of it has left this side's queue. The peer may not have got it by then.
     ///
-    /// What the system does not take at once is queued. Without bytes, completes when all earlier writes have.
-    /// Cancelling takes the bytes back if none of them have been handed to the system; otherwise it has no
-    /// effect.
+    /// What the system does not take at once is queued. A write without bytes completes when all earlier writes have.
+    /// Cancelling takes the bytes back if none of them have been handed to the system. Otherwise it has no effect.
     ///
-    /// Fails with the error that broke the connection, with ``StreamError/backpressureExceeded(queued:limit:)``
-    /// if more than ``StreamLimits/writeCap`` bytes were queued before, with ``StreamError/connectionClosed``
-    /// after ``close(within:)``, and with ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Of these
-    /// only the last counts as unhandled if nobody hears of it: the others are known from ``closed``.
+    /// Fails with the error that broke the connection, with ``StreamError/backpressureExceeded(queued:limit:)`` if
+    /// more than ``StreamLimits/writeCap`` bytes were queued before, with ``StreamError/connectionClosed`` after
+    /// ``close(within:)``, and with ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Only the last of
+    /// these counts as unhandled if nobody hears of it: the others are known from ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         write(data.bytes) { data.dropFirst($0) }
     }
 
-    /// Sends `bytes`, as ``write(_:)-(Data)`` does: without a copy, as far as the system takes them at once.
+    /// Sends `bytes`, as ``write(_:)-(Data)`` does, without copying what the system takes at once.
     @discardableResult
     public func write(_ bytes: RawSpan) -> Future<Void> {
         write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
     }
 
-    /// The same, where `rest` has those of the bytes that the system does not take at once.
+    /// Sends `bytes`, where `rest` returns those that the system does not take at once.
     @inline(__always)
     final func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
         core.checkThread()
@@ -54,16 +53,16 @@ extension ByteStream {
         }
     }
 
-    /// How many bytes have been written and have not left this side's queue.
+    /// The number of bytes that have been written and have not left this side's queue.
     public var bufferedBytes: Int {
         core.checkThread()
         return outbound?.byteCount(unwritten: transport.unwrittenBytes) ?? 0
     }
 
-    /// Completes when less is queued than ``StreamLimits/writeLowWaterMark``; at once if it is less than
+    /// Completes when less is queued than ``StreamLimits/writeLowWaterMark``. Completes at once if it is less than
     /// ``StreamLimits/writeHighWaterMark`` now.
     ///
-    /// Fails as ``write(_:)-(Data)`` does. Cancelling it has no effect on others who wait for it.
+    /// Fails as ``write(_:)-(Data)`` does. Cancelling it has no effect on others that wait for it.
     public var writable: Future<Void> {
         if let refusal { return refused(refusal) }
         if let writablePromise { return writablePromise.future }
@@ -75,9 +74,9 @@ extension ByteStream {
 
     /// Tells the peer that nothing follows, after what has been written. Reading goes on.
     ///
-    /// Completes when the peer has been told; the same future for all calls. That the peer has gone is no
-    /// failure. Fails with the error that broke the connection, and with ``StreamError/connectionClosed``
-    /// after ``close(within:)``. Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
+    /// Completes when the peer has been told. All calls return the same future. If the peer has gone, that is not a
+    /// failure. Fails with the error that broke the connection, and with ``StreamError/connectionClosed`` after
+    /// ``close(within:)``. Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
     @discardableResult
     public func shutdownWrite() -> Future<Void> {
         core.checkThread()

@@ -4,15 +4,15 @@ internal import Futures
 /// The writes that the transport has not finished, in order. The first few are in its hands, as one batch.
 /// A stream has a queue only as long as there is a batch.
 final class OutboundQueue {
-    /// What one vectored write takes. More bytes than that at a time would only delay the futures of the first.
+    /// The most that one vectored write takes. More bytes at a time would only delay the futures of the first.
     static let batchBuffers = 64
     static let batchBytes = 262_144
-    /// So much of what it takes to remember writes counts for nothing.
+    /// The bytes of bookkeeping that do not count against the cap.
     private static let freeBookkeeping = 65_536
 
     private struct Write {
         var buffers: [Data]
-        /// How many of `buffers` have been put into a batch.
+        /// The number of `buffers` that have been put into a batch.
         var handedOver = 0
         let promise: Promise<Void>
     }
@@ -24,15 +24,15 @@ final class OutboundQueue {
     /// The number of the write at index 0.
     private var firstID = 0
     private(set) var bytesInBatch = 0
-    /// What is queued, the whole batch included.
+    /// The number of bytes queued, the whole batch included.
     private var byteCount = 0
-    /// What it takes to remember the writes, roughly.
+    /// The memory for remembering the writes, roughly.
     private var bookkeeping = 0
 
-    /// What is queued, if so many bytes of the batch have not left yet.
+    /// Returns the number of bytes queued if `unwritten` bytes of the batch have not left yet.
     func byteCount(unwritten: Int) -> Int { byteCount - bytesInBatch + unwritten }
 
-    /// What counts against the cap: many small writes take more memory than their bytes.
+    /// Returns what counts against the cap: many small writes take more memory than their bytes.
     func load(unwritten: Int) -> Int {
         max(byteCount(unwritten: unwritten), bookkeeping - Self.freeBookkeeping)
     }
@@ -47,7 +47,7 @@ final class OutboundQueue {
         return firstID + writes.count - 1
     }
 
-    /// Takes a write's bytes out, if none of them have left. Its future is the caller's.
+    /// Takes a write's bytes out, if none of them have left. The caller ends its future.
     func remove(_ id: Int) -> Bool {
         let index = id - firstID
         guard index >= start, index < writes.count, writes[index].handedOver == 0 else { return false }
@@ -57,7 +57,7 @@ final class OutboundQueue {
         return true
     }
 
-    /// The next batch. Empty if only writes without bytes are left.
+    /// Takes the next batch. It is empty if only writes without bytes are left.
     func takeBatch() -> [Data] {
         var batch: [Data] = []
         while next < writes.count {
@@ -74,8 +74,8 @@ final class OutboundQueue {
         return batch
     }
 
-    /// The batch has left. Returns the promises of the writes that are finished by it: completing them releases
-    /// what users captured, which may write.
+    /// Notes that the batch has left, and returns the promises of the writes that it finished. Completing them
+    /// releases what users captured, which may write.
     func finishBatch() -> [Promise<Void>] {
         byteCount -= bytesInBatch
         bytesInBatch = 0
@@ -95,7 +95,7 @@ final class OutboundQueue {
         return finished
     }
 
-    /// Gives everything up.
+    /// Fails all queued writes with `error`.
     func fail(_ error: any Error) {
         let writes = writes[start...]
         self.writes = []
@@ -109,7 +109,7 @@ final class OutboundQueue {
 extension [Data] {
     var totalCount: Int { reduce(0) { $0 + $1.count } }
 
-    /// What is left without the first `count` bytes.
+    /// Returns the buffers without their first `count` bytes.
     package func dropping(_ count: Int) -> [Data] {
         var left = count
         var rest: [Data] = []
