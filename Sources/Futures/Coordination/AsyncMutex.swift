@@ -1,6 +1,6 @@
-/// A semaphore of one: lets one after the other in, in the order in which they ask.
+/// A lock that lets one holder in at a time, in the order in which they ask.
 ///
-/// On one thread, code between two callbacks needs no lock; this one is held across callbacks.
+/// On one thread, code between two callbacks needs no lock. This one is held across callbacks.
 public final class FutureMutex {
     private let semaphore: FutureSemaphore
 
@@ -11,18 +11,18 @@ public final class FutureMutex {
     /// Whether somebody holds the lock.
     public var isLocked: Bool { semaphore.available == 0 }
 
-    /// How many wait for the lock.
+    /// The number of requests that wait for the lock.
     public var waitingCount: Int { semaphore.waitingCount }
 
-    /// A future of the lock, which is unlocked by ``Permit/release()``.
+    /// Completes with the lock when it is this request's turn. ``Permit/release()`` unlocks it.
     public func lock(token: CancellationToken = .none) -> Future<Permit> { semaphore.acquire(token: token) }
 
-    /// The lock, if nobody holds it; otherwise `nil`.
+    /// Takes the lock if nobody holds it. Otherwise returns `nil`.
     public func tryLock() -> Permit? { semaphore.tryAcquire() }
 
-    /// Runs `body` with the lock, which is unlocked when the future that it returns has completed.
+    /// Runs `body` with the lock, and unlocks it when the future that `body` returns has completed.
     ///
-    /// Cancelling the result before its turn, or `token`, takes it out of the line; `body` is then never run.
+    /// Cancelling the result before its turn, or `token`, takes it out of the line, and `body` never runs.
     public func withLock<Value>(
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {

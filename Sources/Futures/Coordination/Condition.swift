@@ -1,7 +1,7 @@
-/// Wakes those who wait for something to change: one, or all.
+/// A condition that wakes those that wait for something to change: one, or all.
 ///
-/// Unlike ``FutureEvent`` it remembers nothing: a signal when nobody waits is lost. So is one whose waiter is cancelled
-/// after it was woken; wait by `wait(until:)` for what is so rather than for what happens.
+/// Unlike ``FutureEvent`` it remembers nothing: a signal when nobody waits is lost. A signal is also lost if its
+/// waiter is cancelled after it was woken. To wait for a state rather than for a change, use `wait(until:)`.
 public final class FutureCondition {
     private let line: WaitLine<Void>
     private var breakage: (any Error)?
@@ -12,15 +12,15 @@ public final class FutureCondition {
 
     public var loop: EventLoop { line.loop }
 
-    /// How many wait.
+    /// The number of futures that wait.
     public var waitingCount: Int { line.count }
 
-    /// Completes with the next signal that is this one's turn. Fails with the error given to ``break(_:)``.
+    /// Completes with the next signal, when it is this waiter's turn. Fails with the error given to ``break(_:)``.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }
 
-    /// Completes when `predicate` is true: at once, or after a signal. What it throws fails the future.
+    /// Completes when `predicate` is true: at once, or after a signal. Fails with what `predicate` throws.
     public func wait(
         token: CancellationToken = .none, until predicate: @escaping () throws -> Bool
     ) -> Future<Void> {
@@ -38,19 +38,19 @@ public final class FutureCondition {
         }
     }
 
-    /// Wakes the one who has waited longest.
+    /// Wakes the waiter that has waited longest.
     public func signal() {
         loop.core.checkThread()
         _ = line.give(())
     }
 
-    /// Wakes all who wait now.
+    /// Wakes all that wait now.
     public func broadcast() {
         loop.core.checkThread()
         line.succeed()
     }
 
-    /// Fails all who wait, and all who will.
+    /// Fails all waits, now and later, with the error.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         breakage = error

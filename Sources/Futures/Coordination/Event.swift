@@ -1,5 +1,6 @@
-/// Something that happens once, or is so for a while, and that many wait for: each with a future of its own, which
-/// can be cancelled, or have a time limit, without a difference for the others.
+/// Something that happens once, or stays set for a while, and that many wait for.
+///
+/// Each waits with a future of its own, which can be cancelled, or have a time limit, without affecting the others.
 public final class FutureEvent {
     private let line: WaitLine<Void>
     public private(set) var isSet = false
@@ -14,14 +15,14 @@ public final class FutureEvent {
 
     public var loop: EventLoop { line.loop }
 
-    /// Ends the wait of all who wait, and of all who will, until ``reset()``.
+    /// Sets the event: completes all waits, now and later, until ``reset()``.
     public func set() {
         loop.core.checkThread()
         isSet = true
         line.succeed()
     }
 
-    /// From now on one waits again.
+    /// Clears the event: later waits block again.
     public func reset() {
         loop.core.checkThread()
         isSet = false
@@ -34,7 +35,7 @@ public final class FutureEvent {
 }
 
 extension Future {
-    /// A future with this outcome, whichever it is, but not before `event` is set. Cancellation passes at once.
+    /// Holds the outcome back, value or error, until `event` is set. Cancellation passes at once.
     public func delay(until event: FutureEvent) -> Future<Value> {
         cell.derive(
             FlatMapResultStep { result in event.wait().map { try result.get() } }, when: [.success, .failure])

@@ -1,16 +1,16 @@
-/// Keeps what was fetched for a key, and shares fetches that are under way.
+/// A cache that keeps what was fetched for a key, and shares fetches that are under way.
 ///
-/// Only values are kept: a fetch that fails or is cancelled leaves no entry. Values that have expired are dropped
-/// when they are looked for. When the costs exceed the limit, those go first that were used longest ago. A value
-/// that alone costs more than the limit is not kept.
+/// Only values are kept: a fetch that fails or is cancelled leaves no entry. The cache drops a value that has expired
+/// when it is looked for. When the costs exceed the limit, the values used longest ago go first. A value that alone
+/// costs more than the limit is not kept.
 public final class FutureCache<Key: Hashable, Value> {
     public let loop: EventLoop
-    /// What the costs of all values together may be. Lowering it drops values.
+    /// The most that all values together may cost. Lowering it drops values.
     public var costLimit: Int { didSet { evict(downTo: costLimit) } }
-    /// The costs of all values together.
+    /// The cost of all values together.
     public private(set) var totalCost = 0
     private var entries: [Key: CacheEntry<Key, Value>] = [:]
-    /// Those with a value, in the order of their last use.
+    /// The entries with a value, in the order of their last use.
     private var used = Line<CacheEntry<Key, Value>>()
 
     public init(costLimit: Int = .max, on loop: EventLoop) {
@@ -19,14 +19,14 @@ public final class FutureCache<Key: Hashable, Value> {
         self.loop = loop.core
     }
 
-    /// How many values there are, those included that have expired and were not looked for since.
+    /// The number of values, including those that have expired and were not looked for since.
     public var count: Int { used.count }
 
-    /// The value for `key`, or what the fetch for it under way brings, or else what `fetch` brings.
+    /// Completes with the value for `key`. Without one, waits for the fetch for it under way, or else starts `fetch`.
     ///
-    /// A fetch is asked to cancel when nobody waits for it any more. `expiresAfter` counts from the end of the
-    /// fetch; `nil` is never. `cost` is asked once; one that is negative fails the future with
-    /// ``FutureError/invalidArgument(_:)``, and so does a negative `expiresAfter`.
+    /// A fetch is asked to cancel when nobody waits for it any more. `expiresAfter` counts from the end of the fetch.
+    /// `nil` means never. `cost` is asked once. A negative `cost` or `expiresAfter` fails the future with
+    /// ``FutureError/invalidArgument(_:)``.
     public func findOrFetch(
         _ key: Key, expiresAfter: Duration? = nil, cost: @escaping (Value) -> Int = { _ in 1 },
         token: CancellationToken = .none, _ fetch: @escaping () throws -> Future<Value>
@@ -53,7 +53,7 @@ public final class FutureCache<Key: Hashable, Value> {
         return work.future.branch().until(token)
     }
 
-    /// The value for `key`, if there is one that has not expired. Counts as a use of it.
+    /// Returns the value for `key`, if there is one that has not expired. Counts as a use of it.
     public func value(for key: Key) -> Value? {
         loop.core.checkThread()
         guard let entry = entries[key], let value = entry.value else { return nil }
@@ -80,13 +80,13 @@ public final class FutureCache<Key: Hashable, Value> {
         keep(value, in: entry, expiresAfter)
     }
 
-    /// Drops the value for `key`. A fetch under way goes on for those who wait for it; its value is not kept.
+    /// Drops the value for `key`. A fetch under way goes on for those that wait for it. Its value is not kept.
     public func remove(_ key: Key) {
         loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }
     }
 
-    /// Drops all values, and does not keep those of fetches under way.
+    /// Drops all values, and keeps none from fetches under way.
     public func removeAll() {
         loop.core.checkThread()
         let dropped = entries

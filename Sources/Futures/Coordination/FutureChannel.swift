@@ -1,19 +1,19 @@
-/// A line of elements between those who push and those who pop, each in the order in which they asked.
+/// A line of elements between those that push and those that pop, each in the order in which they asked.
 ///
-/// When it is full, who pushes waits. An element is never given to somebody who has been cancelled, or whose time
-/// limit has passed; a push that is cancelled while it waits does not happen. Waiting requests may have a time
-/// limit by `Future.timeout`.
-/// When the channel is released all who wait fail with ``FutureError/closed(_:)``.
+/// When the channel is full, a push waits. An element never goes to a pop that has been cancelled, or has timed out.
+/// A push that is cancelled while it waits does not happen. `Future.timeout` limits the time of a waiting request.
+/// When the channel is released, everything that waits fails with ``FutureError/closed(_:)``.
 public final class FutureChannel<Element> {
-    /// How many elements may be in the channel that nobody waits for. With zero each send waits for its pop.
+    /// The number of elements that may be in the channel while nobody waits for them. With zero each send waits for
+    /// its pop.
     public let capacity: Int
     private var elements = Fifo<Element>()
     private let pushes: WaitLine<Element>
     private let pops: WaitLine<Void>
-    /// Why nothing may be pushed any more; `nil` as long as it may.
+    /// The reason why nothing may be pushed any more; `nil` as long as pushing is allowed.
     public private(set) var closedError: (any Error)?
 
-    /// Traps if `capacity` is negative.
+    /// Creates a channel for `capacity` elements. Traps if `capacity` is negative.
     public init(capacity: Int, on loop: EventLoop) {
         if capacity < 0 { Misuse.size(capacity, of: "A channel", atLeast: 0) }
         self.capacity = capacity
@@ -23,18 +23,18 @@ public final class FutureChannel<Element> {
 
     public var loop: EventLoop { pops.loop }
 
-    /// How many elements are there to be popped, those of pushes that wait not counted.
+    /// The number of elements to be popped. Elements of pushes that wait do not count.
     public var count: Int { elements.count }
 
     public var isClosed: Bool { closedError != nil }
 
-    /// How many pushes wait for room.
+    /// The number of pushes that wait for room.
     public var waitingSends: Int { pushes.count }
 
-    /// How many pops wait for an element.
+    /// The number of pops that wait for an element.
     public var waitingReceives: Int { pops.count }
 
-    /// Completes when there is room for `element`, or somebody takes it. Fails with ``closedError``.
+    /// Pushes `element`, and completes when there is room for it, or somebody takes it. Fails with ``closedError``.
     @discardableResult
     public func send(_ element: Element, token: CancellationToken = .none) -> Future<Void> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
@@ -42,7 +42,7 @@ public final class FutureChannel<Element> {
         return tryPush(element) ? loop.succeeded() : pushes.wait(for: Void.self, element).until(token)
     }
 
-    /// Pushes `element` if that needs no waiting; otherwise, and if the channel is closed, `false`.
+    /// Pushes `element` if that needs no waiting. Returns `false` if it does, or if the channel is closed.
     public func tryPush(_ element: Element) -> Bool {
         loop.core.checkThread()
         guard !isClosed else { return false }
@@ -52,7 +52,7 @@ public final class FutureChannel<Element> {
         return true
     }
 
-    /// A future of the next element. Fails with ``closedError`` once that is set and all elements are popped.
+    /// Completes with the next element. Fails with ``closedError`` once that is set and all elements are popped.
     public func receive(token: CancellationToken = .none) -> Future<Element> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let element = tryPop() { return loop.succeeded(element) }
@@ -60,7 +60,7 @@ public final class FutureChannel<Element> {
         return pops.wait(for: Element.self).until(token)
     }
 
-    /// The next element, if there is one.
+    /// Takes the next element, if there is one.
     public func tryPop() -> Element? {
         loop.core.checkThread()
         guard let element = elements.takeFirst() else { return takePushed() }
@@ -68,7 +68,7 @@ public final class FutureChannel<Element> {
         return element
     }
 
-    /// Refuses pushes from now on; pushes that wait still get through. Pops fail with `error`, by default
+    /// Refuses pushes from now on. Pushes that wait still get through. Pops fail with `error`, by default
     /// ``FutureError/closed(_:)``, when all elements are gone.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
@@ -78,7 +78,7 @@ public final class FutureChannel<Element> {
         pops.fail(error)
     }
 
-    /// Drops all elements, fails all who wait, and refuses pushes and pops from now on.
+    /// Drops all elements, fails everything that waits, and refuses pushes and pops from now on.
     public func abort(with error: any Error) {
         loop.core.checkThread()
         closedError = error
@@ -90,7 +90,7 @@ public final class FutureChannel<Element> {
         }
     }
 
-    /// The element of the push that has waited longest, which thereby ends its wait.
+    /// Takes the element of the push that has waited longest, and ends its wait.
     private func takePushed() -> Element? {
         while let push = pushes.takeFirst() {
             if push.target.succeed(()) { return push.payload }

@@ -1,9 +1,9 @@
 extension FutureQueue {
-    /// Runs `operation` as one operation of this queue, with a queue of its own for the parts of it.
+    /// Runs `operation` as one operation of this queue, and gives it a queue of its own for its parts.
     ///
-    /// The slot is taken until the future that `operation` returns has completed and the inner queue is empty;
-    /// then the inner queue is closed. The inner queue has the same resource, and a limit of its own, by default
-    /// this queue's. If the future fails, or is cancelled, what is in the inner queue fails with that at once.
+    /// The slot is taken until the future that `operation` returns has completed and the inner queue is empty. Then
+    /// the inner queue is closed. The inner queue has the same resource, and its own `maxConcurrent`, by default this
+    /// queue's. If the future fails, or is cancelled, everything in the inner queue fails with that at once.
     @discardableResult
     public func enqueueBatch<Value>(
         priority: Int = 0, maxConcurrent: Int? = nil,
@@ -26,7 +26,7 @@ extension FutureQueue {
         }
     }
 
-    /// The same for an `operation` that is done when it returns.
+    /// Like `enqueueBatch` with a future, but for an `operation` that is done when it returns.
     @discardableResult
     public func enqueueBatch<Value>(
         priority: Int = 0, maxConcurrent: Int? = nil,
@@ -38,7 +38,7 @@ extension FutureQueue {
         }
     }
 
-    /// Closes the queue when it is empty; what is enqueued until then is waited for, too.
+    /// Closes the queue when it is empty. Also waits for what is enqueued until then.
     private func drained() -> Future<Void> {
         guard isEmpty else { return whenEmpty().flatMap(drained) }
         close()

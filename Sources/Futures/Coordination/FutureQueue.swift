@@ -1,13 +1,13 @@
-/// Runs operations in the order in which they are enqueued, at most so many at a time.
+/// A queue that runs operations in the order in which they are enqueued, and limits how many run at a time.
 ///
-/// An operation takes a slot from its start until its future has completed; that it failed, threw or was
-/// cancelled does not stop the queue. Operations start from the loop, never inside `enqueue`. The queue lives on
-/// as long as it has something to run.
+/// An operation takes a slot from its start until its future has completed. An operation that fails, throws or is
+/// cancelled does not stop the queue. Operations start from the loop, never inside `enqueue`. The queue lives on as
+/// long as it has something to run.
 public final class FutureQueue<Resource> {
-    /// What the operations share.
+    /// The value that the operations share.
     public let resource: Resource
     public let loop: EventLoop
-    /// How many operations may run at a time. Lowering it stops none. Traps unless it is positive.
+    /// The number of operations that may run at a time. Lowering it stops none. Traps unless it is positive.
     public var maxConcurrent: Int {
         didSet {
             loop.core.checkThread()
@@ -16,13 +16,13 @@ public final class FutureQueue<Resource> {
         }
     }
 
-    /// Called when the queue becomes empty, with `true`, and when it no longer is, with `false`; not for what
-    /// begins and ends again before the loop comes to call it.
+    /// Called with `true` when the queue becomes empty, and with `false` when it no longer is. Not called for work
+    /// that begins and ends before the loop gets to call it.
     public var onEmptyChange: ((Bool) -> Void)? {
         didSet { toldEmpty = isEmpty }
     }
 
-    /// Why the queue takes nothing any more; `nil` as long as it does.
+    /// The reason why the queue takes nothing any more; `nil` as long as it does.
     public private(set) var closedError: (any Error)?
 
     private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []
@@ -32,7 +32,7 @@ public final class FutureQueue<Resource> {
     private var toldEmpty = true
     private var isTelling = false
 
-    /// Traps unless `maxConcurrent` is positive.
+    /// Creates a queue with `resource`. Traps unless `maxConcurrent` is positive.
     public init(resource: Resource, maxConcurrent: Int = 1, on loop: EventLoop) {
         Self.check(maxConcurrent)
         self.resource = resource
@@ -46,10 +46,10 @@ public final class FutureQueue<Resource> {
         if limit < 1 { Misuse.size(limit, of: "A limit of operations at a time", atLeast: 1) }
     }
 
-    /// How many operations have started and not ended.
+    /// The number of operations that have started and not ended.
     public var runningCount: Int { running.count }
 
-    /// How many operations wait for their start.
+    /// The number of operations that wait for their start.
     public var queuedCount: Int { waiting.reduce(0) { $0 + $1.line.count } }
 
     /// Whether nothing runs and nothing waits.
@@ -60,11 +60,12 @@ public final class FutureQueue<Resource> {
     /// Completes when the queue is empty, after the callbacks of its last operation, which may enqueue another one.
     public func whenEmpty() -> Future<Void> { emptied.wait() }
 
-    /// A future with the outcome of the one that `operation` returns when it is its turn, or of what it throws.
+    /// Runs `operation` when it is its turn, and completes as the future that it returns, or fails with what it
+    /// throws.
     ///
-    /// Those of a higher priority start first; equal ones in their order. Cancelling the future before the start
-    /// removes the operation, which then never runs; afterwards it asks the operation's future to cancel, and
-    /// frees the slot when that, or the wait for it, ends. Fails with ``closedError`` if the queue is closed.
+    /// Higher priorities start first, equal ones in their order. Cancelling the future before the start removes the
+    /// operation, which then never runs. Afterwards it asks the operation's future to cancel, and frees the slot when
+    /// that future, or the wait for it, ends. Fails with ``closedError`` if the queue is closed.
     @discardableResult
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Future<Value>
@@ -80,7 +81,7 @@ public final class FutureQueue<Resource> {
         return Future(queued.target)
     }
 
-    /// A future of what `operation` returns when it is its turn, or of what it throws.
+    /// Runs `operation` when it is its turn, and completes with what it returns, or fails with what it throws.
     @discardableResult
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Value
@@ -89,15 +90,15 @@ public final class FutureQueue<Resource> {
         return enqueue(priority: priority) { () throws -> Future<Value> in loop.succeeded(try operation()) }
     }
 
-    /// Takes nothing any more: `enqueue` fails with `error`, by default ``FutureError/closed(_:)``. What was
-    /// enqueued before still runs. Does nothing the second time.
+    /// Closes the queue: `enqueue` fails with `error`, by default ``FutureError/closed(_:)``. What was enqueued
+    /// before still runs. Does nothing the second time.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         if !isClosed { closedError = error ?? FutureError.closed("queue") }
     }
 
-    /// Fails all that runs or waits with `error`, at once; what runs is asked to cancel, what waits never starts.
-    /// Afterwards the queue takes new operations, unless `close` is `true`.
+    /// Fails everything that runs or waits with `error`, at once. What runs is asked to cancel. What waits never
+    /// starts. Afterwards the queue takes new operations, unless `close` is `true`.
     public func abort(with error: any Error, close: Bool = false) {
         if close { self.close(with: error) }
         loop.core.checkThread()
@@ -129,7 +130,7 @@ public final class FutureQueue<Resource> {
         if isEmpty { tellEmptyChange() }
     }
 
-    /// Starts one operation from the ready queue, and so on: each is a step of its own.
+    /// Starts one operation from the ready queue, then the next. Each start is a step of its own.
     private func startNext() {
         guard !isStarting, running.count < maxConcurrent, !waiting.isEmpty else { return }
         isStarting = true
@@ -143,7 +144,8 @@ public final class FutureQueue<Resource> {
         }
     }
 
-    /// From the ready queue, after the callbacks of an operation that has ended: they may enqueue the next one.
+    /// Calls `onEmptyChange`, from the ready queue, after the callbacks of an operation that has ended: they may
+    /// enqueue the next one.
     private func tellEmptyChange() {
         guard !isTelling else { return }
         isTelling = true
@@ -158,7 +160,7 @@ public final class FutureQueue<Resource> {
 }
 
 extension FutureQueue where Resource == Void {
-    /// Traps unless `maxConcurrent` is positive.
+    /// Creates a queue without a resource. Traps unless `maxConcurrent` is positive.
     public convenience init(maxConcurrent: Int = 1, on loop: EventLoop) {
         self.init(resource: (), maxConcurrent: maxConcurrent, on: loop)
     }

@@ -1,8 +1,8 @@
-/// Counts who is inside, so that one can wait, on the way to the end, until all have left and nobody comes any more.
+/// A gate that counts entries. At the end, its owner can close it and wait until all have left.
 public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
     private let isDeserted: FutureEvent
-    /// How many are inside.
+    /// The number of entries that have not left.
     public private(set) var count = 0
     /// Whether ``close()`` was called.
     public private(set) var isClosed = false
@@ -12,7 +12,7 @@ public final class FutureGate: PermitIssuer {
         isDeserted = FutureEvent(on: loop, name: "gate")
     }
 
-    /// Who calls it is inside until the permit is released. Throws ``FutureError/closed(_:)`` if the gate is.
+    /// Enters the gate until the permit is released. Throws ``FutureError/closed(_:)`` if the gate is closed.
     public func enter() throws(FutureError) -> Permit {
         loop.core.checkThread()
         guard !isClosed else { throw .closed("gate") }
@@ -20,9 +20,9 @@ public final class FutureGate: PermitIssuer {
         return Permit(self, count: 1)
     }
 
-    /// Runs `body` inside, at once, until the future that it returns has completed.
+    /// Runs `body` inside the gate, at once, and leaves when the future that it returns has completed.
     ///
-    /// Fails with ``FutureError/closed(_:)``, and does not run it, if the gate is closed.
+    /// If the gate is closed, fails with ``FutureError/closed(_:)`` and does not run `body`.
     public func with<Value>(_ body: () throws -> Future<Value>) -> Future<Value> {
         do {
             let permit = try enter()
@@ -33,7 +33,7 @@ public final class FutureGate: PermitIssuer {
         }
     }
 
-    /// Lets nobody in any more. Completes when all have left. Can be called again.
+    /// Closes the gate to new entries. Completes when all have left. Can be called again.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

@@ -1,10 +1,10 @@
-/// An event that is set when it has been counted down to zero.
+/// A counter that releases its waiters when it has been counted down to zero.
 public final class FutureLatch {
     private let isDown: FutureEvent
-    /// How many steps are missing.
+    /// The number of steps that are missing.
     public private(set) var count: Int
 
-    /// Traps if `count` is negative.
+    /// Creates a latch that waits for `count` steps. Traps if `count` is negative.
     public init(count: Int, on loop: EventLoop) {
         if count < 0 { Misuse.size(count, of: "A latch", atLeast: 0) }
         self.count = count
@@ -12,7 +12,7 @@ public final class FutureLatch {
         if count == 0 { isDown.set() }
     }
 
-    /// Does nothing once the count is zero. Traps if `steps` is negative.
+    /// Counts down by `steps`. Does nothing once the count is zero. Traps if `steps` is negative.
     public func countDown(by steps: Int = 1) {
         if steps < 0 { Misuse.size(steps, of: "A step of a latch", atLeast: 0) }
         isDown.loop.core.checkThread()

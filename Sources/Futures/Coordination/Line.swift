@@ -1,10 +1,10 @@
-/// A member of a ``Line``, which keeps its place there.
+/// A member of a ``Line``, where it keeps its place.
 protocol LineMember: AnyObject {
-    /// Only the line changes it; `nil` outside of one.
+    /// The member's place; `nil` outside of a line. Only the line changes it.
     var place: Int? { get set }
 }
 
-/// A line that members leave from anywhere: first in, first out, and every step in constant time on average.
+/// A line that members can leave from anywhere. It is first in, first out. Every step takes constant time on average.
 ///
 /// A member that leaves from the middle leaves a gap. When most of the line is gaps, it closes up.
 struct Line<Member: LineMember> {
@@ -28,7 +28,7 @@ struct Line<Member: LineMember> {
         return member
     }
 
-    /// Does nothing if the member is in no line. It must not be in another one.
+    /// Removes `member`. Does nothing if it is in no line. It must not be in another one.
     mutating func remove(_ member: Member) {
         guard let place = member.place else { return }
         member.place = nil

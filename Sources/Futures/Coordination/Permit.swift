@@ -1,15 +1,15 @@
-/// What hands out permits and takes them back.
+/// An object that hands out permits and takes them back.
 protocol PermitIssuer: AnyObject {
     var loop: EventLoop { get }
     func takeBack(_ count: Int)
 }
 
-/// The right to use something, or to be somewhere, until it is released: by ``release()``, or with the object.
+/// The right to use something, or to be somewhere. It ends with ``release()``, or with the object.
 ///
-/// In an optimized build a local variable is released after its last use, not at the end of its scope: call
+/// In an optimized build a local variable is released after its last use, not at the end of its scope. Call
 /// ``release()`` where the use ends, or let `with` do so.
 public final class Permit {
-    /// For how many it stands.
+    /// The number of permits that this one stands for.
     public let count: Int
     private var issuer: (any PermitIssuer)?
 
@@ -20,7 +20,7 @@ public final class Permit {
 
     deinit { release() }
 
-    /// Gives it back. Does nothing the second time.
+    /// Gives the permit back. Does nothing the second time.
     public func release() {
         guard let issuer else { return }
         issuer.loop.core.checkThread()
@@ -35,8 +35,8 @@ public final class Permit {
 extension Permit: Sendable {}
 
 extension Future where Value == Permit {
-    /// Runs `body` once the permit is there, and releases it when the future that `body` returns has completed, or
-    /// when that is no longer waited for.
+    /// Runs `body` once the permit is there. Releases it when the future that `body` returns has completed, or when
+    /// nobody waits for that any more.
     func whileHeld<NewValue>(
         _ token: CancellationToken, _ body: @escaping () throws -> Future<NewValue>
     ) -> Future<NewValue> {

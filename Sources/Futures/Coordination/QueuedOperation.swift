@@ -1,6 +1,6 @@
 /// An operation of a queue, and the producer of the future that `enqueue` returned: in line, then running.
 ///
-/// When the future ends, in whichever way, its place in the line or its slot is free.
+/// When the future ends, in any way, it frees its place in the line or its slot.
 final class QueuedOperation: Producer, LineMember {
     let target: Cell
     let priority: Int
@@ -35,13 +35,13 @@ final class QueuedOperation: Producer, LineMember {
         start?(target)
     }
 
-    /// Ends it, and asks what it runs to cancel.
+    /// Ends the operation with `error`, and asks what it runs to cancel.
     func abort(_ error: any Error) {
         target.leaveSource(cancelling: true)
         target.fail(error)
     }
 
-    /// What runs is asked, as by any future that waits for it; what waits is cancelled.
+    /// Cancels an operation that waits. Asks a running one, as any future that waits for it would.
     override func cancellationRequested(by cell: CellPointer) -> Answer { isRunning ? .undecided : .cancel }
 
     override var answersRequests: Bool { !isRunning }

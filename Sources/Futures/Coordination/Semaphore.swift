@@ -1,18 +1,19 @@
-/// A number of permits, handed out in the order in which they are asked for.
+/// A counter of permits that limits how many operations run at a time. It hands permits out in the order of the
+/// requests.
 ///
-/// Who asks for many is not overtaken by those behind who ask for few. A request can be cancelled, or have a
-/// time limit of its own by `Future.timeout`; it then leaves the line.
+/// A request for many permits is not overtaken by later requests for few. A request can be cancelled, or have a time
+/// limit of its own by `Future.timeout`. It then leaves the line.
 public final class FutureSemaphore: PermitIssuer {
-    /// How many permits there are.
+    /// The number of permits in all.
     public let limit: Int
-    /// How many are to be had now.
+    /// The number of permits available now.
     public private(set) var available: Int
     private let line: WaitLine<Int>
     private let name: String
     private var breakage: (any Error)?
     private var isGranting = false
 
-    /// Traps if `count` is not positive.
+    /// Creates a semaphore of `count` permits. Traps if `count` is not positive.
     public convenience init(count: Int, on loop: EventLoop) {
         if count < 1 { Misuse.size(count, of: "A semaphore", atLeast: 1) }
         self.init(count, name: "semaphore", on: loop)
@@ -28,12 +29,12 @@ public final class FutureSemaphore: PermitIssuer {
 
     public var loop: EventLoop { line.loop }
 
-    /// How many requests wait.
+    /// The number of requests that wait.
     public var waitingCount: Int { line.count }
 
-    /// A future of `count` permits in one, when it is this request's turn.
+    /// Completes with `count` permits in one, when it is this request's turn.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there never are so many, and with the error given to
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are never so many, and with the error given to
     /// ``break(_:)``.
     public func acquire(_ count: Int = 1, token: CancellationToken = .none) -> Future<Permit> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
@@ -47,7 +48,7 @@ public final class FutureSemaphore: PermitIssuer {
         return line.wait(for: Permit.self, count).until(token)
     }
 
-    /// `count` permits in one, if they are to be had now and nobody waits; otherwise `nil`.
+    /// Takes `count` permits in one, if they are available now and nobody waits. Otherwise returns `nil`.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
         guard breakage == nil, line.isEmpty, (1...limit).contains(count), count <= available else {
@@ -57,10 +58,10 @@ public final class FutureSemaphore: PermitIssuer {
         return Permit(self, count: count)
     }
 
-    /// Runs `body` with `count` permits, which are released when the future that it returns has completed.
+    /// Runs `body` with `count` permits, and releases them when the future that `body` returns has completed.
     ///
-    /// Cancelling the result before its turn, or `token`, takes it out of the line; `body` is then never run. Later
-    /// it asks the future that `body` returned to cancel.
+    /// Cancelling the result before its turn, or `token`, takes it out of the line, and `body` never runs. Later it
+    /// asks the future that `body` returned to cancel.
     public func with<Value>(
         _ count: Int = 1, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Value>
@@ -68,7 +69,7 @@ public final class FutureSemaphore: PermitIssuer {
         acquire(count, token: token).whileHeld(token, body)
     }
 
-    /// Fails all requests that wait, and all later ones. Permits that are out may still be used.
+    /// Fails all requests, waiting and later ones, with the error. Permits that are out may still be used.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         guard breakage == nil else { return }
@@ -81,7 +82,7 @@ public final class FutureSemaphore: PermitIssuer {
         grant()
     }
 
-    /// Serves those in front, as far as the permits last. A permit that nobody takes comes back meanwhile.
+    /// Serves the requests in front, as far as the permits last. A permit that nobody takes comes back meanwhile.
     private func grant() {
         guard !isGranting else { return }
         isGranting = true

@@ -1,4 +1,4 @@
-/// Work that several wait for, each by a branch of `future`; its owner hears of the end without being one of them.
+/// Work that several wait for, each by a branch of `future`. The owner hears of the end without being one of them.
 final class SharedWork<Value>: Producer {
     private let cell: Cell
     private let ended: (SharedWork) -> Void

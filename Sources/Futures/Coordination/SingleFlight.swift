@@ -1,11 +1,11 @@
-/// Shares work that is under way: who asks for it meanwhile gets the same outcome, without a second run.
+/// Work shared by its callers: a call while it is under way gets the same outcome, without a second run.
 ///
-/// Each caller gets a future of its own. Cancelling one of several changes nothing for the others; the work is
-/// asked to cancel when nobody waits for it any more. The next call after its end runs it anew.
+/// Each caller gets a future of its own. Cancelling one of several changes nothing for the others. The work is asked
+/// to cancel when nobody waits for it any more. The next call after its end runs it anew.
 public final class SingleFlight<Value> {
     private let flights: KeyedSingleFlight<Bool, Value>
 
-    /// With `coalescing`, work starts in the loop's next turn, for all who ask for it in this one.
+    /// Creates one for `loop`. With `coalescing`, work starts in the loop's next turn, for all calls in this one.
     public init(coalescing: Bool = false, on loop: EventLoop) {
         flights = KeyedSingleFlight(coalescing: coalescing, on: loop)
     }
@@ -13,33 +13,32 @@ public final class SingleFlight<Value> {
     /// Whether work is under way.
     public var isPerforming: Bool { flights.isPerforming(true) }
 
-    /// A future with the outcome of the work under way, or of `work`, which is started, at once, if there is none.
+    /// Starts `work`, at once, unless work is under way, and completes with the outcome of the work.
     public func perform(_ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         flights.perform(true, work)
     }
 }
 
-/// As ``SingleFlight``, for each of many keys by itself.
+/// Like ``SingleFlight``, but for each of many keys by itself.
 public final class KeyedSingleFlight<Key: Hashable, Value> {
     public let loop: EventLoop
     private let isCoalescing: Bool
     private var flights: [Key: Future<Value>] = [:]
 
-    /// With `coalescing`, work starts in the loop's next turn, for all who ask for it in this one.
+    /// Creates one for `loop`. With `coalescing`, work starts in the loop's next turn, for all calls in this one.
     public init(coalescing: Bool = false, on loop: EventLoop) {
         loop.core.checkThread()
         isCoalescing = coalescing
         self.loop = loop.core
     }
 
-    /// For how many keys work is under way.
+    /// The number of keys with work under way.
     public var count: Int { flights.count }
 
     /// Whether work for `key` is under way.
     public func isPerforming(_ key: Key) -> Bool { flights[key] != nil }
 
-    /// A future with the outcome of the work for `key` under way, or of `work`, which is started, at once, if there
-    /// is none.
+    /// Starts `work`, at once, unless work for `key` is under way, and completes with the outcome of the work.
     public func perform(_ key: Key, _ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         if let flight = flights[key] { return flight.branch() }
         let flight = SharedWork<Value>(on: loop) { [weak self] _ in self?.flights[key] = nil }

@@ -1,7 +1,7 @@
-/// A future that waits until somebody who keeps a ``WaitLine`` completes it, and its producer.
+/// A future that waits until the keeper of a ``WaitLine`` completes it, and its producer.
 ///
-/// The future owns it until it completes, by which it also leaves the line: nothing is given to one that was
-/// cancelled or that has timed out.
+/// The future owns it until it completes. Completion also takes it out of the line: nothing is given to a waiter that
+/// was cancelled or has timed out.
 final class LineWaiter<Payload>: Producer, LineMember {
     let target: Cell
     let payload: Payload
@@ -25,12 +25,12 @@ final class LineWaiter<Payload>: Producer, LineMember {
     }
 }
 
-/// Futures that wait for their turn, in order. When it is released those that still wait fail.
+/// Futures that wait for their turn, in order. When the line is released, those that still wait fail.
 final class WaitLine<Payload> {
     let loop: LoopCore
     private let name: String
     private var waiters = Line<LineWaiter<Payload>>()
-    /// Called when one has left that was not taken: it was cancelled, or the loop was shut down.
+    /// Called when a waiter has left that was not taken: it was cancelled, or the loop was shut down.
     var onDeparture: () -> Void = {}
 
     init(on loop: LoopCore, name: String) {
@@ -47,7 +47,7 @@ final class WaitLine<Payload> {
     var isEmpty: Bool { waiters.isEmpty }
     var first: LineWaiter<Payload>? { waiters.first }
 
-    /// A future that waits at the end of the line.
+    /// Adds a future to the end of the line.
     func wait<Value>(for _: Value.Type, _ payload: Payload) -> Future<Value> {
         loop.checkThread()
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
@@ -63,7 +63,7 @@ final class WaitLine<Payload> {
         return waiter
     }
 
-    /// Gives `value` to the first that takes it; `false` if nobody does.
+    /// Gives `value` to the first waiter that takes it. Returns `false` if nobody does.
     func give<Value>(_ value: Value) -> Bool {
         while let waiter = takeFirst() {
             if waiter.target.succeed(value) { return true }
@@ -71,12 +71,12 @@ final class WaitLine<Payload> {
         return false
     }
 
-    /// Ends the wait of all who wait now.
+    /// Completes all that wait now.
     func succeed() {
         for waiter in takeAll() { waiter.target.succeed(()) }
     }
 
-    /// Fails all who wait now.
+    /// Fails all that wait now.
     func fail(_ error: any Error) {
         for waiter in takeAll() { waiter.target.fail(error) }
     }
