@@ -1,4 +1,4 @@
-/// Elements that come of themselves, and wait here until somebody asks.
+/// A queue of elements that come of themselves, and wait here until somebody asks.
 package final class ElementQueue<Element> {
     private let loop: LoopCore
     private var elements = Fifo<Result<Element, any Error>>()
@@ -15,7 +15,7 @@ package final class ElementQueue<Element> {
         }
     }
 
-    /// Nothing will be added any more.
+    /// Ends the queue: nothing will be added any more.
     package func finish() {
         isFinished = true
         let waiting = waiting
@@ -23,7 +23,7 @@ package final class ElementQueue<Element> {
         for promise in waiting { promise.succeed(nil) }
     }
 
-    /// The next element, or `nil` when none will come. Cancelling it takes none.
+    /// Completes with the next element, or with `nil` when none will come. Cancelling it takes none.
     package func next() -> Future<Element?> {
         if let element = elements.takeFirst() { return loop.completed(element.map { .some($0) }) }
         guard !isFinished else { return loop.succeeded(nil) }
@@ -38,7 +38,7 @@ package final class ElementQueue<Element> {
         return promise.future
     }
 
-    /// What nobody has asked for yet.
+    /// The elements that nobody has asked for yet.
     package var left: [Result<Element, any Error>] { elements.all }
 
     package func contains(where predicate: (Element) -> Bool) -> Bool {

@@ -1,9 +1,9 @@
 extension EventLoop {
-    /// The instants at which another `interval` has passed since the iteration began.
+    /// Returns a sequence of the instants at which another `interval` has passed since the iteration began.
     ///
-    /// A consumer that takes longer misses the ticks meanwhile, and gets the next one on time: they do not pile up,
-    /// and do not drift. With `keepsLoopAlive: false` waiting for one does not keep ``run()`` from returning, unless
-    /// a task does. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// A consumer that takes longer misses the ticks meanwhile, and gets the next one on time. Ticks do not pile up,
+    /// and do not drift. With `keepsLoopAlive: false` waiting for a tick does not keep ``run()`` from returning,
+    /// unless a task does. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     public func ticks(every interval: Duration, keepsLoopAlive: Bool = true) -> LoopSequence<LoopInstant> {
         LoopSequence(on: self) { [core] in
             guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {

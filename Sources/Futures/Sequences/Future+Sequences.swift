@@ -1,8 +1,8 @@
 extension Future {
     /// The future as a sequence: its value, and then the end. Throws what the future fails with.
     ///
-    /// Who awaits it waits for the future as others do: when the task is cancelled, the future is asked to cancel if
-    /// nobody else waits for it.
+    /// An iteration waits for the future as other waiters do: when the task is cancelled, the future is asked to
+    /// cancel if nobody else waits for it.
     public var values: LoopSequence<Value> {
         let loop = loop
         return LoopSequence(on: loop) {
@@ -17,13 +17,14 @@ extension Future {
         }
     }
 
-    /// The values of `futures`, in the order in which they complete. Throws what one of them fails with, in its turn.
+    /// Returns a sequence of the values of `futures`, in the order in which they complete. Throws what one of them
+    /// fails with, in its turn.
     ///
-    /// The order counts from this call on, whenever the values are asked for. They are there once: a second iteration
-    /// gets what the first has left. Those that are still pending when the iterator is released, or has thrown, or
-    /// the sequence is released and was never iterated, are asked to cancel if nobody else waits for them, as far as
-    /// `cancelRemaining` says. A group of none is of the loop `loop`, or else of the one whose callback this is;
-    /// it traps if there is neither. Traps if the futures are not all of one loop.
+    /// The order counts from this call on, whenever the values are asked for. Each value is there once: a second
+    /// iteration gets what the first has left. Pending futures are asked to cancel, if nobody else waits for them, as
+    /// far as `cancelRemaining` says. That happens when the iterator is released or has thrown, or when the sequence
+    /// is released without an iteration. An empty group belongs to `loop`, or else to the loop that runs the current
+    /// callback. It traps if there is neither. Traps if the futures are not all of one loop.
     public static func inCompletionOrder(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -80,7 +81,7 @@ private final class Arrivals<Value> {
 }
 
 extension LoopSequence {
-    /// The first element, as a future; `nil` if there is none. The source is stopped then.
+    /// Completes with the first element, or with `nil` if there is none. Then the source is stopped.
     public func first() -> Future<Element?> {
         let iterator = makeAsyncIterator()
         // The element passes at once: a cancellation before a callback's turn would lose it.

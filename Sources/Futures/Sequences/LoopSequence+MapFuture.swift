@@ -1,21 +1,22 @@
 extension LoopSequence {
-    /// The values of the futures that `step` makes of the elements, in the order of these.
+    /// Returns a sequence of the values of the futures that `step` makes of the elements, in the order of the
+    /// elements.
     ///
-    /// Up to `limit` of them are in progress at a time; no more elements are asked for meanwhile, and none while the
-    /// consumer does not ask. One that is done counts, too, until those before it have been delivered. Ends
-    /// with the first failure, of a step or of this sequence, when the values before it have been delivered. The steps
-    /// in progress are asked to cancel when the iterator is released.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
+    /// Up to `limit` futures are in progress at a time. Meanwhile no more elements are asked for, and none while the
+    /// consumer does not ask. A future that is done counts, too, until those before it have been delivered. The
+    /// sequence ends with the first failure, of a step or of this sequence, when the values before it have been
+    /// delivered. The steps in progress are asked to cancel when the iterator is released. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
     public func mapFuture<NewElement>(
         maxConcurrent limit: Int = 1, _ step: @escaping (Element) throws -> Future<NewElement>
     ) -> LoopSequence<NewElement> {
         steps(limit: limit, cancellingOlder: false, step)
     }
 
-    /// The values of the futures that `step` makes of the elements, without those that are overtaken: a newer element
+    /// Returns a sequence of the values of the futures that `step` makes, without outdated ones: a newer element
     /// cancels the step of the one before.
     ///
-    /// Elements are asked for while the consumer waits, whether or not a step is in progress. Otherwise as
+    /// Elements are asked for while the consumer waits, whether or not a step is in progress. Otherwise like
     /// ``mapFuture(maxConcurrent:_:)``.
     public func mapLatest<NewElement>(
         _ step: @escaping (Element) throws -> Future<NewElement>
@@ -52,7 +53,7 @@ private final class Steps<Element, NewElement> {
     private let cancelsOlder: Bool
     private let step: (Element) throws -> Future<NewElement>
     private var inProgress = Fifo<InProgress>()
-    /// Waits for the next element of the source.
+    /// The wait for the next element of the source.
     private var pulling: Cell?
     private var sourceHasEnded = false
     private var isStopped = false
@@ -94,7 +95,7 @@ private final class Steps<Element, NewElement> {
         waiting?.cancel()
     }
 
-    /// Delivers what is due, or sees to it that something will be.
+    /// Delivers what is due, or makes sure that something will be.
     private func advance() {
         guard let waiting else { return }
         if let result = inProgress.first?.future.result {

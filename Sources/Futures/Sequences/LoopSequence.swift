@@ -1,9 +1,10 @@
-/// Elements that come one after another on a loop, for `for try await` in code that is isolated to the loop.
+/// A sequence of elements that come one after another on a loop, for `for try await` in code that is isolated to the
+/// loop.
 ///
-/// Nothing is read ahead: the source is asked for an element when the consumer asks, and so held back by it. Each
-/// iteration asks for itself; what that means is up to the source, whose description says so. Cancelling the task
-/// ends the wait with a `CancellationError` and loses no element: the next to ask gets it. When the iterator is
-/// released, after a `break` too, the source is stopped.
+/// Nothing is read ahead: the source is asked for an element only when the consumer asks. So a slow consumer holds it
+/// back. Each iteration asks for itself. The description of the source says what that means. Cancelling the task ends
+/// the wait with a `CancellationError` and loses no element: the next to ask gets it. When the iterator is released,
+/// after a `break` too, the source is stopped.
 public struct LoopSequence<Element>: AsyncSequence {
     public typealias Failure = any Error
 
@@ -11,7 +12,7 @@ public struct LoopSequence<Element>: AsyncSequence {
     public let loop: EventLoop
     private let makeIterator: () -> AsyncIterator
 
-    /// A sequence of what the iterators that `makeIterator` makes bring.
+    /// Creates a sequence that gets its iterators from `makeIterator`.
     public init(on loop: EventLoop, makeIterator: @escaping () -> AsyncIterator) {
         self.loop = loop.core
         self.makeIterator = makeIterator
@@ -22,26 +23,28 @@ public struct LoopSequence<Element>: AsyncSequence {
         return makeIterator()
     }
 
-    /// Asks the source for one element after another.
+    /// An iterator that asks the source for one element after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         public typealias Failure = any Error
 
         private let source: Source
 
-        /// An iterator that asks `next`, one at a time. That completes with `nil` at the end, and is not asked again.
+        /// Creates an iterator that asks `next`, one at a time. At the end `next` completes with `nil`, and is not
+        /// asked again.
         ///
         /// Cancelling one of its futures must lose no element: take it in the step that completes the future.
-        /// `onStop` is called once, when there was an end or a failure, or when the iterator is released.
+        /// `onStop` is called once: after an end or a failure, or when the iterator is released.
         public init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void = {}) {
             source = Source(next: next, onStop: onStop)
         }
 
-        /// The next element, as a future; of `nil` at the end. For code that does not await: `next()` does both.
+        /// Completes with the next element, or with `nil` at the end. For code that does not await. Otherwise use
+        /// `next()`.
         ///
-        /// To be called again when the one before has completed, until there was an end or a failure.
+        /// Call it again only when the one before has completed, until there was an end or a failure.
         public func pull() -> Future<Element?> { source.next() }
 
-        /// The next element; `nil` at the end, and after a failure has been thrown.
+        /// Returns the next element; `nil` at the end, and after a failure has been thrown.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Element? {
@@ -57,7 +60,7 @@ public struct LoopSequence<Element>: AsyncSequence {
         }
     }
 
-    /// What the copies of an iterator share. It stops with the last of them.
+    /// The part that the copies of an iterator share. It stops with the last of them.
     private final class Source {
         let next: () -> Future<Element?>
         private let onStop: () -> Void
