@@ -1,52 +1,52 @@
 extension Deferred {
-    /// What starts this and then makes of the future what `body` does: any verb of ``Future``, or several.
+    /// Starts this work, and transforms its future with `body`: with any verb of ``Future``, or several.
     public func transform<NewValue>(
         _ body: @escaping (Future<Value>) throws -> Future<NewValue>
     ) -> Deferred<NewValue> {
         Deferred<NewValue> { loop in try body(start(on: loop)) }
     }
 
-    /// Makes something else of the value, as `Future.map` does.
+    /// Transforms the value with `transform`, as `Future.map` does.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> Deferred<NewValue> {
         self.transform { $0.map(transform) }
     }
 
-    /// Makes something else of the outcome, as `Future.mapResult` does.
+    /// Transforms the outcome, value or error, with `body`, as `Future.mapResult` does.
     public func mapResult<NewValue>(
         _ body: @escaping (Result<Value, any Error>) throws -> NewValue
     ) -> Deferred<NewValue> {
         transform { $0.mapResult(body) }
     }
 
-    /// Goes on with the future that `transform` returns for the value, as `Future.flatMap` does.
+    /// Continues with the future that `transform` returns for the value, as `Future.flatMap` does.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws -> Future<NewValue>
     ) -> Deferred<NewValue> {
         self.transform { $0.flatMap(transform) }
     }
 
-    /// Goes on with the work that `transform` returns for the value, which is started on the same loop.
+    /// Continues with the work that `transform` returns for the value, and starts it on the same loop.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws -> Deferred<NewValue>
     ) -> Deferred<NewValue> {
         Deferred<NewValue> { loop in start(on: loop).flatMap { try transform($0).start(on: loop) } }
     }
 
-    /// Makes a value of an error, as `Future.recover` does.
+    /// Replaces an error with the value that `body` returns, as `Future.recover` does.
     public func recover(
         including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> Value
     ) -> Deferred {
         transform { $0.recover(including: policy, body) }
     }
 
-    /// Goes on with the future that `body` returns for an error, as `Future.flatMapError` does.
+    /// Continues with the future that `body` returns for an error, as `Future.flatMapError` does.
     public func flatMapError(
         including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> Future<Value>
     ) -> Deferred {
         transform { $0.flatMapError(including: policy, body) }
     }
 
-    /// Makes another error of an error, as `Future.mapError` does.
+    /// Replaces an error with the error that `body` returns, as `Future.mapError` does.
     public func mapError(
         including policy: ErrorScope = .failure, _ body: @escaping (any Error) throws -> any Error
     ) -> Deferred {
@@ -72,12 +72,11 @@ extension Deferred {
     /// Limits the time of each run, as `Future.timeout` does.
     public func timeout(after limit: Duration) -> Deferred { transform { $0.timeout(after: limit) } }
 
-    /// Starts this and `other` together, for both values, as `Future.and` does.
+    /// Starts this and `other` together, and completes with both values, as `Future.and` does.
     public func and<Other>(_ other: Deferred<Other>) -> Deferred<(Value, Other)> { combine(self, other) }
 }
 
-/// What starts all of `deferreds` together, for a tuple of their values, as `combine` of
-/// futures does.
+/// Starts all of `deferreds` together, and completes with a tuple of their values, as `combine` of futures does.
 public func combine<each Value>(_ deferreds: repeat Deferred<each Value>) -> Deferred<(repeat each Value)> {
     Deferred { loop in combine(repeat (each deferreds).start(on: loop), on: loop) }
 }

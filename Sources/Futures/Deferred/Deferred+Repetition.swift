@@ -1,10 +1,11 @@
 extension Deferred {
-    /// Does the work again as long as it fails and `condition` is `true` of the error, but at most `maxRepetitions`
-    /// more times; the outcome is that of the last run.
+    /// Repeats the work as long as it fails and `condition` returns `true` for the error, at most `maxRepetitions`
+    /// times.
     ///
-    /// Waits for `delay` before each repetition. Without one it follows at once; a delay of zero lets timers and I/O
-    /// come first. A run that is cancelled ends it. So does cancelling the whole, which reaches the run or the wait
-    /// in progress. Fails with ``FutureError/invalidArgument(_:)`` if `maxRepetitions` or `delay` is negative.
+    /// Completes with the outcome of the last run. Waits for `delay` before each repetition. Without one the
+    /// repetition follows at once. A delay of zero lets timers and I/O come first. A cancelled run ends the
+    /// repetition. Cancelling the whole ends it too, and reaches the run or the wait in progress. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `maxRepetitions` or `delay` is negative.
     @_disfavoredOverload
     public func onErrorRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
@@ -13,8 +14,8 @@ extension Deferred {
         rerun(.failure, delay, maxRepetitions) { condition($0.failure!) ? .again : .enough }
     }
 
-    /// The same, where the future that `condition` returns decides. If that fails, or `condition` throws, the error
-    /// of the run is the outcome.
+    /// Like `onErrorRepeat` with a `Bool`, but the future that `condition` returns decides. If that future fails, or
+    /// `condition` throws, the outcome is the error of the run.
     public func onErrorRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (any Error) throws -> Future<Bool>
@@ -22,7 +23,7 @@ extension Deferred {
         rerun(.failure, delay, maxRepetitions) { .ask(try condition($0.failure!)) }
     }
 
-    /// Does the work again as long as `condition` is `true` of its outcome, value or error. Otherwise the same as
+    /// Repeats the work as long as `condition` returns `true` for its outcome, value or error. Otherwise like
     /// `onErrorRepeat`.
     @_disfavoredOverload
     public func onResultRepeat(
@@ -32,8 +33,8 @@ extension Deferred {
         rerun([.success, .failure], delay, maxRepetitions) { condition($0) ? .again : .enough }
     }
 
-    /// The same, where the future that `condition` returns decides. If that fails, or `condition` throws, the outcome
-    /// of the run stands.
+    /// Like `onResultRepeat` with a `Bool`, but the future that `condition` returns decides. If that future fails, or
+    /// `condition` throws, the outcome of the run stands.
     public func onResultRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (Result<Value, any Error>) throws -> Future<Bool>
@@ -57,7 +58,7 @@ extension Deferred {
         }
     }
 
-    /// Does the work until it succeeds, up to `attempts` times in all, waiting in between as `backoff` says, as
+    /// Runs the work until it succeeds, up to `attempts` times in all. Waits in between as `backoff` says, as
     /// `EventLoop.retry` does.
     public func retry(
         attempts: Int = 3, backoff: Backoff = .exponential,
@@ -71,10 +72,12 @@ extension Deferred {
         }
     }
 
-    /// Does the work once and then `repetitions` times more, with `delay` in between, for an array of the values.
+    /// Runs the work once and then `repetitions` times more, with `delay` in between, and completes with an array of
+    /// the values.
     ///
-    /// A failure ends it as a failure. Without a `delay` the next run follows at once; a delay of zero lets timers
-    /// and I/O come first. Fails with ``FutureError/invalidArgument(_:)`` if `repetitions` or `delay` is negative.
+    /// Fails with the first failure, and ends there. Without a `delay` the next run follows at once. A delay of zero
+    /// lets timers and I/O come first. Fails with ``FutureError/invalidArgument(_:)`` if `repetitions` or `delay` is
+    /// negative.
     public func repeatAndCollect(repetitions: Int, delay: Duration? = nil) -> Deferred<[Value]> {
         Deferred<[Value]> { loop in
             let complaint = FutureError.complaint(repetitions: repetitions, delay: delay)

@@ -1,17 +1,17 @@
-/// Work that is not done before it is started, and done anew each time that it is.
+/// Work that runs only when it is started, and runs anew at each start.
 ///
-/// A ``Future`` is work in progress or its outcome; a `Deferred` is the recipe. What is derived from one is a longer
-/// recipe, so that repeating the end of a chain repeats all of it. It keeps its closures as long as it lives, and no
+/// A ``Future`` is work in progress or its outcome. A `Deferred` is the recipe. Deriving from one makes a longer
+/// recipe, so repeating the end of a chain repeats all of it. It keeps its closures as long as it lives, and no
 /// outcome.
 public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
-    /// Work that is started by `recipe`, whose error, if it throws, is the outcome.
+    /// Creates work that `recipe` starts. If `recipe` throws, its error is the outcome.
     public init(_ recipe: @escaping () throws -> Future<Value>) {
         self.init { _ in try recipe() }
     }
 
-    /// Work that is started by `operation`, and ends when that completes the promise it gets, or throws.
+    /// Creates work that `operation` starts. It ends when `operation` completes the promise it gets, or throws.
     public init(operation: @escaping (Promise<Value>) throws -> Void) {
         self.init { loop in
             let promise = loop.makePromise(of: Value.self)
@@ -22,21 +22,23 @@ public struct Deferred<Value> {
 
     init(_ recipe: @escaping (LoopCore) throws -> Future<Value>) { self.recipe = recipe }
 
-    /// What has `result` as its outcome each time.
+    /// Returns work that completes with `result` each time.
     public static func completed(_ result: Result<Value, any Error>) -> Deferred {
         Deferred { loop in loop.completed(result) }
     }
 
-    /// What succeeds with `value` each time.
+    /// Returns work that succeeds with `value` each time.
     public static func succeeded(_ value: Value) -> Deferred { completed(.success(value)) }
 
-    /// What fails with `error` each time.
+    /// Returns work that fails with `error` each time.
     public static func failed(_ error: any Error) -> Deferred { completed(.failure(error)) }
 
-    /// Starts the work, on `loop` or else on the loop whose callback this is, and returns the future of its outcome.
+    /// Starts the work and completes with its outcome. It runs on `loop`, or else on the loop that runs the current
+    /// callback.
     ///
-    /// Each call starts it again. Cancelling the future, or `token`, reaches the work; with a token that is cancelled
-    /// already it is not started. Traps if there is neither loop, and if the recipe returns a future of another one.
+    /// Each call starts it again. Cancelling the future, or `token`, reaches the work. With a token that is cancelled
+    /// already, the work is not started. Traps if there is neither loop, and if the recipe returns a future of
+    /// another one.
     public func start(on loop: EventLoop? = nil, token: CancellationToken = .none) -> Future<Value> {
         guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()
