@@ -1,16 +1,16 @@
 extension Future {
-    /// This future as one that fails with a `Failure` only: with its own error if that is one, otherwise with what
-    /// `convert` makes of it. Cancellation passes.
+    /// Converts this future to one that fails with a `Failure` only. An error that is a `Failure` stays as it is.
+    /// `convert` makes a `Failure` of any other error. Cancellation passes.
     public func typed<Failure: Error>(
         _: Failure.Type, else convert: @escaping (any Error) -> Failure
     ) -> TypedFuture<Value, Failure> {
         typed { error in error as? Failure ?? convert(error) }
     }
 
-    /// This future as one that fails only with what `convert` makes of its error. Cancellation passes.
+    /// Converts this future to one that fails only with what `convert` makes of its error. Cancellation passes.
     ///
-    /// `convert` sees every error, ``FutureError/brokenPromise(file:line:)`` too: the result is never broken by
-    /// what happens to this future.
+    /// `convert` sees every error, ``FutureError/brokenPromise(file:line:)`` too. So nothing that happens to this
+    /// future breaks the result.
     public func typed<Failure: Error>(
         _ convert: @escaping (any Error) -> Failure
     ) -> TypedFuture<Value, Failure> {
@@ -20,7 +20,8 @@ extension Future {
 }
 
 extension TypedFuture {
-    /// This future as one of any error, with the same outcome. What broke it is the error that it fails with.
+    /// This future with the same outcome, but able to fail with any error. If it is broken, it fails with the error
+    /// that broke it.
     public var erased: Future<Value> {
         outcome.map { result in try result.get() }
     }

@@ -1,16 +1,18 @@
-/// Why a typed future has no value: a failure of its own type, or one of the two ends that no type excludes.
+/// The reason why a typed future has no value: a failure of its own type, or one of the two ends that no type
+/// excludes.
 ///
-/// For a future that cannot fail, one of `Never`, the first case is uninhabited: a `switch` needs only the others.
+/// For a future that cannot fail, with the failure type `Never`, the first case is uninhabited: a `switch` needs only
+/// the others.
 public enum FutureFailure<Failure: Error>: Error {
-    /// It failed, as its type says that it may.
+    /// The future failed, as its type says that it may.
     case failure(Failure)
-    /// It was cancelled, or the task that awaited it was.
+    /// The future was cancelled, or the task that awaited it was.
     case cancelled
-    /// Nothing completes it any more; the error says why, ``FutureError/brokenPromise(file:line:)``,
+    /// Nothing completes the future any more. The error says why: ``FutureError/brokenPromise(file:line:)``,
     /// ``FutureError/shutDown`` or another ``FutureError``.
     case broken(any Error)
 
-    /// What an error means that no failure type speaks of.
+    /// Creates the failure for an error that is of no failure type.
     init(untyped error: any Error) {
         self = error.isCancellation ? .cancelled : .broken(error)
     }

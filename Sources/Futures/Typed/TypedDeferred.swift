@@ -1,16 +1,16 @@
-/// A recipe for a ``TypedFuture``: nothing happens until it is started, and each start does the work anew.
+/// A recipe for a ``TypedFuture``. Nothing happens until it is started, and each start does the work anew.
 ///
-/// A value that may be kept, combined and started any number of times. It remembers no outcome.
+/// It is a value that may be kept, combined and started any number of times. It remembers no outcome.
 public struct TypedDeferred<Value, Failure: Error> {
     private let make: () -> TypedFuture<Value, Failure>
 
-    /// A recipe that calls `make` at each start.
+    /// Creates a recipe that calls `make` at each start.
     public init(_ make: @escaping () -> TypedFuture<Value, Failure>) { self.make = make }
 
-    /// A recipe that calls `operation` at each start, with the closure that completes the future.
+    /// Creates a recipe that calls `operation` at each start, with the closure that completes the future.
     ///
-    /// `operation` calls it once, on the loop's thread, now or later; further calls change nothing. If it is
-    /// released uncalled, the future is broken.
+    /// `operation` calls the closure once, on the loop's thread, now or later. Further calls change nothing. If the
+    /// closure is released uncalled, the future is broken.
     public init(
         on loop: EventLoop,
         operation: @escaping (_ complete: @escaping (Result<Value, Failure>) -> Void) -> Void,
@@ -23,15 +23,15 @@ public struct TypedDeferred<Value, Failure: Error> {
         }
     }
 
-    /// A recipe for a future that has completed with `result`.
+    /// Creates a recipe for a future that has completed with `result`.
     public init(result: Result<Value, Failure>, on loop: EventLoop) {
         self.init { .completed(result, on: loop) }
     }
 
-    /// A recipe for a future that has completed with `value`.
+    /// Creates a recipe for a future that has completed with `value`.
     public init(value: Value, on loop: EventLoop) { self.init(result: .success(value), on: loop) }
 
-    /// A recipe for a future that has failed with `failure`.
+    /// Creates a recipe for a future that has failed with `failure`.
     public init(failure: Failure, on loop: EventLoop) { self.init(result: .failure(failure), on: loop) }
 
     /// Does the work, and completes with its outcome.
@@ -42,14 +42,14 @@ public struct TypedDeferred<Value, Failure: Error> {
         make().whenComplete(body)
     }
 
-    /// The recipe with `transform` applied to the value: `TypedFuture.map` at each start.
+    /// Transforms the value with `transform`: `TypedFuture.map` at each start.
     public func map<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> NewValue
     ) -> TypedDeferred<NewValue, Failure> {
         TypedDeferred<NewValue, Failure> { make().map(transform) }
     }
 
-    /// This recipe, and then the one that `transform` makes of the value.
+    /// Runs this recipe, and then the one that `transform` makes of the value.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> TypedDeferred<NewValue, Failure>
     ) -> TypedDeferred<NewValue, Failure> {
@@ -58,14 +58,15 @@ public struct TypedDeferred<Value, Failure: Error> {
         }
     }
 
-    /// The recipe with `transform` applied to the failure: `TypedFuture.mapError` at each start.
+    /// Transforms the failure with `transform`: `TypedFuture.mapError` at each start.
     public func mapError<NewFailure: Error>(
         _ transform: @escaping (Failure) -> NewFailure
     ) -> TypedDeferred<Value, NewFailure> {
         TypedDeferred<Value, NewFailure> { make().mapError(transform) }
     }
 
-    /// The recipe that cannot fail: `TypedFuture.recover` at each start.
+    /// Replaces a failure with the value that `body` returns: `TypedFuture.recover` at each start. The result cannot
+    /// fail.
     public func recover(_ body: @escaping (Failure) -> Value) -> TypedDeferred<Value, Never> {
         TypedDeferred<Value, Never> { make().recover(body) }
     }

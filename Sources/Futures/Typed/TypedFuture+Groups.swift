@@ -1,9 +1,9 @@
 extension TypedFuture {
-    /// A future of the values of all `futures`, in their order; of an empty array if there are none.
+    /// Completes with the values of all `futures`, in their order. If there are none, completes with an empty array.
     ///
-    /// Fails, or is cancelled, as soon as one of them is; the others are then asked to cancel if nobody else
-    /// waits for them, as `cancelRemaining` says. An empty group is of the loop `loop`, or else of
-    /// the one whose callback this is; it traps if there is neither. Traps if the futures are not all of one loop.
+    /// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits
+    /// for them, as `cancelRemaining` says. An empty group belongs to `loop`, or else to the loop that runs the
+    /// current callback. It traps if there is neither. Traps if the futures are not all of one loop.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -19,10 +19,9 @@ extension TypedFuture {
         return group.future
     }
 
-    /// A future with the outcome of the first of `futures` to complete, whichever that outcome is.
+    /// Completes as the first of `futures` to complete does, with any outcome.
     ///
-    /// Otherwise as `Future.race`. A race of none is broken, with
-    /// ``FutureError/invalidArgument(_:)``.
+    /// Otherwise like `Future.race`. A race without futures is broken, with ``FutureError/invalidArgument(_:)``.
     public static func race(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -30,8 +29,8 @@ extension TypedFuture {
         TypedFuture(Future.race(futures.map(\.outcome), cancelRemaining: cancelRemaining, on: loop))
     }
 
-    /// A future of this value and that of `other`. Fails, or is cancelled, as soon as one of the two is; the
-    /// other one is then asked to cancel if nobody else waits for it.
+    /// Completes with the values of this future and `other`. Fails, or is cancelled, as soon as one of the two is.
+    /// The other one is then asked to cancel if nobody else waits for it.
     public func and<Other>(_ other: TypedFuture<Other, Failure>) -> TypedFuture<(Value, Other), Failure> {
         let group = TypedGroup<(Value, Other), Failure>(on: loop, cancelRemaining: .always)
         var (first, second): (Value?, Other?)
@@ -46,7 +45,7 @@ extension TypedFuture {
         return group.future
     }
 
-    /// The same as ``and(_:)``.
+    /// Completes with the values of both futures, as ``and(_:)`` does.
     public static func zip<A, B>(
         _ first: TypedFuture<A, Failure>, _ second: TypedFuture<B, Failure>
     ) -> TypedFuture where Value == (A, B) {
@@ -54,7 +53,7 @@ extension TypedFuture {
     }
 }
 
-/// Waits for several typed futures: for the first failure, or for all values.
+/// A wait for several typed futures: for the first failure, or for all values.
 private struct TypedGroup<Output, Failure: Error> {
     private let gathering: Gathering<Result<Output, Failure>>
 
@@ -65,7 +64,7 @@ private struct TypedGroup<Output, Failure: Error> {
 
     var future: TypedFuture<Output, Failure> { TypedFuture(Future(gathering.target)) }
 
-    /// `receive` takes the value, and returns what the group completes with once all are there.
+    /// Waits for `future`. `receive` takes the value, and returns what the group completes with once all are there.
     func wait<Value>(for future: TypedFuture<Value, Failure>, receive: @escaping (Value) -> Output?) {
         let step = CompleteObserver<Result<Value, Failure>> { [gathering] outcome in
             switch outcome {

@@ -1,5 +1,5 @@
 extension TypedFuture {
-    /// A future of what `transform` makes of the value, or of the failure it throws. Cancellation passes.
+    /// Transforms the value with `transform`, or fails with what it throws. Cancellation passes.
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> NewValue
@@ -7,10 +7,10 @@ extension TypedFuture {
         mapResult(on: context, token: token) { (result) throws(Failure) in try transform(try result.get()) }
     }
 
-    /// A future with the outcome of the one that `transform` returns, or of the failure it throws.
+    /// Continues with the future that `transform` returns for the value, or fails with what it throws.
     ///
-    /// A loop of `flatMap`s runs in constant memory, as with `Future.flatMap`. Traps if the returned future
-    /// is of another loop.
+    /// A loop of `flatMap`s runs in constant memory, as with `Future.flatMap`. Traps if the returned future is of
+    /// another loop.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>
@@ -25,7 +25,7 @@ extension TypedFuture {
         }
     }
 
-    /// A future of the value, or of what `transform` makes of the failure.
+    /// Transforms the failure with `transform`. A value passes.
     public func mapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> NewFailure
@@ -34,8 +34,8 @@ extension TypedFuture {
             outcome.map(on: context, token: token) { result in result.mapError(transform) })
     }
 
-    /// The same, where the failure's type is named: the compiler has to know it before the next link of a chain,
-    /// and takes it from no closure.
+    /// Transforms the failure with `transform`, where the new type is named. The compiler has to know the type before
+    /// the next link of a chain, and takes it from no closure.
     public func mapError<NewFailure: Error>(
         to _: NewFailure.Type, on context: LocalContext = .default,
         token: CancellationToken = .none, _ transform: @escaping (Failure) -> NewFailure
@@ -43,7 +43,7 @@ extension TypedFuture {
         mapError(on: context, token: token, transform)
     }
 
-    /// A future of the value, or with the outcome of the future that `transform` returns for the failure.
+    /// Continues with the future that `transform` returns for the failure. A value passes.
     public func flatMapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> TypedFuture<Value, NewFailure>
@@ -57,7 +57,7 @@ extension TypedFuture {
         }
     }
 
-    /// A future of the value, or of what `body` makes of the failure. It cannot fail, unless `body` throws: then it
+    /// Replaces the failure with the value that `body` returns. The result cannot fail, unless `body` throws: then it
     /// fails with that.
     public func recover<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -71,7 +71,7 @@ extension TypedFuture {
         }
     }
 
-    /// A future of what `body` makes of the outcome, value or failure. Cancellation passes.
+    /// Transforms the outcome, value or failure, with `body`. Cancellation passes.
     public func mapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) throws(NewFailure) -> NewValue
@@ -82,7 +82,7 @@ extension TypedFuture {
             })
     }
 
-    /// A future with the outcome of the one that `body` makes of the outcome, value or failure. Cancellation passes.
+    /// Continues with the future that `body` returns for the outcome, value or failure. Cancellation passes.
     public func flatMapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
@@ -93,7 +93,7 @@ extension TypedFuture {
 }
 
 extension TypedFuture where Failure == Never {
-    /// The same future, as one that may fail: for a place that asks for futures of `NewFailure`.
+    /// Converts this future to one that may fail, for a place that asks for futures of `NewFailure`.
     public func promoteError<NewFailure: Error>(
         to _: NewFailure.Type = NewFailure.self
     ) -> TypedFuture<Value, NewFailure> {

@@ -1,9 +1,9 @@
 extension TypedFuture {
-    /// A future with this outcome, or of the failure that `makeFailure` returns if that comes too late.
+    /// Fails with the failure that `makeFailure` returns, unless this future completes within `limit`.
     ///
-    /// When the time is up this future is asked to cancel, if nobody else waits for it; with
-    /// `cancellingSource: false` it is left alone.
-    /// A negative `limit` breaks the returned future, with ``FutureError/invalidArgument(_:)``.
+    /// When the time is up, this future is asked to cancel if nobody else waits for it. With `cancellingSource:
+    /// false` it is left alone. A negative `limit` breaks the returned future, with
+    /// ``FutureError/invalidArgument(_:)``.
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, _ makeFailure: @escaping () -> Failure
     ) -> TypedFuture {

@@ -17,8 +17,8 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` with the failure, if the future fails as its type says. That it is broken is still reported
-    /// to ``EventLoop/onUnhandledFailure``, if nobody else hears of it.
+    /// Calls `body` with the failure, if the future fails as its type says. A broken future is still reported to
+    /// ``EventLoop/onUnhandledFailure``, if nobody else hears of it.
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -42,7 +42,7 @@ extension TypedFuture {
         outcome.whenCancelled(on: context, token: token, body)
     }
 
-    /// A future with this outcome, which completes after `body` has seen the value. What `body` throws replaces it.
+    /// Shows the value to `body`, then completes with the same outcome. What `body` throws replaces it.
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) throws(Failure) -> Void
@@ -53,7 +53,7 @@ extension TypedFuture {
         }
     }
 
-    /// A future with this outcome, which completes after `body` has seen the failure.
+    /// Shows the failure to `body`, then completes with the same outcome.
     public func tapError(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -64,7 +64,7 @@ extension TypedFuture {
         }
     }
 
-    /// A future with this outcome, which completes after `body` has run, as with `Future.always`.
+    /// Runs `body`, whatever the outcome, then completes with the same outcome, as `Future.always` does.
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void

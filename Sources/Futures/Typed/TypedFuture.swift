@@ -1,11 +1,11 @@
-/// A future whose failures are of one type, which the compiler checks: its closures can throw no other error, and
-/// who handles the failure casts nothing. One of `Never` cannot fail.
+/// A future that fails with one type of error only. The compiler checks that: its closures can throw no other error,
+/// and handling the failure needs no cast. A future with the failure type `Never` cannot fail.
 ///
-/// Whatever the type says, a future may be cancelled, and may be left without anybody to complete it; both are
-/// outside of `Failure`, pass by its handlers, and show in ``result`` and ``value`` as ``FutureFailure``. Everything
-/// else is as with ``Future``, except that a failure passes through a `map` no faster than a value does.
+/// Whatever the type says, a future may be cancelled, and may be left without anybody to complete it. Both are
+/// outside of `Failure` and pass by its handlers. They show in ``result`` and ``value`` as ``FutureFailure``.
+/// Everything else is as with ``Future``, except that a failure passes through a `map` no faster than a value does.
 public struct TypedFuture<Value, Failure: Error> {
-    /// What this future completes with, as a value. It fails only as ``FutureFailure/broken(_:)`` says.
+    /// The outcome of this future as a value. It fails only as ``FutureFailure/broken(_:)`` says.
     let outcome: Future<Result<Value, Failure>>
 
     init(_ outcome: Future<Result<Value, Failure>>) {
@@ -16,7 +16,7 @@ public struct TypedFuture<Value, Failure: Error> {
     /// The loop that the future belongs to.
     public var loop: EventLoop { outcome.loop }
 
-    /// Whether the future has completed, in whichever way.
+    /// Whether the future has completed, in any way.
     public var isCompleted: Bool { outcome.isCompleted }
 
     /// The outcome, or `nil` as long as the future is pending. Does not count as having heard of a failure.
@@ -28,7 +28,7 @@ public struct TypedFuture<Value, Failure: Error> {
     @discardableResult
     public func cancel() -> Bool { outcome.cancel() }
 
-    /// Declares that a failure of this future may go unheard, and its being broken too.
+    /// Declares that a failure of this future may go unheard, and also that it is broken.
     @discardableResult
     public func ignoreFailure() -> TypedFuture {
         outcome.ignoreFailure()
@@ -47,26 +47,26 @@ public struct TypedFuture<Value, Failure: Error> {
 }
 
 extension TypedFuture {
-    /// A future that has completed with `value`.
+    /// Returns a future that has completed with `value`.
     public static func succeeded(_ value: Value, on loop: EventLoop) -> TypedFuture {
         completed(.success(value), on: loop)
     }
 
-    /// A future that has failed with `failure`.
+    /// Returns a future that has failed with `failure`.
     public static func failed(_ failure: Failure, on loop: EventLoop) -> TypedFuture {
         completed(.failure(failure), on: loop)
     }
 
-    /// A future that has completed with `result`.
+    /// Returns a future that has completed with `result`.
     public static func completed(_ result: Result<Value, Failure>, on loop: EventLoop) -> TypedFuture {
         TypedFuture(loop.succeeded(result))
     }
 }
 
 extension TypedFuture {
-    /// The value, or the reason thrown why there is none. Returns at once if the future has completed.
+    /// The value. Throws the reason if there is none. Returns at once if the future has completed.
     ///
-    /// To be read on the loop's thread, and otherwise as ``Future/value``.
+    /// Read it on the loop's thread. Otherwise like ``Future/value``.
     public var value: Value {
         get async throws(FutureFailure<Failure>) {
             let result: Result<Value, Failure>
