@@ -1,26 +1,27 @@
 internal import Futures
 
-/// How much a virtual loop has run since its clock moved: one that always has something ready never gets on.
+/// A count of what a virtual loop has run since its clock moved. A loop that always has something ready never gets
+/// on.
 struct BusyInstant {
-    /// How many callbacks are looked at for one that this library does not make for itself.
+    /// The number of callbacks to look at for one that this library does not make for itself.
     private static let patience = 4
 
     private let limit: Int
     private var countBefore: UInt64 = 0
     private var callbacks = 0
-    /// How many callbacks may still be made until it traps, once there are too many.
+    /// The number of callbacks that may still be made until it traps, once there are too many.
     private var patience: Int?
 
     init(limit: Int) { self.limit = limit }
 
-    /// The clock has moved, or somebody else has come with work.
+    /// Starts counting anew: the clock has moved, or somebody else has come with work.
     mutating func begin(_ loop: LoopCore) {
         callbacks = 0
         if patience.take() != nil { loop.hideMakers() }
         countBefore = loop.callbackCount
     }
 
-    /// Called between two turns, each of which counts as a callback at least.
+    /// Counts a turn as one callback at least. Called between two turns.
     mutating func count(_ loop: LoopCore) {
         callbacks += max(1, Int(loop.callbackCount &- countBefore))
         countBefore = loop.callbackCount

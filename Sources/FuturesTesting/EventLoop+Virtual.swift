@@ -1,20 +1,21 @@
 public import Futures
 
 extension EventLoop {
-    /// A loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
+    /// Creates a loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
     ///
     /// It schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
     ///
-    /// It goes with the task that has made it, from thread to thread, as a test does that awaits something in between.
-    /// Used by another task on another thread it traps, and so does whoever is elsewhere while somebody drives it.
+    /// The loop goes from thread to thread with the task that has made it, as when a test awaits something in
+    /// between. It traps if another task uses it on another thread, or if somebody uses it elsewhere while it is
+    /// being driven.
     ///
-    /// A body of the main actor that awaits something elsewhere comes back when whoever drives the loop awaits, too:
+    /// A body of the main actor that awaits something elsewhere comes back only when the driving code awaits, too:
     /// `run(until:)` would wait for it for ever.
     ///
-    /// After `maxCallbacksPerInstant` callbacks between two movements of the clock, within one call, it traps, and says
-    /// where the last one was made: most often callbacks that start each other without end. Callbacks that other
-    /// threads bring do not count. Looked at after each turn, so a few thousand more may have run. The place needs
-    /// a build for debugging.
+    /// The loop traps after `maxCallbacksPerInstant` callbacks between two movements of the clock, within one call.
+    /// It says where the last one was made. Mostly these are callbacks that start each other without end. Callbacks
+    /// that other threads bring do not count. The loop checks after each turn, so a few thousand more may have run.
+    /// The place needs a build for debugging.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
         let core = LoopCore(driver: driver, movesWithTasks: true)
@@ -22,7 +23,7 @@ extension EventLoop {
         return EventLoop(owning: core)
     }
 
-    /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`; `.zero` moves nothing.
+    /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`. `.zero` moves nothing.
     ///
     /// Traps on a loop that is not virtual, in a callback, and if `duration` is negative.
     public func advance(by duration: Duration) {
@@ -41,7 +42,7 @@ extension EventLoop {
         }
     }
 
-    /// Moves the clock on by `duration` in the middle of a callback, and runs nothing: what a callback does that
+    /// Moves the clock on by `duration` in the middle of a callback, and runs nothing. It stands for a callback that
     /// takes so long.
     ///
     /// Traps on a loop that is not virtual, and if `duration` is negative.

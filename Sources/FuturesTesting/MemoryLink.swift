@@ -1,7 +1,7 @@
 internal import FoundationEssentials
 internal import Futures
 
-/// What lies between the two ends of a connection in memory.
+/// The link between the two ends of a connection in memory.
 final class MemoryLink {
     enum Direction: Int {
         case there, back
@@ -15,13 +15,13 @@ final class MemoryLink {
         case reset
     }
 
-    /// One direction: what is under way or waits to be read.
+    /// One direction: the bytes that are under way or wait to be read.
     private struct Wire {
         var items: [(item: Item, arrival: LoopInstant)] = []
         var byteCount = 0
-        /// When a reset comes, which nothing follows.
+        /// The time when a reset comes. Nothing follows it.
         var resetArrival: LoopInstant?
-        /// Its reader has been closed, and answers what comes with a reset.
+        /// Whether its reader has been closed, and answers what comes with a reset.
         var isAbandoned = false
         weak var reader: MemoryTransport?
         weak var writer: MemoryTransport?
@@ -50,7 +50,7 @@ final class MemoryLink {
 
     // MARK: Sending
 
-    /// How many bytes may be sent.
+    /// Returns how many bytes may be sent.
     func room(_ direction: Direction) -> Int { capacity - wires[direction.rawValue].byteCount }
 
     func send(_ data: Data, _ direction: Direction) {
@@ -93,13 +93,13 @@ final class MemoryLink {
 
     func sendEnd(_ direction: Direction) { add(.end, arrival(after: .zero, direction), direction) }
 
-    /// What has not arrived is lost.
+    /// Sends a reset. What has not arrived is lost.
     func sendReset(_ direction: Direction) {
         dropUnderWay(direction)
         addReset(direction)
     }
 
-    /// Nobody reads any more what comes in `direction`: what is under way is answered when it arrives.
+    /// Notes that nobody reads what comes in `direction` any more. What is under way is answered when it arrives.
     func abandon(_ direction: Direction) {
         wires[direction.rawValue].isAbandoned = true
         let left = wires[direction.rawValue].items
@@ -128,7 +128,7 @@ final class MemoryLink {
         wires[direction.rawValue].reader?.resetUnderWay(until: arrival)
     }
 
-    /// Nothing overtakes what was sent before.
+    /// Returns when something sent now arrives. It overtakes nothing that was sent before.
     private func arrival(after delay: Duration, _ direction: Direction) -> LoopInstant {
         let arrival = loop.now.advanced(by: delay)
         return max(arrival, wires[direction.rawValue].items.last?.arrival ?? arrival)
@@ -148,7 +148,7 @@ final class MemoryLink {
         return arrival <= loop.now
     }
 
-    /// What comes next, and when.
+    /// Returns what comes next, and when.
     func next(_ direction: Direction) -> (item: Item, arrival: LoopInstant)? {
         wires[direction.rawValue].items.first
     }
@@ -186,7 +186,8 @@ final class MemoryLink {
         }
     }
 
-    /// Whether there was something. It goes on to take room, which nobody gives back.
+    /// Drops what is under way, and returns whether there was something. It goes on to take room, which nobody gives
+    /// back.
     @discardableResult
     private func dropUnderWay(_ direction: Direction) -> Bool {
         let now = loop.now
@@ -196,7 +197,7 @@ final class MemoryLink {
     }
 }
 
-/// Random numbers that can be had again (SplitMix64).
+/// Random numbers that can be repeated (SplitMix64).
 struct FaultGenerator {
     var state: UInt64
 
@@ -208,7 +209,7 @@ struct FaultGenerator {
         return bits ^ (bits >> 31)
     }
 
-    /// From 0 to less than 1.
+    /// Returns a number from 0 to less than 1.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53 as UInt64) }
 
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }

@@ -3,9 +3,9 @@ public import Futures
 
 /// One end of a connection in memory, for tests: a stream that needs no system, and on a virtual loop no time.
 ///
-/// Both ends are of one loop, virtual or real. They behave as two ends of a TCP connection do: what the reader does
-/// not take fills the connection, and then holds the writer back; an `abort`, and bytes that come to an end that has
-/// been closed, reset the connection.
+/// Both ends belong to one loop, virtual or real. They behave as two ends of a TCP connection do. What the reader
+/// does not take fills the connection, and then holds the writer back. An `abort` resets the connection. So do bytes
+/// that come to an end that has been closed.
 public final class MemoryStream: ByteStream {
     private let memory: MemoryTransport
 
@@ -15,10 +15,10 @@ public final class MemoryStream: ByteStream {
         memory.stream = self
     }
 
-    /// The two ends of a new connection, which holds at most `capacity` bytes in each direction.
+    /// Creates a connection that holds at most `capacity` bytes in each direction, and returns its two ends.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or what `limits` or `faults`
-    /// say makes no sense, and ``Futures/FutureError/shutDown``.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or if `limits` or `faults`
+    /// make no sense, and ``Futures/FutureError/shutDown``.
     public static func pair(
         on loop: EventLoop, limits: StreamLimits = StreamLimits(), capacity: Int = 65_536,
         faults: StreamFaults = StreamFaults()
@@ -35,7 +35,7 @@ public final class MemoryStream: ByteStream {
         return (MemoryStream(ends.0, limits: limits), MemoryStream(ends.1, limits: limits))
     }
 
-    /// What has been done to the bytes of this connection, in both directions.
+    /// The number of faults injected into the bytes of this connection, of each kind, in both directions.
     public var injectedFaults: StreamFaults.Counts {
         loop.core.checkThread()
         return memory.link.injected

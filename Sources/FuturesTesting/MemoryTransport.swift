@@ -2,17 +2,17 @@ internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 
-/// One end of a connection in memory, as what carries a `ByteStream`. Alive until it has been closed.
+/// One end of a connection in memory, as a transport of a `ByteStream`. It is alive until it has been closed.
 final class MemoryTransport: ByteTransport {
     let loop: LoopCore
     let link: MemoryLink
     weak var stream: ByteStream?
     private let outgoing: MemoryLink.Direction
-    /// Completes when the end is closed, by the end of the loop too.
+    /// The promise that completes when the end is closed, by the end of the loop too.
     private let life: Promise<Void>
 
     private var isReading = false
-    /// When something is to be received.
+    /// The task that receives the next item, when it comes.
     private var reception: ScheduledTask<Void>?
     private var batch: [Data] = []
     /// Whether `write` waits for its answer.
@@ -44,7 +44,7 @@ final class MemoryTransport: ByteTransport {
         isReading = false
     }
 
-    /// Receives what comes first, when it does.
+    /// Receives the first item when it comes.
     func incomingChanged() {
         guard !isClosed, let (item, arrival) = link.next(outgoing.opposite) else { return }
         if case .reset = item {} else if !isReading { return }
@@ -53,7 +53,7 @@ final class MemoryTransport: ByteTransport {
         reception?.future.ignoreFailure()
     }
 
-    /// One thing at a time, as from a system.
+    /// Receives one thing at a time, as from a system.
     private func receive() {
         reception = nil
         guard !isClosed, let (item, _) = link.next(outgoing.opposite) else { return }
@@ -108,7 +108,7 @@ final class MemoryTransport: ByteTransport {
         if isWriting { later { $0.goOnWriting() } }
     }
 
-    /// A write that waits for room fails, though there may be something to be read before the reset, and so does a
+    /// Fails a write that waits for room, though there may be something to be read before the reset. Also fails a
     /// connection on which nobody reads.
     func resetUnderWay(until arrival: LoopInstant) {
         loop.schedule(at: arrival) { [self] in
@@ -149,12 +149,12 @@ final class MemoryTransport: ByteTransport {
         link.sendEnd(outgoing)
     }
 
-    /// Never within a call of the stream.
+    /// Calls `body` later, never within a call of the stream.
     private func later(_ body: @escaping (MemoryTransport) -> Void) {
         loop.schedule(after: .zero) { [self] in if !isClosed { body(self) } }.future.ignoreFailure()
     }
 
-    /// What was sent is lost. The system gives up after a while.
+    /// Notes that what was sent is lost. The system gives up after a while.
     func isNotAcknowledged(within limit: Duration) {
         guard notice == nil, !isClosed else { return }
         notice = loop.schedule(after: limit) { [self] in

@@ -1,32 +1,32 @@
 internal import ByteStreams
 internal import Futures
 
-/// What a ``MemoryStream`` does to the bytes on their way. A seed decides, so that a run can be had again.
+/// The faults that a ``MemoryStream`` injects into bytes on their way. A seed decides, so that a run can be repeated.
 ///
-/// Each probability, from 0 to 1, is that of one piece: what one write hands over, or less of it.
+/// Each probability, from 0 to 1, applies to one piece: what one write hands over, or less of it.
 public struct StreamFaults: Hashable, Sendable {
-    /// The same seed does the same to the same program.
+    /// The seed of the run. The same seed does the same to the same program.
     public var seed: UInt64
-    /// That a piece, and so what follows it, takes up to ``maximumDelay`` longer.
+    /// The probability that a piece, and so what follows it, takes up to ``maximumDelay`` longer.
     public var delay = 0.0
-    /// That a piece arrives in several parts.
+    /// The probability that a piece arrives in several parts.
     public var fragment = 0.0
-    /// That a piece arrives together with the one before, if that has not been read yet.
+    /// The probability that a piece arrives together with the one before, if that has not been read yet.
     public var coalesce = 0.0
-    /// That the connection is reset, up to ``maximumDelay`` later: what has not arrived is lost, and both ends hear
-    /// of it.
+    /// The probability that the connection is reset, up to ``maximumDelay`` later. Then what has not arrived is lost,
+    /// and both ends hear of it.
     public var reset = 0.0
-    /// That from now on nothing arrives any more, on neither side, of which nobody is told: the cable is cut. An end
-    /// that has sent something fails with ``MemoryStreamError/timedOut`` after ``cutNotice``; one that only reads
-    /// hears nothing, ever.
+    /// The probability that the cable is cut: from now on nothing arrives, on either side, and nobody is told. An end
+    /// that has sent something fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end that only reads
+    /// never hears anything.
     public var cut = 0.0
     public var maximumDelay: Duration = .milliseconds(100)
     public var cutNotice: Duration = .seconds(30)
 
-    /// No faults, until some are made probable.
+    /// Creates settings without faults, until some are made probable.
     public init(seed: UInt64 = 0) { self.seed = seed }
 
-    /// How often each of them was injected.
+    /// The number of times each fault was injected.
     public struct Counts: Hashable, Sendable {
         public var delayed = 0
         public var fragmented = 0
@@ -60,7 +60,7 @@ public struct StreamFaults: Hashable, Sendable {
     }
 }
 
-/// Why a connection in memory broke.
+/// The reason why a connection in memory broke.
 public enum MemoryStreamError: Error, Hashable {
     /// The other end aborted, was closed before it had read everything, or a fault was injected.
     case connectionReset

@@ -2,14 +2,14 @@ internal import Dispatch
 internal import Futures
 internal import Synchronization
 
-/// A driver without descriptors, whose clock moves only when somebody moves it. It schedules nothing itself.
+/// A driver without descriptors. Its clock moves only when somebody moves it. It schedules nothing itself.
 final class VirtualDriver: LoopDriver {
     private(set) var now: UInt64 = 0
     private var alarm: (deadline: UInt64, keepsAlive: Bool)?
     private var isTurnRequested = false
     private var isNeeded = false
     private var isStopped = false
-    /// How often the driver has been woken since the clock moved or nothing was left to do.
+    /// The number of times the driver has been woken since the clock moved or nothing was left to do.
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
     private var instant: BusyInstant
@@ -33,10 +33,10 @@ final class VirtualDriver: LoopDriver {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }
     }
     func keepAlive(_ isNeeded: Bool) { self.isNeeded = isNeeded }
-    /// The main queue is served when whoever drives the loop awaits.
+    /// Does nothing: the main queue is served when the code that drives the loop awaits.
     func serveMainActor() {}
 
-    /// Runs what is ready, and, when nothing is, jumps to the next deadline.
+    /// Runs what is ready. When nothing is, jumps to the next deadline.
     func run() {
         isStopped = false
         instant.begin(loop)
@@ -73,7 +73,7 @@ final class VirtualDriver: LoopDriver {
         wakeUpsInARow = 0
     }
 
-    /// Whether other threads leave the loop no rest, for which the clock does not wait.
+    /// Whether other threads leave the loop no rest. The clock does not wait for that.
     private var isFlooded: Bool { wakeUpsInARow >= 1024 }
 
     private func goOn(to deadline: UInt64) {
@@ -98,8 +98,8 @@ final class VirtualDriver: LoopDriver {
         done()
     }
 
-    /// One of each that is due without the clock moving, so that none of them starves the others. `false` if that was
-    /// nothing, or nothing that keeps alive.
+    /// Takes one item of each kind that is due without the clock moving, so that none of them starves the others.
+    /// Returns `false` if there was nothing, or nothing that keeps alive.
     private func takeWhatIsDue() -> Bool {
         instant.count(loop)
         let tookWakeUp = takeWakeUp()
