@@ -68,7 +68,7 @@ extension ByteStream {
         connectionBroke(failure ?? StreamError.crowdedOut(limit: limit))
     }
 
-    /// Counts bytes that have come and that nobody wants.
+    /// Notes that bytes have come that nobody wants.
     final func didDiscard() {
         guard phase == .lingering, let discardingStart else { return }
         if received - discardingStart > limits.closeDiscardLimit { endLingering() }

@@ -2,9 +2,9 @@ internal import Futures
 
 /// The limits of each connection: how many bytes a stream keeps in memory, and how long it waits for its peer.
 ///
-/// A time limit that passes ends the connection with ``StreamError/timedOut(_:after:unread:unsent:)``, as much as 1.1
-/// s late and never early. `nil` means no limit. Time limits end connections, and so protect a server from its peers.
-/// To give up a single operation, use its future's `timeout(after:)`.
+/// A time limit that passes ends the connection with ``StreamError/timedOut(_:after:unread:unsent:)``, as much as
+/// 1.1 s late and never early. `nil` means no limit. Time limits end connections, and so protect a server from its
+/// peers. To give up a single operation, use its future's `timeout(after:)`.
 public struct StreamLimits: Hashable, Sendable {
     /// The number of unread bytes at which the stream takes in no more, as long as nobody reads: the rest waits in
     /// the system.

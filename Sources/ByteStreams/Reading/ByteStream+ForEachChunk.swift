@@ -32,8 +32,9 @@ extension ByteStream {
     /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
     /// has finished sending. This is the fastest way to read.
     ///
-    /// `bytes` can be used only within the call, as the compiler checks. To keep them, make a copy: `Data(copying:
-    /// bytes)`. The next bytes wait in a buffer for the future that `body` returned. Otherwise like `forEachChunk`.
+    /// `bytes` can be used only within the call, as the compiler checks. To keep them, make a copy:
+    /// `Data(copying: bytes)`. The next bytes wait in a buffer for the future that `body` returned. Otherwise like
+    /// `forEachChunk`.
     public func forEachSpan<Ignored>(
         _ body: @escaping (_ bytes: RawSpan) throws -> Future<Ignored>
     ) -> Future<Void> {

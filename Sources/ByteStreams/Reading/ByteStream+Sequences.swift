@@ -13,7 +13,7 @@ extension ByteStream {
         }
     }
 
-    /// The peer's lines, as ``readLine(limit:)`` reads them, until it has finished sending.
+    /// Returns a sequence of the peer's lines, as ``readLine(limit:)`` reads them, until it has finished sending.
     public func lines(limit: Int = 65_536) -> LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: { self.readLine(limit: limit) })
