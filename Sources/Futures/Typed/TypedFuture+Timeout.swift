@@ -1,8 +1,8 @@
 extension TypedFuture {
     /// Fails with the failure that `makeFailure` returns, unless this future completes within `limit`.
     ///
-    /// When the time is up, this future is asked to cancel if nobody else waits for it. With `cancellingSource:
-    /// false` it is left alone. A negative `limit` breaks the returned future, with
+    /// When the time is up, this future is asked to cancel if nobody else waits for it. With
+    /// `cancellingSource: false` it is left alone. A negative `limit` breaks the returned future, with
     /// ``FutureError/invalidArgument(_:)``.
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, _ makeFailure: @escaping () -> Failure

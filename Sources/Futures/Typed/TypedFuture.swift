@@ -28,7 +28,7 @@ public struct TypedFuture<Value, Failure: Error> {
     @discardableResult
     public func cancel() -> Bool { outcome.cancel() }
 
-    /// Declares that a failure of this future may go unheard, and also that it is broken.
+    /// Declares that nobody need hear of a failure of this future, or of its being broken.
     @discardableResult
     public func ignoreFailure() -> TypedFuture {
         outcome.ignoreFailure()
