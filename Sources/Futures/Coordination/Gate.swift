@@ -1,4 +1,4 @@
-/// A gate that counts entries. At the end, its owner can close it and wait until all have left.
+/// A gate that counts entries. Once closed, it lets nobody in, and completes a future when all have left.
 public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
     private let isDeserted: FutureEvent
