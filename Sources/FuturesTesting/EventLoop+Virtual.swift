@@ -25,7 +25,7 @@ extension EventLoop {
 
     /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`. `.zero` moves nothing.
     ///
-    /// Traps on a loop that is not virtual, in a callback, and if `duration` is negative.
+    /// Traps on a loop that is not virtual or has been shut down, in a callback, and if `duration` is negative.
     public func advance(by duration: Duration) {
         guard let driver = core.driver as? VirtualDriver else {
             trap(

@@ -57,7 +57,7 @@ public struct StreamLimits: Hashable, Sendable {
         }
         guard closeTimeout >= .zero else {
             throw FutureError.invalidArgument(
-                "a close deadline of \(closeTimeout) is negative; give zero or more")
+                "a close timeout of \(closeTimeout) is negative; give zero or more")
         }
         guard closeDiscardLimit >= 0, maxLingering >= 0 else {
             throw FutureError.invalidArgument(

@@ -10,7 +10,8 @@ extension ByteStream {
     /// Only one read can be pending at a time: others fail with ``StreamError/readPending``.
     ///
     /// Fails with the error that broke the connection, after the last bytes that came, and with
-    /// ``StreamError/connectionClosed`` after ``close(within:)``. The data's `startIndex` is 0.
+    /// ``StreamError/connectionClosed`` after ``close(within:)``; with ``StreamError/notReadable`` if the stream is
+    /// one for writing only. The data's `startIndex` is 0.
     public func read() -> Future<Data> {
         readChunk({ $0 }, end: Data(), later: { $0.next(of: self) })
     }

@@ -10,7 +10,8 @@ extension ByteStream {
     /// each of two streams to the other. A stream may be piped to itself, and sends everything back.
     ///
     /// Fails with what breaks either stream, with ``StreamError/connectionClosed`` if this side closes one of them,
-    /// and with ``StreamError/readPending`` if a read is pending. After a failure both stay as they are. Then `other`
+    /// with ``StreamError/readPending`` if a read is pending, and with ``StreamError/notReadable`` or
+    /// ``StreamError/notWritable`` if a stream has no such side. After a failure both stay as they are. Then `other`
     /// must not end as if it had got everything: abort it. Cancelling the future leaves what has not been passed on
     /// readable. Traps if `other` is of another loop.
     public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {

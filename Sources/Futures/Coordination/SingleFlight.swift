@@ -13,7 +13,7 @@ public final class SingleFlight<Value> {
     /// Whether work is under way.
     public var isPerforming: Bool { flights.isPerforming(true) }
 
-    /// Starts `work`, at once, unless work is under way, and completes with the outcome of the work.
+    /// Starts `work` unless work is under way, and completes with the outcome of the work.
     public func perform(_ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         flights.perform(true, work)
     }
@@ -38,7 +38,7 @@ public final class KeyedSingleFlight<Key: Hashable, Value> {
     /// Whether work for `key` is under way.
     public func isPerforming(_ key: Key) -> Bool { flights[key] != nil }
 
-    /// Starts `work`, at once, unless work for `key` is under way, and completes with the outcome of the work.
+    /// Starts `work` unless work for `key` is under way, and completes with the outcome of the work.
     public func perform(_ key: Key, _ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         if let flight = flights[key] { return flight.branch() }
         let flight = SharedWork<Value>(on: loop) { [weak self] _ in self?.flights[key] = nil }

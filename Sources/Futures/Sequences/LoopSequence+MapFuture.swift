@@ -2,7 +2,7 @@ extension LoopSequence {
     /// Returns a sequence of the values of the futures that `step` makes of the elements, in the order of the
     /// elements.
     ///
-    /// Up to `limit` futures are in progress at a time. Meanwhile no more elements are asked for, and none while the
+    /// Up to `maxConcurrent` futures are in progress at a time. Meanwhile no more elements are asked for, and none while the
     /// consumer does not ask. A future that is done counts, too, until those before it have been delivered. The
     /// sequence ends with the first failure, of a step or of this sequence, when the values before it have been
     /// delivered. The steps in progress are asked to cancel when the iterator is released. Fails with

@@ -23,7 +23,7 @@ struct StreamLimitsTests {
         expect("read water marks of -1 and 65536 make no sense") { $0.readLowWaterMark = -1 }
         expect("write water marks of 65537 and 65536 make no sense") { $0.writeLowWaterMark = 65_537 }
         expect("a write cap of -5 is negative; give zero or more") { $0.writeCap = -5 }
-        expect("a close deadline of -1.0 seconds is negative; give zero or more") {
+        expect("a close timeout of -1.0 seconds is negative; give zero or more") {
             $0.closeTimeout = .seconds(-1)
         }
         expect("a closeDiscardLimit of -1 and maxLingering of 1000 make no sense; give zero or more of both")

@@ -230,7 +230,7 @@ struct TokenMethodTests {
             let pushed = channel.send(2)
             expectCancelled(channel.receive(token: source.token))
             expectCancelled(channel.send(3, token: source.token))
-            #expect(channel.tryPop() == 2 && channel.tryPop() == nil && pushed.isCompleted)
+            #expect(channel.tryReceive() == 2 && channel.tryReceive() == nil && pushed.isCompleted)
         }
     }
 

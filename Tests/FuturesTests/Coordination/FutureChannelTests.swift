@@ -13,12 +13,12 @@ struct FutureChannelTests {
             let pushes = (0..<6).map { channel.send($0 == 4 ? nil : $0) }
             #expect(pushes.map(\.isCompleted) == (0..<6).map { $0 < capacity })
             #expect(channel.count == capacity && channel.waitingSends == 6 - capacity)
-            #expect(!channel.tryPush(9))
+            #expect(!channel.trySend(9))
             for number in 0..<6 {
                 try expect(channel.receive(), succeedsWith: number == 4 ? nil : number)
                 #expect(pushes.map(\.isCompleted) == (0..<6).map { $0 <= number + capacity })
             }
-            #expect(channel.tryPop() == nil && channel.count == 0)
+            #expect(channel.tryReceive() == nil && channel.count == 0)
         }
     }
 
@@ -29,7 +29,7 @@ struct FutureChannelTests {
             let pops = (0..<3).map { _ in channel.receive() }
             #expect(channel.waitingReceives == 3)
             #expect(channel.send(1).isCompleted)
-            #expect(channel.tryPush(2))
+            #expect(channel.trySend(2))
             #expect(pops.map(\.isCompleted) == [true, true, false])
             try expect(pops[1], succeedsWith: 2)
             channel.send(3)
@@ -59,7 +59,7 @@ struct FutureChannelTests {
             #expect(withdrawn.cancel())
             try expect(channel.receive(), succeedsWith: 2)
             try expect(channel.receive(), succeedsWith: 4)
-            #expect(lastPush.isCompleted && channel.tryPop() == nil)
+            #expect(lastPush.isCompleted && channel.tryReceive() == nil)
         }
     }
 
@@ -72,7 +72,7 @@ struct FutureChannelTests {
             try settle(loop)
             #expect(pop.cancel(.evenIfOthersWaiting))
             expectCancelled(working)
-            #expect(channel.tryPop() == 7)
+            #expect(channel.tryReceive() == 7)
         }
     }
 
@@ -86,7 +86,7 @@ struct FutureChannelTests {
             channel.close(with: Failure(1))
             #expect(channel.isClosed && channel.closedError as? FutureError == .closed("channel"))
             expect(channel.send(3), failsWith: FutureError.closed("channel"))
-            #expect(!channel.tryPush(3))
+            #expect(!channel.trySend(3))
             try expect(channel.receive(), succeedsWith: 1)
             try expect(channel.receive(), succeedsWith: 2)
             #expect(waiting.isCompleted)
@@ -157,7 +157,7 @@ struct FutureChannelTests {
                 default: popped.randomElement(using: &generator)?.cancel()
                 }
             }
-            let got = popped.compactMap { try? $0.result?.get() } + Array(unfolding: channel.tryPop)
+            let got = popped.compactMap { try? $0.result?.get() } + Array(unfolding: channel.tryReceive)
             let given = pushed.compactMap { number, future in
                 (try? future.result?.get()) == nil ? nil : number
             }

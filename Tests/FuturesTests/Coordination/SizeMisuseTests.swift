@@ -54,7 +54,7 @@ struct SizeMisuseTests {
                 switch call {
                 case 0: _ = unsafe queue.enqueue { 1 }
                 case 1: _ = unsafe semaphore.acquire()
-                case 2: _ = unsafe channel.tryPush(1)
+                case 2: _ = unsafe channel.trySend(1)
                 case 3: _ = unsafe gate.close()
                 case 4: _ = unsafe cache.value(for: 1)
                 default: loop.turnBudget = 1
