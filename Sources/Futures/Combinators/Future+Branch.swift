@@ -1,6 +1,8 @@
 extension Future {
-    /// Another future with this outcome, to be cancelled by itself: this one is asked when the last of its
-    /// branches, and whoever else waits for it, has been cancelled.
+    /// Returns another future with this outcome, which can be cancelled by itself.
+    ///
+    /// This future is asked to cancel when the last of its branches, and everything else that waits for it, is
+    /// cancelled.
     public func branch() -> Future<Value> {
         let child = Cell.plain(loop.core, state: .pending, of: Value.self)
         cell.register(child, when: [])

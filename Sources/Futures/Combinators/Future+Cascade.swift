@@ -1,12 +1,12 @@
 extension Future {
-    /// Lets this future complete `promise`, as ``Promise/complete(using:)`` does. Does nothing without one.
+    /// Completes `promise`, if there is one, using this future, as ``Promise/complete(using:)`` does.
     public func cascade(to promise: Promise<Value>?) {
         guard let promise else { return }
         ignoreFailure()
         promise.complete(using: self)
     }
 
-    /// Completes `promise`, if there is one, with the value, if there will be one.
+    /// Completes `promise`, if there is one, with the value if this future succeeds.
     public func cascadeSuccess(to promise: Promise<Value>?) {
         guard let promise else { return }
         whenSuccess { promise.succeed($0) }
@@ -22,7 +22,7 @@ extension Future {
 }
 
 extension Optional {
-    /// Makes `promise` hear of what completes this promise too; if this is `nil`, it becomes `promise`.
+    /// Completes `promise` with the outcome of this promise as well. If this is `nil`, sets it to `promise` instead.
     public mutating func setOrCascade<Value>(to promise: Promise<Value>?) where Wrapped == Promise<Value> {
         guard let promise else { return }
         if let self {

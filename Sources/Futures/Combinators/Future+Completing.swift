@@ -1,7 +1,7 @@
 extension Future {
-    /// A future that completes in the way that `transform` returns for the value, or with the error it throws.
+    /// Completes in the way that `transform` returns for the value, or with the error it throws.
     ///
-    /// Traps if what is returned uses a future of another loop.
+    /// Traps if `transform` returns something that uses a future of another loop.
     public func flatMap<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> C
@@ -10,7 +10,7 @@ extension Future {
         return cell.derive(Named(FlatMap.self, step), when: .success, on: context, token: token)
     }
 
-    /// A future that completes in the way that `body` returns for the outcome of this one, whichever it is.
+    /// Completes in the way that `body` returns for any outcome of this future.
     public func flatMapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -19,7 +19,7 @@ extension Future {
         return cell.derive(Named(FlatMapResult.self, step), when: .all, on: context, token: token)
     }
 
-    /// A future of the value, or one that completes in the way that `body` returns for the error.
+    /// Completes with the value, or in the way that `body` returns for the error.
     public func flatMapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -28,9 +28,9 @@ extension Future {
         return cell.derive(Named(FlatMapError.self, step), when: policy.interest, on: context, token: token)
     }
 
-    /// A future of the value, or of what `body` returns or throws if this one has been cancelled.
+    /// Passes a value on, and replaces cancellation with what `body` returns or throws.
     ///
-    /// Cancelling the returned future itself cancels it as ever.
+    /// Cancelling the returned future itself cancels it as usual.
     public func recoverCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> Value
@@ -39,10 +39,9 @@ extension Future {
         return cell.derive(step, when: .cancellation, on: context, token: token)
     }
 
-    /// A future of the value, or one that completes in the way that `body` returns if this one has been
-    /// cancelled.
+    /// Completes with the value, or in the way that `body` returns if this future is cancelled.
     ///
-    /// Cancelling the returned future itself cancels it as ever.
+    /// Cancelling the returned future itself cancels it as usual.
     public func flatMapCancelled<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> C
@@ -53,8 +52,7 @@ extension Future {
 }
 
 extension Future where Value: Completing {
-    /// A future that completes in the way that the value says: with the outcome of an inner future, or the
-    /// content of a `Result`.
+    /// Completes in the way that the value says: with the outcome of an inner future, or the content of a `Result`.
     public func flatten() -> Future<Value.Value> {
         cell.derive(CompletingStep<Value, Value.Value> { try $0.get().completion }, when: .success)
     }

@@ -10,7 +10,7 @@ extension Future {
         flatMap(on: context, token: token, transform)
     }
 
-    /// Completes in the way that `body` returns for the outcome of this future, whichever it is.
+    /// Completes in the way that `body` returns for any outcome of this future.
     @_disfavoredOverload
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -28,7 +28,7 @@ extension Future {
         flatMapError(including: policy, on: context, token: token, body)
     }
 
-    /// Completes with the value, or in the way that `body` returns if this future has been cancelled.
+    /// Completes with the value, or in the way that `body` returns if this future is cancelled.
     @_disfavoredOverload
     public func flatMapCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -37,7 +37,7 @@ extension Future {
         flatMapCancelled(on: context, token: token, body)
     }
 
-    /// Completes with this outcome after what `body` returns for the value has succeeded.
+    /// Passes the outcome on after the completion that `body` returns for the value has succeeded.
     @_disfavoredOverload
     public func flatTap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -46,7 +46,7 @@ extension Future {
         flatTap(on: context, token: token, body)
     }
 
-    /// Completes with this outcome after what `body` returns for the error has succeeded.
+    /// Passes the outcome on after the completion that `body` returns for the error has succeeded.
     @_disfavoredOverload
     public func flatTapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -55,7 +55,7 @@ extension Future {
         flatTapError(including: policy, on: context, token: token, body)
     }
 
-    /// Completes with this outcome after what `body` returns for it has succeeded.
+    /// Passes the outcome on after the completion that `body` returns for it has succeeded.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -64,7 +64,7 @@ extension Future {
         flatTapResult(on: context, token: token, body)
     }
 
-    /// Completes with this outcome after the clean-up that `body` returns has succeeded.
+    /// Passes the outcome on after the clean-up that `body` returns has succeeded.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

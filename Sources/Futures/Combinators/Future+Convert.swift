@@ -1,11 +1,11 @@
 extension Future {
-    /// A future that completes when this one does, without the value.
+    /// Completes when this future does, but without the value.
     public func asVoid() -> Future<Void> { map { _ in } }
 
-    /// A future of the value as `Any`, for collections of different ones.
+    /// Completes with the value as `Any`, for collections of futures of different types.
     public func asAny() -> Future<Any> { map { $0 } }
 
-    /// A future of the value as `type`; fails with ``FutureError/castFailed(from:to:)`` if it is none.
+    /// Casts the value to `type`. Fails with ``FutureError/castFailed(from:to:)`` if the value is not of that type.
     public func cast<NewValue>(to type: NewValue.Type) -> Future<NewValue> {
         map { value in
             guard let cast = value as? NewValue else {
@@ -15,12 +15,12 @@ extension Future {
         }
     }
 
-    /// A future of the value as `type`, or of `nil` if it is none.
+    /// Casts the value to `type`, or completes with `nil` if the value is not of that type.
     public func optionalCast<NewValue>(to type: NewValue.Type) -> Future<NewValue?> {
         map { $0 as? NewValue }
     }
 
-    /// A future of what `transform` makes of the value; fails with ``FutureError/filtered`` if that is `nil`.
+    /// Transforms the value with `transform`. Fails with ``FutureError/filtered`` if that returns `nil`.
     public func compactMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> NewValue?
@@ -31,8 +31,7 @@ extension Future {
         }
     }
 
-    /// A future of what `success` makes of the value, or of the error that `failure` makes of the error.
-    /// Cancellation passes.
+    /// Transforms the value with `success`, or the error with `failure`. Passes cancellation on.
     public func transform<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         success: @escaping (Value) throws -> NewValue, failure: @escaping (any Error) throws -> any Error
@@ -46,7 +45,8 @@ extension Future {
         return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
 
-    /// A future of the error; fails with ``FutureError/notFailed`` if there is a value. Cancellation passes.
+    /// Completes with the error as its value. Fails with ``FutureError/notFailed`` if there is a value. Passes
+    /// cancellation on.
     public func errorAsValue() -> Future<any Error> {
         let step = MapResultStep<Value, any Error> { result in
             guard let error = result.thrownError else { throw FutureError.notFailed }
@@ -55,9 +55,10 @@ extension Future {
         return cell.derive(step, when: [.success, .failure])
     }
 
-    /// A future of the value, or else of that of `other`; if that has none either, of the first error.
+    /// Falls back to `other` if this future fails. If `other` has no value either, fails with this future's error.
     ///
-    /// Cancellation of this future passes, and `other` goes on then. Both are left alone when `token` is cancelled.
+    /// Passes a cancellation of this future on, and `other` continues then. A cancelled `token` leaves both futures
+    /// alone.
     public func fallback(to other: Future<Value>, token: CancellationToken = .none) -> Future<Value> {
         other.ignoreFailure()
         return flatMapError(token: token) { error in
@@ -65,9 +66,10 @@ extension Future {
         }
     }
 
-    /// A future of what `combine` makes of this value and that of `other`. Fails, or is cancelled, as soon as one
-    /// of the two is; the other one is then asked to cancel if nobody else waits for it. Both are left alone when
-    /// `token` is cancelled.
+    /// Combines this value and the value of `other` with `combine`.
+    ///
+    /// Fails or is cancelled as soon as one of the two futures is. The other future is then asked to cancel if nobody
+    /// else waits for it. A cancelled `token` leaves both futures alone.
     public func zip<Other, NewValue>(
         with other: Future<Other>, on context: LocalContext = .default, token: CancellationToken = .none,
         _ combine: @escaping (Value, Other) throws -> NewValue
@@ -83,8 +85,7 @@ extension Future {
 }
 
 extension Future {
-    /// A future of the value in the optional; fails with `error`, or else ``FutureError/missingValue``, if that
-    /// is `nil`.
+    /// Unwraps the optional value. Fails with `error`, or else ``FutureError/missingValue``, if the value is `nil`.
     public func unwrap<Wrapped>(
         orFail error: any Error = FutureError.missingValue
     ) -> Future<Wrapped> where Value == Wrapped? {
@@ -94,12 +95,12 @@ extension Future {
         }
     }
 
-    /// A future of the value in the optional, or of `replacement` if that is `nil`.
+    /// Unwraps the optional value, or completes with `replacement` if it is `nil`.
     public func unwrap<Wrapped>(or replacement: Wrapped) -> Future<Wrapped> where Value == Wrapped? {
         map { $0 ?? replacement }
     }
 
-    /// A future of the value in the optional, or of what `makeReplacement` returns if that is `nil`.
+    /// Unwraps the optional value, or completes with what `makeReplacement` returns if it is `nil`.
     public func unwrap<Wrapped>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         orElse makeReplacement: @escaping () throws -> Wrapped

@@ -1,8 +1,8 @@
 extension Future {
-    /// A future with the outcome of the one that `transform` returns, or of the error it throws.
+    /// Completes with the outcome of the future that `transform` returns, or with the error it throws.
     ///
-    /// A loop of `flatMap`s, in which `transform` calls the function that it is in, runs in constant memory.
-    /// Traps if the returned future is of another loop.
+    /// A loop of `flatMap`s, in which `transform` calls its enclosing function, runs in constant memory. Traps if the
+    /// returned future is of another loop.
     @inlinable
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -11,7 +11,7 @@ extension Future {
         cell.derive(FlatMapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// A future with the outcome of the one that `body` makes of the outcome of this one, whichever it is.
+    /// Completes with the outcome of the future that `body` returns for any outcome of this future.
     @inlinable
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -1,7 +1,7 @@
 extension Future {
-    /// A future with this outcome, which completes after what `body` returns for the value has succeeded.
+    /// Waits for what `body` returns for the value, and passes the value on when that has succeeded.
     ///
-    /// If that fails or is cancelled, or `body` throws, that is the outcome.
+    /// If that fails or is cancelled, or `body` throws, the returned future has that outcome.
     public func flatTap<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) throws -> C
@@ -13,9 +13,9 @@ extension Future {
         return cell.derive(Named(FlatTap.self, step), when: .success, on: context, token: token)
     }
 
-    /// Waits, after an error, for what `body` returns for that, and passes the error on.
+    /// Waits for what `body` returns for the error, and passes the error on.
     ///
-    /// Fails with a ``CleanUpError``, which has both errors, if that fails or is cancelled, or `body` throws.
+    /// If that fails or is cancelled, or `body` throws, fails with a ``CleanUpError``, which has both errors.
     public func flatTapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -29,8 +29,8 @@ extension Future {
 
     /// Waits for what `body` returns for the outcome, and passes the outcome on.
     ///
-    /// If that fails or is cancelled, or `body` throws, that is the outcome; after an error it is a ``CleanUpError``,
-    /// which has both.
+    /// If that fails or is cancelled, or `body` throws, the returned future has that outcome. After an error it fails
+    /// with a ``CleanUpError``, which has both.
     public func flatTapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -41,10 +41,12 @@ extension Future {
 
     /// Waits for the clean-up that `body` returns, and passes the outcome on.
     ///
-    /// `body` runs exactly once, on value, error and cancellation alike. If the clean-up fails or is cancelled,
-    /// or `body` throws, that is the outcome; after an error it is a ``CleanUpError``, which has both. It also runs
-    /// when the returned future itself is cancelled; that does not wait for it, and a failure of it is then reported
-    /// as unhandled.
+    /// `body` runs exactly once, on value, error and cancellation alike. If the clean-up fails or is cancelled, or
+    /// `body` throws, the returned future has that outcome. After an error it fails with a ``CleanUpError``, which has
+    /// both.
+    ///
+    /// `body` also runs when the returned future itself is cancelled. That does not wait for the clean-up, and a
+    /// failure of the clean-up is then reported as unhandled.
     public func flatAlways<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> C

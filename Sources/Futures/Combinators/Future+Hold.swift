@@ -1,6 +1,7 @@
 extension Future {
-    /// A future with this outcome, value or error, that does not complete before `other` has. Cancellation passes at
-    /// once. Fails with what `other` fails with.
+    /// Delays the value or the error until `other` completes. Passes cancellation on at once.
+    ///
+    /// Fails with the error of `other` if that fails.
     public func delay<Ignored>(until other: Future<Ignored>) -> Future<Value> {
         other.ignoreFailure()
         return cell.derive(

@@ -1,5 +1,5 @@
 extension Future {
-    /// A future of what `transform` makes of the value, or of the error it throws. Failure and cancellation pass.
+    /// Transforms the value with `transform`, or fails with the error it throws. Passes failure and cancellation on.
     @inlinable
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -8,7 +8,7 @@ extension Future {
         cell.derive(MapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// A future of the value, if it satisfies `predicate`; otherwise fails with ``FutureError/filtered``.
+    /// Passes the value on if it satisfies `predicate`, and fails with ``FutureError/filtered`` otherwise.
     @inlinable
     public func filter(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -20,7 +20,7 @@ extension Future {
         }
     }
 
-    /// A future of what `body` makes of the outcome, whichever it is. Cancellation reads as `CancellationError`.
+    /// Transforms any outcome with `body`. Cancellation reads as `CancellationError`.
     @inlinable
     public func mapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,

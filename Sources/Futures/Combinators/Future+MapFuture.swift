@@ -1,9 +1,9 @@
 extension Future {
-    /// A future of what `body` makes of this very future, once that has completed, in whichever way, or `token` has
-    /// been cancelled: then it may still be pending.
+    /// Calls `body` with this future itself, and completes with what `body` returns.
     ///
-    /// If this future has completed meanwhile and nobody else holds it, `body` gets one that is cancelled instead.
-    /// Cancelling the returned future itself cancels it as ever.
+    /// Calls `body` when this future has completed in any way, or when `token` is cancelled. In that case the future
+    /// may still be pending. If the future has completed meanwhile and nobody else holds it, `body` gets a cancelled
+    /// one instead. Cancelling the returned future itself cancels it as usual.
     public func mapFuture<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Future<Value>) throws -> NewValue

@@ -1,15 +1,15 @@
-/// Which unsuccessful outcomes an error handler sees.
+/// The unsuccessful outcomes that an error handler sees.
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
-    /// Errors; cancellation passes.
+    /// The scope of errors alone. Cancellation passes through.
     public static let failure = ErrorScope(interest: .failure)
-    /// Errors, and cancellation as `CancellationError`.
+    /// The scope of errors and of cancellation, which reads as `CancellationError`.
     public static let cancellation = ErrorScope(interest: [.failure, .cancellation])
 }
 
 extension Future {
-    /// A future of the value, or of what `body` makes of the error.
+    /// Passes a value on, and replaces an error with the value that `body` returns for it.
     @inlinable
     public func recover(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -19,7 +19,7 @@ extension Future {
         cell.derive(RecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// A future of the value, or with the outcome of the future that `body` returns for the error.
+    /// Passes a value on, and replaces an error with the outcome of the future that `body` returns for it.
     @inlinable
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -29,7 +29,7 @@ extension Future {
         cell.derive(FlatRecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// A future of the value, or of the error that `body` returns or throws for the error.
+    /// Passes a value on, and replaces an error with the error that `body` returns or throws for it.
     @inlinable
     public func mapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

@@ -1,5 +1,5 @@
 extension Future {
-    /// A future with this outcome, which completes after `body` has seen the value. What `body` throws replaces it.
+    /// Shows the value to `body`, and passes it on. If `body` throws, fails with that error instead.
     @inlinable
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -8,7 +8,8 @@ extension Future {
         cell.derive(TapStep(body: { try body($0.get()) }), when: .success, on: context, token: token)
     }
 
-    /// Shows the error to `body`, and passes it on. If `body` throws, fails with a ``CleanUpError``, which has both.
+    /// Shows the error to `body`, and passes it on. If `body` throws, fails with a ``CleanUpError``, which has both
+    /// errors.
     @inlinable
     public func tapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -25,7 +26,8 @@ extension Future {
 
     /// Shows the outcome to `body`, and passes it on. Cancellation reads as `CancellationError`.
     ///
-    /// What `body` throws replaces the outcome; after an error it is a ``CleanUpError``, which has both.
+    /// If `body` throws, its error replaces the outcome. After an error, a ``CleanUpError`` with both errors replaces
+    /// it.
     @inlinable
     public func tapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -34,8 +36,10 @@ extension Future {
         cell.derive(TapStep(body: body), when: .all, on: context, token: token)
     }
 
-    /// A future with this outcome, which completes after `body` has run. It runs exactly once, on value, error
-    /// and cancellation alike, also when the returned future itself is cancelled first.
+    /// Runs `body`, and passes the outcome on.
+    ///
+    /// `body` runs exactly once, on value, error and cancellation alike, also when the returned future itself is
+    /// cancelled first.
     @inlinable
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none, _ body: @escaping () -> Void

@@ -8,7 +8,7 @@ extension Future {
         cell.observe(CompleteObserver(body: body), when: .all, on: context, token: token)
     }
 
-    /// Calls `body` with the value, if there will be one.
+    /// Calls `body` with the value if the future succeeds.
     @inlinable
     public func whenSuccess(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -17,7 +17,7 @@ extension Future {
         cell.observe(SuccessObserver(body: body), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with the error, if the future fails. Cancellation is no failure.
+    /// Calls `body` with the error if the future fails. Cancellation does not count as a failure.
     @inlinable
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
