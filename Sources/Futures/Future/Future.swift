@@ -1,9 +1,9 @@
-/// The reader's side of a value that will be there later, or of the reason why it will not.
+/// The reading side of a value that will be there later, or of the reason why it will not.
 ///
-/// A future belongs to the loop that made it, and may only be used on that loop's thread; elsewhere its methods
-/// trap. It completes exactly once: with a value, with an error, or as cancelled, which reads as
-/// `CancellationError`. What you register is called later, from the loop, never inside the call that registers
-/// or completes; callbacks of one future run in the order in which they were registered.
+/// A future belongs to the loop that made it. Use it only on that loop's thread: elsewhere its methods trap. It
+/// completes exactly once: with a value, with an error, or as cancelled, which reads as `CancellationError`. What you
+/// register is called later, from the loop, never inside the call that registers or completes. Callbacks of one future
+/// run in the order in which they were registered.
 ///
 /// Copies of a future are the same future. Releasing it cancels nothing.
 public struct Future<Value> {
@@ -15,25 +15,25 @@ public struct Future<Value> {
     /// The loop that the future belongs to.
     public var loop: EventLoop { cell.loop }
 
-    /// Whether the future has completed, in whichever way.
+    /// Whether the future has completed in any way.
     public var isCompleted: Bool { cell.isCompleted }
 
     /// Whether the future has completed with a value.
     @inlinable @inline(__always)
     package var hasSucceeded: Bool { cell.hasSucceeded }
 
-    /// The outcome, or `nil` as long as the future is pending. Does not count as having heard of a failure.
+    /// The outcome, or `nil` while the future is pending. Reading it does not count as having heard of a failure.
     @inlinable
     public var result: Result<Value, any Error>? {
         cell.result(as: Value.self)
     }
 
-    /// Asks for the future to be cancelled; `false` if it has completed, or if somebody waits for it.
+    /// Asks for the future to be cancelled. Returns `false` if it has completed or if somebody waits for it.
     ///
-    /// The request goes upstream as far as nobody else waits. A producer that handles requests
-    /// (`Promise.onCancelRequest`) decides; without one this future and all between are cancelled now,
-    /// and their closures are released unrun. To stop waiting for a future that others need, cancel a future
-    /// derived from it.
+    /// The request goes upstream as long as nobody else waits for the next future. A producer that handles requests
+    /// (`Promise.onCancelRequest`) decides. Without such a producer, this future and all that the request has reached
+    /// are cancelled now, and their closures are released without running. To stop waiting for a future that others
+    /// need, cancel a future derived from it.
     @discardableResult
     public func cancel() -> Bool { cell.requestCancellation() }
 
@@ -51,14 +51,14 @@ public struct Future<Value> {
 extension Future: Sendable {}
 
 extension Future: Identifiable {
-    /// The identity of the future: equal for its copies, and for no other future as long as this one is held.
+    /// The identity of the future. Its copies share it, and no other future has it as long as this one is held.
     public var id: ObjectIdentifier { ObjectIdentifier(cell) }
 }
 
 extension Future: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "Future(\(state))" }
 
-    /// The description, with the type, and with how many wait for a pending future.
+    /// The description with the type and, for a pending future, the number of consumers that wait.
     public var debugDescription: String {
         let waiting = isCompleted ? "" : ", \(cell.checkedRoot.consumerCount) waiting"
         return "Future<\(Value.self)>(\(state)\(waiting))"

@@ -1,28 +1,28 @@
-/// Why this library, rather than the operation itself, failed a future.
+/// An error with which this library, rather than the operation itself, fails a future.
 public enum FutureError: Error, Hashable {
-    /// The promise, made at this place, was dropped without completing its future.
+    /// The promise made at this place was dropped without completing its future.
     case brokenPromise(file: String, line: UInt)
     /// The future was completed with itself, directly or around a circle.
     case cycle
     /// The time limit passed first.
     case timedOut(after: Duration)
-    /// This is only what the text says.
+    /// An error described only by its text.
     case message(String)
-    /// Cancellation that `cancellationAsFailure` has made an error of.
+    /// `cancellationAsFailure()` turned cancellation into this error.
     case cancellationAsFailure
     /// A signal given to `abort(when:)` came before the outcome.
     case aborted
-    /// The value is of a type that is not the wanted one.
+    /// The value does not have the wanted type.
     case castFailed(from: String, to: String)
     /// `unwrap` found `nil`.
     case missingValue
-    /// A future of an error was asked of one that has a value.
+    /// `errorAsValue()` found a value instead of an error.
     case notFailed
-    /// What is asked of something that has been closed, or was dropped, is not done; the text says of what.
+    /// The call needs something that has been closed or was dropped. The text says what.
     case closed(String)
     /// A callback was called with neither a value nor an error.
     case invalidCallback
-    /// `filter` or `compactMap` found that the value is not wanted.
+    /// `filter` or `compactMap` rejected the value.
     case filtered
     /// Nothing is left that could complete the future that `run(until:)` waits for.
     case stalled
@@ -30,7 +30,7 @@ public enum FutureError: Error, Hashable {
     case stopped
     /// The loop has been shut down.
     case shutDown
-    /// An argument makes no sense; the text says which, what was given, and what is allowed.
+    /// An argument makes no sense. The text says which one, what was given, and what is allowed.
     case invalidArgument(String)
 }
 
@@ -58,7 +58,7 @@ extension FutureError: CustomStringConvertible {
     }
 }
 
-/// An error that may stand for cancellation. A future that fails with one that does is cancelled instead.
+/// An error that may stand for cancellation. If it does, a future that fails with it is cancelled instead.
 public protocol CancellationIndicating: Error {
     var isCancellation: Bool { get }
 }

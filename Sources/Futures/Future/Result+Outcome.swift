@@ -1,5 +1,5 @@
 extension Result where Failure == any Error {
-    /// Made from what a callback was given: the error if there is one, or else the value.
+    /// Creates a result from what a callback was given: the error if there is one, or else the value.
     ///
     /// Fails with ``FutureError/invalidCallback`` if there is neither.
     public init(_ value: Success?, _ error: (any Error)?) {
@@ -17,10 +17,10 @@ extension Result where Failure == any Error {
 
     public var isSuccess: Bool { thrownError == nil }
 
-    /// Whether this stands for cancellation: a future that completes with it is cancelled.
+    /// Whether this result stands for cancellation. A future that completes with it is cancelled.
     public var isCancelled: Bool { thrownError?.isCancellation == true }
 
-    /// What `get()` throws.
+    /// The error that `get()` throws.
     var thrownError: (any Error)? {
         switch self {
         case .success: nil
@@ -33,7 +33,7 @@ extension Future {
     /// Whether the future has completed with a value.
     public var isSuccess: Bool { cell.hasSucceeded }
 
-    /// Whether the future has failed. Cancellation is no failure.
+    /// Whether the future has failed. Cancellation does not count as a failure.
     public var isFailure: Bool { cell.checkedRoot.state == .failure }
 
     /// Whether the future has been cancelled.
