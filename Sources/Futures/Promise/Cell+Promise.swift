@@ -30,10 +30,10 @@ extension Cell {
         if !isLockedIn, pointer.isOpen { fail(FutureError.brokenPromise(file: "\(file)", line: line)) }
     }
 
-    /// Has `shutdown()` fail the future, as it fails those of promises, until it completes or follows another one.
+    /// Lets `shutdown()` fail the future like a promise's future, until it completes or follows another one.
     func failAtShutdown() { pointer.withLoop { $0.promises.add(pointer) } }
 
-    /// Lets a future that waited for its turn have the outcome of `other` from now on; its producer stays.
+    /// Gives a future that waited for its turn the outcome of `other` from now on. Its producer stays.
     func follow(_ other: Cell) {
         unlist()
         pointer.complete(using: other)

@@ -1,25 +1,25 @@
-/// What says how a future completes: a `Result`, a ``FutureCompletion``, another future, or a type of your own.
+/// A value that says how a future completes: a `Result`, a ``FutureCompletion``, another future, or a type of your own.
 ///
 /// The closures of `flatMap` and its relatives may return any such type, and `complete` of a promise takes one.
 public protocol Completing<Value> {
     associatedtype Value
 
-    /// How the future completes. Asked for once, when the future is to be completed.
+    /// The way in which the future completes. Read once, when the future is to be completed.
     var completion: FutureCompletion<Value> { get }
 }
 
-/// One of the ways to complete a future.
+/// A way to complete a future.
 public enum FutureCompletion<Value> {
     case success(Value)
-    /// Failure, unless the error stands for cancellation.
+    /// A failure, unless the error stands for cancellation.
     case failure(any Error)
     case cancelled
-    /// Whatever the outcome of this future is or will be. Requests to cancel go to it.
+    /// The outcome of this future, now or later. Requests to cancel go to this future.
     case using(Future<Value>)
 
-    /// What `transform` makes of the value, or the error that it throws. Anything else passes.
+    /// Transforms the value with `transform`, or fails with the error it throws. Passes anything else on.
     ///
-    /// The value of a future is transformed in that future's own callback, of another it is so at once.
+    /// Transforms the value of a future in a callback of that future, and any other value at once.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
     {
         switch self {
@@ -30,7 +30,7 @@ public enum FutureCompletion<Value> {
         }
     }
 
-    /// The outcome, or `nil` while that of a future is pending.
+    /// The outcome, or `nil` while the future that decides it is pending.
     public var result: Result<Value, any Error>? {
         switch self {
         case .success(let value): .success(value)

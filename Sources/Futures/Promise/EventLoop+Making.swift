@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// A promise of this loop, and by its ``Promise/future`` a pending future. `file` and `line` are reported
-    /// if it is released uncompleted.
+    /// Creates a promise of this loop, with a pending ``Promise/future``. `file` and `line` are reported if the promise
+    /// is released uncompleted.
     @inlinable
     public func makePromise<Value>(
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
@@ -8,7 +8,7 @@ extension EventLoop {
         Promise(self, file: file, line: line)
     }
 
-    /// A future that has completed with `value`.
+    /// Returns a future that has completed with `value`.
     @inlinable
     public func succeeded<Value>(_ value: Value) -> Future<Value> {
         let cell = withCore { core in
@@ -19,12 +19,12 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// A future that has completed. One and the same for all calls while the loop runs, so it costs nothing.
+    /// Returns a completed future. All calls return the same one while the loop runs, so it costs nothing.
     public func succeeded() -> Future<Void> {
         withCore { Future($0.takeCompletedVoid()) }
     }
 
-    /// A future that has failed with `error`, or is cancelled if `error` stands for cancellation.
+    /// Returns a future that has failed with `error`, or is cancelled if `error` stands for cancellation.
     @inlinable
     public func failed<Value>(_ error: any Error, of _: Value.Type = Value.self) -> Future<Value> {
         let cell = withCore { Cell.plain($0, state: .pending, of: Value.self) }
@@ -32,7 +32,7 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// The same, with what has failed for the line that is printed if nobody hears of it.
+    /// Returns a failed future. The line that is printed if nobody hears of the failure names `subject`.
     package func failed<Value>(_ error: any Error, subject: String) -> Future<Value> {
         let cell = Cell.plain(core, state: .pending, of: Value.self)
         cell.pointer.fail(error, of: subject)

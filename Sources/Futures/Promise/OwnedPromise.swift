@@ -1,5 +1,5 @@
-/// A promise with an object that answers for it when its future is to be cancelled. It takes far less memory than a
-/// ``Promise`` with a handler, for what thousands wait for.
+/// A promise with an owner, an object that answers when its future is to be cancelled. It suits operations that wait by
+/// the thousand: it takes far less memory than a ``Promise`` with a handler.
 ///
 /// The future holds the promise and its owner until it completes.
 @usableFromInline
@@ -24,7 +24,7 @@ package final class OwnedPromise<Value>: Producer {
         cell.setProducer(self)
     }
 
-    /// Has `owner` called, and the future then cancelled, upon a request. It is released when the future completes.
+    /// Calls `owner` upon a request to cancel, and then cancels the future. Releases `owner` when the future completes.
     package func belong(to owner: any PromiseOwner) { self.owner = owner }
 
     deinit {
@@ -52,11 +52,11 @@ package final class OwnedPromise<Value>: Producer {
     override func settled() { owner = nil }
 }
 
-/// Who completes an ``OwnedPromise``.
+/// The object that completes an ``OwnedPromise``.
 @usableFromInline
 package protocol PromiseOwner: AnyObject {
-    /// The future is about to be cancelled.
+    /// Called when the future is about to be cancelled.
     func cancellationRequested()
-    /// What the future is of, for who reads that it has failed.
+    /// The subject of the report if the future fails.
     var subject: String? { get }
 }

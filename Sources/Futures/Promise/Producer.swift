@@ -1,12 +1,12 @@
-/// What will complete a cell, where that is something that wants to hear of cancellation or of the end.
+/// An object that will complete a cell, and wants to hear of cancellation or of the end.
 @usableFromInline
 package class Producer {
     enum Answer {
-        /// Cancel the future now.
+        /// Cancels the future now.
         case cancel
-        /// The producer has completed the future or will do so; all wait for it.
+        /// The producer has completed the future or will do so. All wait for it.
         case willComplete
-        /// Not the producer's decision: whoever is further upstream decides.
+        /// Leaves the decision to the producers further upstream.
         case undecided
     }
 
@@ -14,20 +14,20 @@ package class Producer {
 
     func cancellationRequested(by cell: CellPointer) -> Answer { .undecided }
 
-    /// The same, for a producer that wants to know in which way.
+    /// Answers a request like `cancellationRequested(by:)`, for a producer that uses its options.
     func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         cancellationRequested(by: cell)
     }
 
-    /// Whether it has an answer to such requests.
+    /// Whether the producer answers requests to cancel.
     var answersRequests: Bool { true }
 
-    /// What it makes, for who reads that this has failed.
+    /// The subject of the report if the future fails.
     var subject: String? { nil }
 
-    /// The cell was one of the loop's timers, and is due.
+    /// Called when the cell was one of the loop's timers and is due.
     func timeIsUp(for cell: Cell) {}
 
-    /// The cell has completed, by whatever way.
+    /// Called when the cell has completed in any way.
     func settled() {}
 }

@@ -1,9 +1,9 @@
 extension Promise {
-    /// Calls `body` when nobody holds the future any more, nor waits for it, while it is pending: the producer may
-    /// stop. It is released when the future completes.
+    /// Calls `body` when nobody holds the pending future or waits for it any more: the producer may stop. Releases
+    /// `body` when the future completes.
     ///
-    /// That is looked for at the end of each turn of the loop, for each promise with such a handler, so that it
-    /// costs other promises nothing. The promise stays open, and its ``future`` can still be taken.
+    /// The loop looks for this at the end of each turn, for each promise with such a handler, so that it costs other
+    /// promises nothing. The promise stays open, and its ``future`` can still be taken.
     public func onAbandoned(_ body: @escaping () -> Void) {
         guard let attachments else { return }
         attachments.abandoned.append(body)
@@ -11,7 +11,7 @@ extension Promise {
     }
 }
 
-/// Somebody who wants to know when a future has been abandoned.
+/// A producer that wants to know when its future has been abandoned.
 class AbandonmentWatch: Producer {
     final var abandoned: [() -> Void] = []
     fileprivate final var loop: LoopCore?

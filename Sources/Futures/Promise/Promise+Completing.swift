@@ -1,18 +1,19 @@
 extension Promise {
-    /// Completes the future in the way that `completing` says. `false` if it has already been completed or
+    /// Completes the future in the way that `completing` says. Returns `false` if it has already been completed or
     /// cancelled.
     ///
-    /// A future, and what completes using one, is from now on the only one to decide, as in ``complete(using:)``.
+    /// If `completing` is a future or completes using one, only that future decides from now on, as in
+    /// ``complete(using:)``.
     @discardableResult
     public func complete<C: Completing>(_ completing: C) -> Bool where C.Value == Value {
         guard isOpen else { return false }
         return complete(with: completing.completion)
     }
 
-    /// Completes the future with what `body` returns or throws, if it is pending; `body` is called now.
+    /// Calls `body` now, if the future is pending, and completes the future with what it returns or throws.
     ///
-    /// Otherwise calls `alreadyCompleted` instead. Returns whether the future was completed by this call, which
-    /// it is not if `body` completed or cancelled it by other ways.
+    /// Otherwise calls `alreadyCompleted` instead. Returns whether this call completed the future. It did not if `body`
+    /// completed or cancelled the future in another way.
     @discardableResult
     public func completeIfPending(
         _ body: () throws -> Value, else alreadyCompleted: () -> Void = {}
@@ -20,8 +21,8 @@ extension Promise {
         completeIfPending({ Result(catching: body) }, else: alreadyCompleted)
     }
 
-    /// Completes the future in the way that `body` returns, or with the error that it throws, if it is pending;
-    /// `body` is called now. Otherwise calls `alreadyCompleted` instead.
+    /// Calls `body` now, if the future is pending, and completes the future in the way that it returns or with the
+    /// error it throws. Otherwise calls `alreadyCompleted` instead.
     @discardableResult
     public func completeIfPending<C: Completing>(
         _ body: () throws -> C, else alreadyCompleted: () -> Void = {}
@@ -37,13 +38,14 @@ extension Promise {
         }
     }
 
-    /// Fails the future with ``FutureError/message(_:)``. `false` if it has already been completed or cancelled.
+    /// Fails the future with ``FutureError/message(_:)``. Returns `false` if it has already been completed or
+    /// cancelled.
     @discardableResult
     public func fail(_ message: String) -> Bool { fail(FutureError.message(message)) }
 
     private var isOpen: Bool { cell.pointer.isOpen && !cell.isLockedIn }
 
-    /// As `complete(with:)`; a future that comes too late is asked to cancel.
+    /// Completes the future like `complete(with:)`, but asks a future that comes too late to cancel.
     private func accept(_ completion: FutureCompletion<Value>) -> Bool {
         let isAccepted = complete(with: completion)
         if !isAccepted, case .using(let future) = completion { future.cancel() }
@@ -61,12 +63,12 @@ extension Promise {
 }
 
 extension EventLoop {
-    /// A future that has failed with ``FutureError/message(_:)``.
+    /// Returns a future that has failed with ``FutureError/message(_:)``.
     public func failed<Value>(_ message: String, of _: Value.Type = Value.self) -> Future<Value> {
         failed(FutureError.message(message))
     }
 
-    /// A future that completes in the way that `completing` says.
+    /// Returns a future that completes in the way that `completing` says.
     public func completed<C: Completing>(_ completing: C) -> Future<C.Value> {
         core.checkThread()
         let cell = Cell.plain(core, state: .pending, of: C.Value.self)
@@ -79,7 +81,7 @@ extension EventLoop {
         flatSubmit(on: .default, body)
     }
 
-    /// As ``flatSubmit(_:)``, on `context`.
+    /// Runs `body` like ``flatSubmit(_:)``, but on `context`.
     func flatSubmit<C: Completing>(
         on context: LocalContext, _ body: @escaping () throws -> C
     ) -> Future<C.Value> {

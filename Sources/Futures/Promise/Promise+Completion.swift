@@ -1,13 +1,13 @@
 // For a leading dot, `promise.complete(.cancelled)`: taken where nothing else fits. They call the methods for any
 // `Completing`.
 extension Promise {
-    /// Completes the future in the way that `completion` says. `false` if it has already been completed or
+    /// Completes the future in the way that `completion` says. Returns `false` if it has already been completed or
     /// cancelled.
     @_disfavoredOverload @discardableResult
     public func complete(_ completion: FutureCompletion<Value>) -> Bool { complete(completion) }
 
-    /// Completes the future in the way that `body` returns, or with the error that it throws, if it is pending;
-    /// `body` is called now. Otherwise calls `alreadyCompleted` instead.
+    /// Calls `body` now, if the future is pending, and completes the future in the way that it returns or with the
+    /// error it throws. Otherwise calls `alreadyCompleted` instead.
     @_disfavoredOverload @discardableResult
     public func completeIfPending(
         _ body: () throws -> FutureCompletion<Value>, else alreadyCompleted: () -> Void = {}
@@ -17,13 +17,13 @@ extension Promise {
 }
 
 extension EventLoop {
-    /// Makes a future that completes in the way that `completion` says.
+    /// Returns a future that completes in the way that `completion` says.
     @_disfavoredOverload
     public func completed<Value>(_ completion: FutureCompletion<Value>) -> Future<Value> {
         completed(completion)
     }
 
-    /// Makes a future that completes in the way that `completion` says, when `delay` has passed. Cancelling it before
+    /// Returns a future that completes in the way that `completion` says when `delay` has passed. Cancelling it before
     /// stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.

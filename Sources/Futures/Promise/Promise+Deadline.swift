@@ -1,11 +1,11 @@
 extension Promise {
-    /// Cancels the future when `duration` has passed, unless it completes before; that stops the timer.
+    /// Cancels the future when `duration` has passed. If the future completes before, the timer stops.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func cancel(after duration: Duration) { fail(after: duration, with: CancellationError()) }
 
-    /// Fails the future with `error`, or else with ``FutureError/timedOut(after:)``, when `duration` has passed,
-    /// unless it completes before; that stops the timer.
+    /// Fails the future when `duration` has passed: with `error`, or else with ``FutureError/timedOut(after:)``. If the
+    /// future completes before, the timer stops.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func fail(after duration: Duration, with error: (any Error)? = nil) {
@@ -22,9 +22,9 @@ extension Promise {
 
     /// Completes the future with the outcome of the first of `futures` to complete, unless it completes before.
     ///
-    /// It can still be completed otherwise: the first wins. The others are then asked to cancel if nobody else
-    /// waits for them, as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if
-    /// there are none. The futures keep the promise alive. Traps if one is of another loop.
+    /// The future can still be completed in another way: the first wins. The others are then asked to cancel if nobody
+    /// else waits for them, as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if `futures` is
+    /// empty. The futures keep the promise alive. Traps if one is of another loop.
     public func complete(
         withFirstOf futures: some Sequence<Future<Value>>, cancelRemaining: CancelRemaining = .always
     ) {

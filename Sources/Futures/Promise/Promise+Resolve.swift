@@ -6,15 +6,15 @@
 // from elsewhere needs a promise that other threads may complete; the compiler refuses this one.
 
 extension Promise {
-    /// For `(Value) -> Void`.
+    /// Completes the future from a `(Value) -> Void` callback.
     public func resolve(_ value: Value) { succeed(value) }
 
-    /// For `(Result<Value, Failure>) -> Void`.
+    /// Completes the future from a `(Result<Value, Failure>) -> Void` callback.
     public func resolve<Failure>(_ result: Result<Value, Failure>) {
         complete(result.mapError { $0 as any Error })
     }
 
-    /// For `(Value?, (any Error)?) -> Void`.
+    /// Completes the future from a `(Value?, (any Error)?) -> Void` callback.
     public func resolve(_ value: Value?, _ error: (any Error)?) {
         if let error {
             fail(error)
@@ -25,28 +25,29 @@ extension Promise {
         }
     }
 
-    /// For `(Value, (any Error)?) -> Void`, where the value means nothing if there is an error.
+    /// Completes the future from a `(Value, (any Error)?) -> Void` callback. Ignores the value if there is an error.
     public func resolve(_ value: Value, _ error: (any Error)?) { resolve(.some(value), error) }
 
-    /// For `((any Error)?, Value?) -> Void`.
+    /// Completes the future from a `((any Error)?, Value?) -> Void` callback.
     public func resolve(_ error: (any Error)?, _ value: Value?) { resolve(value, error) }
 
-    /// For `(A, B) -> Void`.
+    /// Completes the future from an `(A, B) -> Void` callback.
     public func resolve<A, B>(_ first: A, _ second: B) where Value == (A, B) { succeed((first, second)) }
 
-    /// For `(A?, B?, (any Error)?) -> Void`. A value alone is as good as none.
+    /// Completes the future from an `(A?, B?, (any Error)?) -> Void` callback. One value alone counts as no value.
     public func resolve<A, B>(_ first: A?, _ second: B?, _ error: (any Error)?) where Value == (A, B) {
         if let first, let second { resolve((first, second), error) } else { resolve(nil, error) }
     }
 }
 
 extension Promise where Value == Void {
-    /// For `() -> Void`.
+    /// Completes the future from a `() -> Void` callback.
     public func resolve() { succeed() }
 
-    /// For `((any Error)?) -> Void`: without an error all is well.
+    /// Completes the future from an `((any Error)?) -> Void` callback. Succeeds without an error.
     public func resolve(_ error: (any Error)?) { resolve((), error) }
 
-    /// For `(Bool, (any Error)?) -> Void`, where `false` without an error is a failure that says nothing.
+    /// Completes the future from a `(Bool, (any Error)?) -> Void` callback. Fails with ``FutureError/invalidCallback``
+    /// on `false` without an error.
     public func resolve(_ isSuccess: Bool, _ error: (any Error)?) { resolve(isSuccess ? () : nil, error) }
 }

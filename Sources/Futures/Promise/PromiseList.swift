@@ -1,4 +1,5 @@
-/// The pending promises of a loop, for `shutdown()` to fail: a list through `previous` and `next` that owns nothing.
+/// The list of a loop's pending promises, for `shutdown()` to fail. It links them by `previous` and `next`, and owns
+/// none.
 struct PromiseList {
     private var first: CellPointer?
 
@@ -28,7 +29,7 @@ struct PromiseList {
         }
     }
 
-    /// One of them, or `nil`.
+    /// One of the promises, or `nil`.
     var any: CellPointer? { first }
 }
 

@@ -1,5 +1,5 @@
-/// Promises one after another, of which one at most is pending, with an object that answers for them as that of an
-/// ``OwnedPromise`` does, and that holds them. What completes future after future makes no promise for each.
+/// A series of promises of which at most one is pending. An object answers for them, as the owner of an
+/// ``OwnedPromise`` does, and holds them. With it, completing future after future takes no promise for each.
 @usableFromInline
 package final class PromiseSeries: Producer {
     private var cell: Cell?
@@ -7,10 +7,11 @@ package final class PromiseSeries: Producer {
 
     @usableFromInline package override init() { super.init() }
 
-    /// Has `owner` called, and a future then cancelled, upon a request. It stays alive while one is pending.
+    /// Calls `owner` upon a request to cancel, and then cancels the future. `owner` has to stay alive while a future is
+    /// pending.
     package func belong(to owner: any PromiseOwner) { self.owner = owner }
 
-    /// The next future. The one before has completed.
+    /// Returns the next future. The one before must have completed.
     @inlinable
     package func next<Value>(
         of _: Value.Type, on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line
@@ -38,7 +39,7 @@ package final class PromiseSeries: Producer {
     @inlinable
     package func succeed<Value>(_ value: Value) { pending?.succeed(value) }
 
-    /// Fails the pending future. Nobody has to hear of it.
+    /// Fails the pending future. The failure may go unheard.
     package func failUnreported(_ error: any Error) {
         guard let cell else { return }
         cell.markObserved()
