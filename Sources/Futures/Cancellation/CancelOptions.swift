@@ -1,43 +1,45 @@
-/// How far a request to cancel goes, and what it does there.
+/// The options for how far a request to cancel goes, and what it does there.
 public struct CancelOptions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Cancel although others wait for this future or for those upstream; they are then cancelled with it.
+    /// The option to cancel even if others wait for this future or for futures upstream. The others are then cancelled
+    /// too.
     public static let evenIfOthersWaiting = CancelOptions(rawValue: 1)
-    /// Do not ask those upstream: this future only stops waiting for them.
+    /// The option to ask nobody upstream: this future only stops waiting.
     public static let doNotForward = CancelOptions(rawValue: 2)
-    /// Cancel this future now, even if a producer answers that the work goes on; what comes of it is dropped.
+    /// The option to cancel this future now, even if a producer answers that the work goes on. The outcome of the work
+    /// is then dropped.
     public static let immediately = CancelOptions(rawValue: 4)
-    /// Ask only a producer that handles requests; do nothing if there is none.
+    /// The option to ask only a producer that handles requests, and to do nothing if there is none.
     public static let ifSupported = CancelOptions(rawValue: 8)
 
-    /// How deep handlers of requests may be nested that cancel each other's futures.
+    /// The depth to which handlers of requests that cancel each other's futures may be nested.
     public static let depthLimit = 20
 }
 
 extension Future {
-    /// Asks for the future to be cancelled, as ``cancel()`` does, in another way.
+    /// Asks for the future to be cancelled, like ``cancel()``, but in the way that `options` describe.
     ///
-    /// Returns `false` if it has completed; if somebody waits for it, unless
-    /// ``CancelOptions/evenIfOthersWaiting``; or, with ``CancelOptions/ifSupported``, if nobody answers.
+    /// Returns `false` if the future has completed or, with ``CancelOptions/ifSupported``, if nobody answers. Also
+    /// returns `false` if somebody waits for it, unless ``CancelOptions/evenIfOthersWaiting`` is given.
     @discardableResult
     public func cancel(_ options: CancelOptions) -> Bool { cell.requestCancellation(options) }
 
-    /// Whether a request to cancel this future would reach somebody who answers it: the handler of a promise,
-    /// a timer, a group. `false` if it has completed.
+    /// Whether a request to cancel this future would reach something that answers it: the handler of a promise, a
+    /// timer, or a group. `false` if the future has completed.
     public var isCancellationSupported: Bool { cell.checkedRoot.isCancellationSupported() }
 
-    /// What cancels this future when it is released, if nobody waits for the future then.
+    /// Returns a handle that cancels this future when it is released, if nobody waits for the future then.
     ///
-    /// Dropping a future does not cancel it; keep this where the wish for the outcome lives.
+    /// Dropping a future does not cancel it. Keep the handle where the wish for the outcome lives.
     public func cancelOnDeinit() -> CancelHandle { CancelHandle(cell) }
 }
 
-/// Asks for a future to be cancelled when it is released, or before.
+/// A handle that asks for a future to be cancelled when it is released, or before.
 ///
-/// It belongs to the future's loop, as the future does, and has to be released there.
+/// It belongs to the future's loop and has to be released there.
 public final class CancelHandle {
     private let cell: Cell
 
@@ -45,7 +47,7 @@ public final class CancelHandle {
 
     deinit { cancel() }
 
-    /// As ``Future/cancel(_:)``.
+    /// Asks for the future to be cancelled, like ``Future/cancel(_:)``.
     @discardableResult
     public func cancel(_ options: CancelOptions = []) -> Bool { cell.requestCancellation(options) }
 }

@@ -1,15 +1,15 @@
-/// How a producer answers the request to cancel its future.
+/// The answer of a producer to the request to cancel its future.
 public enum CancelResponse<Value> {
-    /// Cancel the future now.
+    /// Cancels the future now.
     case cancel
-    /// Complete the future so, be it with a value, or using another future.
+    /// Completes the future in this way, for example with a value or using another future.
     case complete(FutureCompletion<Value>)
-    /// The work goes on; all wait for its end.
+    /// Continues the work. All wait for its end.
     case `continue`
 }
 
 extension CancelResponse {
-    /// Does what the response says to the cell that the request came by.
+    /// Applies the response to the cell that the request came by.
     func applied(to object: Cell) -> Producer.Answer {
         switch self {
         case .cancel: return .cancel
@@ -22,24 +22,26 @@ extension CancelResponse {
 }
 
 extension Promise {
-    /// Answers requests to cancel the future: called within ``Future/cancel()``, and when the last consumer goes.
+    /// Calls `handler` to answer requests to cancel the future: within ``Future/cancel()``, and when the last consumer
+    /// goes.
     ///
-    /// Each handler is called once: after ``CancelResponse/continue`` later requests wait for the end of the work,
-    /// too, and so does one that a handler makes itself. Several handlers are called in the order in which they were
-    /// added; the first answer that is not `continue` counts. They are released when the future completes. A handler
-    /// may cancel other futures. Handlers that ask each other in this way are nested at most
-    /// ``CancelOptions/depthLimit`` deep; what is deeper is asked when the first of them has returned.
-    /// Without one, a request cancels the future at once and a later ``succeed(_:)`` returns `false`.
+    /// Each handler is called once. After ``CancelResponse/continue``, later requests wait for the end of the work too.
+    /// A request that a handler makes itself also waits for it. Several handlers are called in the order in which they
+    /// were added. The first answer that is not `continue` counts. The handlers are released when the future completes.
+    ///
+    /// A handler may cancel other futures. Handlers that ask each other in this way are nested at most
+    /// ``CancelOptions/depthLimit`` deep. Deeper requests are made when the first of the handlers has returned. Without
+    /// a handler, a request cancels the future at once and a later ``succeed(_:)`` returns `false`.
     public func onCancelRequest(_ handler: @escaping () -> CancelResponse<Value>) {
         onCancelRequest { _ in handler() }
     }
 
-    /// Answers requests to cancel the future, knowing the options of the first ``Future/cancel(_:)``.
+    /// Calls `handler` to answer requests to cancel the future, with the options of the first ``Future/cancel(_:)``.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }
 
-    /// What hangs on the pending future, or `nil` if something else decides about it.
+    /// The attachments of the pending future, or `nil` if something else decides about it.
     var attachments: PromiseAttachments<Value>? {
         guard !cell.isCompleted, !cell.isLockedIn else { return nil }
         if let attachments = cell.pointer.producer as? PromiseAttachments<Value> { return attachments }
@@ -49,15 +51,15 @@ extension Promise {
     }
 }
 
-/// The producer of a promise's future: who answers requests to cancel it, and what ends together with it.
+/// The producer of a promise's future. It answers requests to cancel the future, and ends what ends together with it.
 final class PromiseAttachments<Value>: AbandonmentWatch {
     fileprivate(set) var handlers: [(CancelOptions) -> CancelResponse<Value>] = []
-    /// How many of the handlers have been called. They may hold the promise, and so stay to the end.
+    /// The number of handlers that have been called. They may hold the promise, and so stay to the end.
     private var called = 0
     private var isAsking = false
     private var endings: [Cell] = []
 
-    /// Cancels `future`, whoever waits for it, when the promise's future has completed.
+    /// Cancels `future`, even if others wait for it, when the promise's future has completed.
     func cancelAtEnd<Other>(_ future: Future<Other>) { endings.append(future.cell) }
 
     override var answersRequests: Bool { !handlers.isEmpty }

@@ -1,8 +1,8 @@
-/// Whoever may say that something is not wanted any more; its ``token`` goes to all whom that concerns.
+/// The controlling side of a cancellation token. Its ``token`` goes to everything that should hear of the cancellation.
 ///
-/// It belongs to the loop that it was made for. A source that is released without having been cancelled never
-/// will be: what waits for its token is released unrun. In an optimized build a local variable is released after
-/// its last use, not at the end of its scope: keep the source where it is cancelled.
+/// It belongs to the loop that it was made for. A source that is released without having been cancelled never will be
+/// cancelled: what waits for its token is released without running. In an optimized build a local variable is released
+/// after its last use, not at the end of its scope: keep the source where it is cancelled.
 public final class CancellationSource {
     /// Succeeds when the source is cancelled, and is cancelled itself when that will never happen.
     private let signal: Cell
@@ -18,14 +18,15 @@ public final class CancellationSource {
         signal.fail(CancellationError())
     }
 
-    /// What is given to those who are to hear of it.
+    /// The token to give to everything that should hear of the cancellation.
     public var token: CancellationToken { CancellationToken(condition) }
 
     /// Whether ``cancel()`` has been called.
     public var isCancelled: Bool { signal.hasSucceeded }
 
-    /// Cancels the token: first ends all that was registered with it, in order, then queues the handlers.
-    /// `false`, and nothing happens, if it has been cancelled before.
+    /// Cancels the token. First ends all that was registered with it, in order, then queues the handlers.
+    ///
+    /// Returns `false` and does nothing if it has been cancelled before.
     @discardableResult
     public func cancel() -> Bool {
         guard signal.succeed(()) else { return false }

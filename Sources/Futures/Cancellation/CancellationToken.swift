@@ -1,18 +1,20 @@
-/// Says whether something is not wanted any more, to whoever does it.
+/// A signal that tells an operation whether its result is still wanted.
 ///
-/// Given as `token:` it removes the consumer that it was given with, and asks nothing upstream to cancel: a derived
-/// future, or that of a group, is cancelled at once, ``Future/whenComplete(on:token:_:)`` and
-/// ``Future/whenCancelled(on:token:_:)`` are called as for a cancelled future, other observers are released unrun. The
-/// futures that it waited for and their other callbacks notice nothing. What has nothing upstream ends: a timer, a
-/// submission, a wait for a permit, a repetition or a traversal with the work that it has in progress. A token that
-/// is cancelled already wins over an outcome that is there already. One that is cancelled later does not take back a
-/// callback that is on its way because its future has completed. A future that the callback of `flatMap` and its like
-/// has returned is asked to cancel, if nobody else waits for it.
+/// When it is cancelled, it removes the consumer that it was given with as `token:`, and asks nothing upstream to
+/// cancel. A derived future or the future of a group is cancelled at once. ``Future/whenComplete(on:token:_:)`` and
+/// ``Future/whenCancelled(on:token:_:)`` are called as for a cancelled future. Other observers are released without
+/// running. The futures that the consumer waited for and their other callbacks notice nothing. An operation with
+/// nothing upstream ends: a timer, a submission, a wait for a permit, a repetition or a traversal with the work that it
+/// has in progress.
 ///
-/// A loop of `flatMap`s that gives a token to each of them keeps one future for each step until it ends: give the
-/// token to what the steps wait for instead.
+/// A token that is already cancelled wins over an outcome that is already there. One that is cancelled later does not
+/// take back a callback that is on its way because its future has completed. A future that the callback of `flatMap`
+/// and its like has returned is asked to cancel, if nobody else waits for it.
 ///
-/// It belongs to the loop of its ``CancellationSource``, and traps when given to a future of another one.
+/// A loop of `flatMap`s that gives a token to each of them keeps one future for each step until it ends. Give the token
+/// to what the steps wait for instead.
+///
+/// It belongs to the loop of its ``CancellationSource``, and traps when given to a future of another loop.
 public struct CancellationToken {
     /// `nil` if it is never cancelled.
     @usableFromInline let condition: TokenCondition?
@@ -20,14 +22,15 @@ public struct CancellationToken {
     @inlinable
     init(_ condition: TokenCondition?) { self.condition = condition }
 
-    /// One that is never cancelled.
+    /// A token that is never cancelled.
     @inlinable public static var none: CancellationToken { CancellationToken(nil) }
 
-    /// Whether it has been cancelled.
+    /// Whether the token has been cancelled.
     public var isCancelled: Bool { condition?.isMet == true }
 
-    /// Calls `handler` when the token is cancelled; handlers are called in the order of registration. If it is
-    /// cancelled already, `handler` is queued now. If it never will be, `handler` is released.
+    /// Calls `handler` when the token is cancelled. Handlers are called in the order of registration.
+    ///
+    /// If the token is already cancelled, `handler` is queued now. If it never will be, `handler` is released.
     @discardableResult
     public func onCancel(
         on context: LocalContext = .default, _ handler: @escaping () -> Void
@@ -44,26 +47,26 @@ public struct CancellationToken {
         return CancellationRegistration(watch)
     }
 
-    /// A token that is cancelled as soon as one of `tokens` is; never if there are none. Traps if they are not
-    /// all of one loop.
+    /// Returns a token that is cancelled as soon as one of `tokens` is, and never if there are none. Traps if they are
+    /// not all of one loop.
     public static func any(of tokens: some Sequence<CancellationToken>) -> CancellationToken {
         CancellationToken(.any(tokens.compactMap(\.condition)))
     }
 
-    /// A token that is cancelled as soon as all of `tokens` are; never if there are none. Traps if they are not
-    /// all of one loop.
+    /// Returns a token that is cancelled as soon as all of `tokens` are, and never if there are none. Traps if they are
+    /// not all of one loop.
     public static func all(of tokens: some Sequence<CancellationToken>) -> CancellationToken {
         let tokens = Array(tokens)
         let conditions = tokens.compactMap(\.condition)
         return CancellationToken(conditions.count == tokens.count ? .all(conditions) : nil)
     }
 
-    /// The same as ``any(of:)`` for two.
+    /// Combines two tokens like ``any(of:)``.
     public static func || (a: CancellationToken, b: CancellationToken) -> CancellationToken {
         any(of: [a, b])
     }
 
-    /// The same as ``all(of:)`` for two.
+    /// Combines two tokens like ``all(of:)``.
     public static func && (a: CancellationToken, b: CancellationToken) -> CancellationToken {
         all(of: [a, b])
     }
@@ -74,13 +77,13 @@ public struct CancellationToken {
 )
 extension CancellationToken: Sendable {}
 
-/// A handler that waits for a token to be cancelled. Releasing this does not end it.
+/// A registered handler that waits for a token to be cancelled. Releasing the registration does not remove the handler.
 public struct CancellationRegistration {
     private let watch: TokenWatch?
 
     fileprivate init(_ watch: TokenWatch?) { self.watch = watch }
 
-    /// Takes the handler back, and releases it, if it has not run yet.
+    /// Removes the handler, and releases it, if it has not run yet.
     public func unregister() {
         watch?.target?.stopObserving(cancelling: false)
         watch?.end()

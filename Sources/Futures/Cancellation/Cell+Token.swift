@@ -1,5 +1,5 @@
 extension Cell {
-    /// `register`, until `token` is cancelled.
+    /// Registers `child` like `register`, until `token` is cancelled.
     @usableFromInline
     func register(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
         guard pointer.isOf(token.loop) else { Misuse.foreignToken() }
@@ -13,7 +13,8 @@ extension Cell {
         }
     }
 
-    /// `registerObserver`, until `token` is cancelled. It is called then if it wants to hear of cancellation.
+    /// Registers `child` like `registerObserver`, until `token` is cancelled. It is called then if it wants to hear of
+    /// cancellation.
     @usableFromInline
     func registerObserver(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
         guard pointer.isOf(token.loop) else { Misuse.foreignToken() }
@@ -49,8 +50,8 @@ extension TokenCondition {
 }
 
 extension Future {
-    /// This future; or, if there is a token, one with its outcome, which is cancelled as soon as the token is.
-    /// This one is asked to cancel then if nobody else waits for it, unless `cancellingSource` is `false`.
+    /// Returns this future, or, if there is a token, one with its outcome that is cancelled as soon as the token is.
+    /// This future is then asked to cancel if nobody else waits for it, unless `cancellingSource` is `false`.
     func until(_ token: CancellationToken, cancellingSource: Bool = true) -> Future {
         guard let condition = token.condition else { return self }
         guard cell.pointer.isOf(condition.loop) else { Misuse.foreignToken() }
@@ -68,8 +69,8 @@ extension Future {
 }
 
 extension Future {
-    /// This future; or, if there is a token, one with its outcome, through which no request to cancel reaches this one
-    /// that comes of the token.
+    /// Returns this future, or, if there is a token, one with its outcome that passes on no request to cancel that
+    /// comes from the token.
     func spared(by token: CancellationToken) -> Future {
         guard let condition = token.condition else { return self }
         let child = branch()
@@ -79,10 +80,10 @@ extension Future {
 }
 
 extension CellPointer {
-    /// A token has been cancelled: cancels this cell, unless the callback is already on its way.
+    /// Cancels this cell because a token has been cancelled, unless the callback is already on its way.
     ///
-    /// As long as it has its step, its source is what it was derived from, and notices nothing. Afterwards its
-    /// source is what the callback returned.
+    /// As long as the cell has its step, its source is the cell that it was derived from, and notices nothing.
+    /// Afterwards its source is what the callback returned.
     fileprivate func endWaiting(cancellingSource: Bool) {
         if flags.contains(.hasStep) {
             // A completed source that has not yet handed on its outcome will do so.
@@ -97,7 +98,7 @@ extension CellPointer {
     }
 }
 
-/// Keeps from a future, of which it is the producer of a branch, what a token cancels.
+/// The producer of a branch of a future. It keeps from that future what a token cancels.
 private final class TokenShield: Producer {
     private let condition: TokenCondition
 
@@ -115,7 +116,7 @@ extension CellPointer {
     var isHeldBySource: Bool { isHeldOnce || (producer as? TokenTie)?.watch.isAlone == true }
 }
 
-/// Ends a token's watch over a future as soon as that has completed: the producer of that future.
+/// The producer of a future that ends a token's watch over the future as soon as the future has completed.
 private final class TokenTie: Producer {
     fileprivate let watch: TokenWatch
 

@@ -1,8 +1,8 @@
 extension CellPointer {
-    /// Asks for this future not to be needed any more; `false` if it has completed or somebody else waits for it.
+    /// Asks for this future to be cancelled. Returns `false` if it has completed or somebody else waits for it.
     ///
-    /// Climbs to the cell that decides: the first with a producer that answers, or the last that nobody else
-    /// waits for. Without an answer everything from there down to this cell is cancelled now, upstream first.
+    /// Climbs to the cell that decides: the first with a producer that answers, or the last that nobody else waits for.
+    /// Without an answer everything from there down to this cell is cancelled now, upstream first.
     func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
         let ignoresOthers = ignoringConsumers || options.contains(.evenIfOthersWaiting)
         guard state == .pending, ignoresOthers || !hasConsumers else { return false }
@@ -52,7 +52,7 @@ extension CellPointer {
         return true
     }
 
-    /// No callback sees the path half cancelled: those that run at once run afterwards.
+    /// Cancels the path as one change: callbacks that run at once run afterwards, and see no path half cancelled.
     private func cancelAsOne(from top: CellPointer) {
         withLoop { loop in
             loop.asOneChange { cancelPath(from: top) }
@@ -60,7 +60,7 @@ extension CellPointer {
         }
     }
 
-    /// The same for a cell above which there is nothing, such as a timer.
+    /// Cancels a cell that has nothing above it, such as a timer.
     private func cancelAlone() {
         withLoop { loop in
             loop.asOneChange {
@@ -72,7 +72,7 @@ extension CellPointer {
         }
     }
 
-    /// Whether a request would reach somebody who answers it.
+    /// Whether a request would reach something that answers it.
     func isCancellationSupported(_ options: CancelOptions = []) -> Bool {
         var cell = state == .pending ? self : nil
         while let asked = cell {
@@ -82,7 +82,7 @@ extension CellPointer {
         return false
     }
 
-    /// Where a request goes on to from this cell.
+    /// Returns the cell that a request goes on to from this cell.
     private func whoIsAsked(_ options: CancelOptions) -> CellPointer? {
         guard !options.contains(.doNotForward), let source else { return nil }
         switch source.state {
@@ -136,7 +136,7 @@ extension CellPointer {
         if !isCompleted { cancelNow(before: nil) }
     }
 
-    /// Cancels this cell. Its consumer `next` is cancelled afterwards; all others hear of it as of any outcome.
+    /// Cancels this cell. Its consumer `next` is cancelled afterwards. All others hear of it as of any outcome.
     private func cancelNow(before next: CellPointer?) {
         if state == .linked {
             // Its root comes next. The step that would have completed it is not to run, and its producer, whose
@@ -174,7 +174,7 @@ extension CellPointer {
     }
 }
 
-/// What is done when the first of the nested handlers of requests has returned.
+/// Work to do when the first of the nested handlers of requests has returned.
 enum PendingCancellation {
     /// Owns a reference to the cell.
     case request(CellPointer, CancelOptions, _ ignoringConsumers: Bool)
@@ -191,8 +191,8 @@ extension LoopCore {
 
     fileprivate var isAskingTooDeep: Bool { askingDepth >= CancelOptions.depthLimit }
 
-    /// Calls handlers of cancel requests. What they ask for too deep down the stack is done when the first of them has
-    /// returned.
+    /// Calls handlers of cancel requests. Requests that they make too deep down the stack are made when the first of
+    /// them has returned.
     func whileAsking<Answer>(_ ask: () -> Answer) -> Answer {
         askingDepth += 1
         let answer = ask()
@@ -201,7 +201,8 @@ extension LoopCore {
         return answer
     }
 
-    /// Calls what runs at the end of a future, which may end others: now, or, deep down the stack, as a request would be.
+    /// Calls `body` at the end of a future, which may end others: now, or, deep down the stack, in the way of a
+    /// request.
     func callEndHook(_ body: @escaping () -> Void) {
         if isAskingTooDeep { pendingCancellations.append(.hook(body)) } else { whileAsking(body) }
     }

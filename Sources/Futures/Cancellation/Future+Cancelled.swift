@@ -1,8 +1,8 @@
 extension Future {
-    /// A future with this outcome, in front of which `body` runs if it is cancellation.
+    /// Runs `body` if this future is cancelled, and then passes the outcome on.
     ///
-    /// `body` runs exactly once, also when the returned future itself is cancelled; those of futures upstream
-    /// run first. What it throws replaces the cancellation that comes from upstream.
+    /// `body` runs exactly once, also when the returned future itself is cancelled. Closures of futures upstream run
+    /// first. If `body` throws, its error replaces the cancellation that comes from upstream.
     public func tapCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> Void
@@ -11,11 +11,11 @@ extension Future {
             TapStep { _ in try body() }, when: [.cancellation, .afterCancel], on: context, token: token)
     }
 
-    /// A future with this outcome, in front of which `body` sees the error, or a `CancellationError`.
+    /// Shows the error, or a `CancellationError`, to `body`, and then passes the outcome on.
     ///
-    /// `body` runs exactly once, also when the returned future itself is cancelled; those of futures upstream
-    /// run first. What it throws replaces the cancellation that comes from upstream; after an error it is a
-    /// ``CleanUpError``, which has both.
+    /// `body` runs exactly once, also when the returned future itself is cancelled. Closures of futures upstream run
+    /// first. If `body` throws, its error replaces the cancellation that comes from upstream. After an error, a
+    /// ``CleanUpError`` with both errors replaces it.
     public func tapErrorOrCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> Void
@@ -27,31 +27,31 @@ extension Future {
             step, when: [.failure, .cancellation, .afterCancel], on: context, token: token)
     }
 
-    /// A future with this outcome that fails with ``FutureError/cancellationAsFailure`` if this one is cancelled, so that
-    /// error handlers see it. Cancelling the returned future itself cancels it as ever.
+    /// Passes the outcome on, but fails with ``FutureError/cancellationAsFailure`` if this future is cancelled, so that
+    /// error handlers see it. Cancelling the returned future itself cancels it as usual.
     public func cancellationAsFailure() -> Future<Value> {
         recoverCancelled { throw FutureError.cancellationAsFailure }
     }
 
-    /// A future with this outcome that is cancelled if this one fails with an error for which `isCancellation`
-    /// is true, or with any.
+    /// Passes the outcome on, but is cancelled if this future fails with an error for which `isCancellation` returns
+    /// `true`. Without `isCancellation`, any error cancels it.
     public func failureAsCancellation(
         where isCancellation: @escaping (any Error) throws -> Bool = { _ in true }
     ) -> Future<Value> {
         mapError { try isCancellation($0) ? CancellationError() : $0 }
     }
 
-    /// A future with this outcome. Cancelling it only ends its waiting: this future runs on.
+    /// Returns a future with this outcome. Cancelling it only ends its waiting: this future runs on.
     public func ignoringCancellation() -> Future<Value> {
         let child = branch()
         if !child.isCompleted { child.cell.setProducer(Shield()) }
         return child
     }
 
-    /// A future with this outcome, unless one of `signals` completes before: then it fails with the error of
-    /// that one, or else with ``FutureError/aborted``, and this future is asked to cancel if nobody else waits.
+    /// Passes the outcome on, unless one of `signals` completes first.
     ///
-    /// The signals themselves run on. Traps if one is of another loop.
+    /// Then fails with the error of that signal, or else with ``FutureError/aborted``, and asks this future to cancel
+    /// if nobody else waits. The signals themselves run on. Traps if one is of another loop.
     public func abort(when signals: [Future<Void>]) -> Future<Value> {
         let target = Cell.plain(loop.core, state: .pending, of: Value.self)
         let group = Group(target: target, cancelRemaining: .always)

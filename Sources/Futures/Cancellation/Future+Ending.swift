@@ -1,5 +1,5 @@
 extension Future {
-    /// `until`, for what is inlined into users' code: without a token there is nothing to be done.
+    /// Calls `until`, for code that is inlined into users' code. Does nothing without a token.
     @inlinable
     func ending(with token: CancellationToken) -> Future {
         token.condition == nil ? self : ended(by: token)

@@ -1,7 +1,7 @@
-/// When a token is cancelled: with its source, or with several of them.
+/// The condition under which a token is cancelled: with its source, or with several of them.
 ///
-/// A combined token waits for nothing itself. Each of its registrations does, so that nothing is left behind on
-/// a token that lives long by one that does not.
+/// A combined token waits for nothing itself. Each of its registrations does, so that a token with a short life leaves
+/// nothing behind on one that lives long.
 @usableFromInline
 final class TokenCondition {
     private enum Kind {
@@ -46,7 +46,7 @@ final class TokenCondition {
         }
     }
 
-    /// Whether it is met or may still be.
+    /// Whether the condition is met or may still be.
     var canBeMet: Bool {
         switch kind {
         case .signal(let cell): !cell.isCompleted || cell.hasSucceeded
@@ -55,7 +55,7 @@ final class TokenCondition {
         }
     }
 
-    /// The signals that it depends on and that have not come.
+    /// The signals that it depends on and that have not come yet.
     var pendingSignals: [Cell] {
         switch kind {
         case .signal(let cell): cell.isCompleted ? [] : [cell]

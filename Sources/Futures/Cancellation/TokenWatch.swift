@@ -1,9 +1,9 @@
-/// Waits for the sources of a token on behalf of a cell, and does something to that when the token is cancelled.
+/// A wait for the sources of a token on behalf of a cell. It does something to the cell when the token is cancelled.
 ///
-/// It is the producer of one cell in the list of each source, whose outcome passes through it: that is how it
-/// hears of the source, in order, and how it leaves in constant time.
+/// It is the producer of one cell in the list of each source. The outcome of the source passes through that cell: that
+/// is how the watch hears of the source, in order, and how it leaves in constant time.
 final class TokenWatch: Producer {
-    /// Released when the token never will be cancelled, or nobody is interested any more.
+    /// The cell that is acted on. Released when the token never will be cancelled, or nobody is interested any more.
     private(set) var target: Cell?
     private let action: (Cell) -> Void
     private var condition: TokenCondition?
@@ -24,7 +24,7 @@ final class TokenWatch: Producer {
         }
     }
 
-    /// One of the sources has been cancelled, or never will be.
+    /// Called when one of the sources has been cancelled, or never will be.
     override func settled() {
         guard let condition, let target else { return }
         if condition.isMet {
@@ -43,7 +43,7 @@ final class TokenWatch: Producer {
         return cell.isHeldOnce
     }
 
-    /// Waits no longer.
+    /// Stops waiting.
     func end() {
         target = nil
         leave()
@@ -63,7 +63,7 @@ extension LoopCore {
         hasWorkLeft = true
     }
 
-    /// Does what was to be done when a token is cancelled, in order, and then runs what is to run at once.
+    /// Runs the actions for a cancelled token, in order, and then runs what is to run at once.
     func runTokenActions() {
         asOneChange {
             while !tokenActions.isEmpty {
