@@ -1,28 +1,29 @@
-/// The callbacks of a loop that do not run from its ready queue, and what contexts are looked up in.
+/// The callbacks of a loop that do not run from its ready queue, and the contexts that `default` and `current` stand
+/// for.
 struct ContextQueues {
-    /// What `defaultContext` is set to.
+    /// The value of `defaultContext`.
     var standard = LocalContext.loop { didSet { inherited = lookUp() } }
-    /// The context of the callback that runs.
+    /// The context of the running callback.
     var running = LocalContext.loop { didSet { inherited = lookUp() } }
-    /// Both of them, where `Cell.Interest.placed(by:)` finds them.
+    /// Both contexts, where `Cell.Interest.placed(by:)` finds them.
     private(set) var inherited: Cell.Interest = []
 
     var immediate = ReadyQueue()
-    /// What was to run at once while another callback of its future did. Whoever runs that one runs these.
+    /// Callbacks that were to run at once while another callback of their future ran. They run after that one.
     var postponed = ReadyQueue()
-    /// Whether what was postponed has its place in the ready queue.
+    /// Whether the postponed callbacks have their place in the ready queue.
     var isCatchingUp = false
-    /// How many callbacks are running that were run at once.
+    /// The number of running callbacks that were run at once.
     var depth = 0
-    /// Above zero while something is being changed that callbacks are not to see half-way.
+    /// The number of changes in progress that callbacks are not to see half-way.
     var holds = 0
 
-    /// For the next turn, but the driver is not known to poll before that.
+    /// Callbacks for the next turn. The driver is not known to poll before that.
     private var coming = ReadyQueue()
-    /// For the next turn.
+    /// Callbacks for the next turn.
     var due = ReadyQueue()
     private var whenIdle = ReadyQueue()
-    /// The turn after which the driver polls, unless something else happens. Not known if `nil`.
+    /// The turn after which the driver polls, unless something else happens. `nil` if it is not known.
     private var quietTurn: UInt64?
 
     var isWaitingForTurn: Bool { !due.isEmpty || !coming.isEmpty || !whenIdle.isEmpty }
@@ -43,15 +44,15 @@ struct ContextQueues {
         quietTurn = nil
     }
 
-    /// Whether something waits for idleness, and the driver has polled and nothing came of it: there has been no turn
-    /// after `turn`.
+    /// Whether something waits for idleness, and the driver has polled without a result: there has been no turn after
+    /// `turn`.
     func isQuiet(after turn: UInt64) -> Bool {
         !whenIdle.isEmpty && due.isEmpty && coming.isEmpty && quietTurn == turn
     }
 
     mutating func takeIdle() -> CellPointer? { whenIdle.takeFirst() }
 
-    /// The driver polls before it asks for the turn after `turn`.
+    /// Notes that the driver polls before it asks for the turn after `turn`.
     mutating func willPoll(after turn: UInt64) {
         due.append(contentsOf: &coming)
         quietTurn = turn

@@ -1,8 +1,8 @@
 extension EventLoop {
-    /// Where callbacks run that are registered without `on:`. It is ``LocalContext/loop`` unless set.
+    /// The context of callbacks that are registered without `on:`. It is ``LocalContext/loop`` unless set.
     ///
-    /// With ``LocalContext/current`` each callback runs where the one that registered it ran. Setting it to
-    /// ``LocalContext/default`` sets it back. What has been registered before stays where it is.
+    /// With ``LocalContext/current`` each callback runs in the context of the callback that registered it. Setting it
+    /// to ``LocalContext/default`` resets it. Callbacks that have been registered before keep their context.
     public var defaultContext: LocalContext {
         get { core.contexts.standard }
         set {
@@ -11,7 +11,7 @@ extension EventLoop {
         }
     }
 
-    /// The context of the callback that runs now, or ``LocalContext/loop`` if none does.
+    /// The context of the running callback, or ``LocalContext/loop`` if none runs.
     public var currentContext: LocalContext {
         core.checkThread()
         return core.contexts.running
@@ -19,7 +19,8 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Queues a consumer, whose reference is taken over, where its context says, to run on its completed source.
+    /// Queues a consumer where its context says, to run on its completed source. Takes over the reference to the
+    /// consumer.
     func dispatch(_ cell: CellPointer, source: CellPointer) {
         // A loop that has been shut down looks after its ready queue only.
         switch isShutDown ? .loop : cell.interest.context {
@@ -37,7 +38,7 @@ extension LoopCore {
         }
     }
 
-    /// Queues a cell that has no source where its context says.
+    /// Queues a cell without a source where its context says.
     func dispatch(_ object: Cell) {
         object.pointer.retain()
         dispatch(object.pointer, source: object.pointer)
@@ -45,7 +46,7 @@ extension LoopCore {
 
     // MARK: At once
 
-    /// Makes several changes as one: what runs at once runs afterwards.
+    /// Makes several changes as one: callbacks that run at once run afterwards.
     func asOneChange<Result>(_ body: () -> Result) -> Result {
         contexts.holds += 1
         let result = body()
@@ -53,8 +54,8 @@ extension LoopCore {
         return result
     }
 
-    /// Runs what is to run at once, in the order in which it came. What comes meanwhile runs within the callback
-    /// that brings it, unless it is one of the same future.
+    /// Runs the callbacks that are to run at once, in the order in which they came. Callbacks that come meanwhile run
+    /// within the callback that brings them, unless they are of the same future.
     func runImmediate() {
         guard contexts.holds == 0, contexts.depth < LocalContext.depthLimit, !contexts.immediate.isEmpty
         else {
@@ -87,14 +88,14 @@ extension LoopCore {
         source.release()
     }
 
-    /// Whether a callback of `source` runs.
+    /// Whether a callback of `source` is running.
     private func isCalling(_ source: CellPointer) -> Bool {
         // The one future of all who want a completed one is nobody's own.
         if let completedVoid, source == completedVoid.pointer { return false }
         return source.interest.contains(.isCalling) || source == ready.calling
     }
 
-    /// Has a callback, whose reference is taken over, run after the one of its future that runs.
+    /// Lets a callback run after the running callback of the same future. Takes over the reference to it.
     private func postpone(_ cell: CellPointer) {
         if cell.source == ready.calling, !contexts.isCatchingUp {
             contexts.isCatchingUp = true
@@ -109,7 +110,7 @@ extension LoopCore {
         contexts.postponed.append(cell)
     }
 
-    /// Moves what need not wait any more to `batch`.
+    /// Moves callbacks that need not wait any more to `batch`.
     private func takePostponed(to batch: inout ReadyQueue) {
         var left = ReadyQueue()
         while let cell = contexts.postponed.takeFirst() {
@@ -118,7 +119,7 @@ extension LoopCore {
         contexts.postponed = left
     }
 
-    /// A callback that may have been waited for has ended.
+    /// Runs the postponed callbacks. A callback that they may have waited for has ended.
     private func runPostponed() {
         contexts.takeUpPostponed()
         runImmediate()
@@ -126,7 +127,7 @@ extension LoopCore {
 
     // MARK: Later
 
-    /// The turn that was requested. Between two of these the driver polls once.
+    /// Runs a requested turn. Between two of these the driver polls once.
     package func requestedTurn() {
         turn {
             if !contexts.due.isEmpty {

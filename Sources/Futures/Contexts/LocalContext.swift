@@ -1,31 +1,31 @@
-/// Where, on its loop's thread, a callback runs: from the ready queue, at once, or later.
+/// A choice of when a callback runs on its loop's thread: from the ready queue, at once, or later.
 ///
-/// A context that is looked up, ``default`` or ``current``, is looked up when the callback is registered. Outcomes
-/// that no callback wants pass at once, whatever the context. Callbacks of one context run in the order in which
-/// their futures completed, and those of one future in the order in which they were registered. Callbacks of one
-/// future never overlap.
+/// ``default`` and ``current`` are looked up when the callback is registered. Outcomes that no callback wants pass at
+/// once, whatever the context. Callbacks of one context run in the order in which their futures completed. Callbacks of
+/// one future run in the order in which they were registered, and never overlap.
 public struct LocalContext: Hashable, Sendable {
-    /// What registering adds to a cell's interest.
+    /// The bits that registering adds to a cell's interest.
     @usableFromInline let placement: UInt16
 
     @inlinable
     init(placement: UInt16) { self.placement = placement }
 
-    /// From the loop's ready queue, later in this turn.
+    /// The context that runs callbacks from the loop's ready queue, later in this turn.
     @inlinable public static var loop: LocalContext { LocalContext(placement: 0) }
 
-    /// Within the call that completes the future, or that registers on a completed one.
+    /// The context that runs callbacks within the call that completes the future, or that registers on a completed one.
     ///
-    /// All that the call changes has changed by then. A callback that completes another future is interrupted by the
-    /// callbacks of that one, but not by one of its own future: that runs next. Callbacks that complete each other's
-    /// futures in this way are nested at most ``depthLimit`` deep; what is deeper runs from the ready queue.
+    /// Everything that the call changes has changed by then. A callback that completes another future is interrupted by
+    /// the callbacks of that future. It is not interrupted by a callback of its own future: that runs next. Callbacks
+    /// that complete each other's futures in this way are nested at most ``depthLimit`` deep. Deeper ones run from the
+    /// ready queue.
     @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
 
-    /// After the loop has looked for I/O and timers once.
+    /// The context that runs callbacks after the loop has looked for I/O and timers once.
     @inlinable public static var nextTurn: LocalContext { LocalContext(placement: 2 << 4) }
 
-    /// As soon as the loop has looked for I/O and timers and found none, and nothing else is ready either. One
-    /// callback at a time: what it starts is run before the next.
+    /// The context that runs callbacks as soon as the loop has looked for I/O and timers and found none, and nothing
+    /// else is ready either. It runs one callback at a time: everything that one starts runs before the next.
     @inlinable public static var whenIdle: LocalContext { LocalContext(placement: 3 << 4) }
 
     /// The loop's ``EventLoop/defaultContext``.
@@ -34,7 +34,7 @@ public struct LocalContext: Hashable, Sendable {
     /// The context of the callback that registers, or ``loop`` outside of callbacks.
     @inlinable public static var current: LocalContext { LocalContext(placement: 3 << 10) }
 
-    /// How deep callbacks that run at once may be nested.
+    /// The depth to which callbacks that run at once may be nested.
     public static let depthLimit = 20
 }
 
@@ -56,19 +56,19 @@ extension Cell.Interest {
     // bits 6 and 7 the one that was running. Bits 8 to 11 ask for these two, in the same order, so that looking
     // them up takes no branch, and `map` does not pay for contexts.
 
-    /// This interest on `context`, which may still have to be looked up.
+    /// Returns this interest on `context`, which may still have to be looked up.
     @inlinable
     func on(_ context: LocalContext) -> Cell.Interest {
         Cell.Interest(rawValue: rawValue | context.placement)
     }
 
-    /// This interest, its context looked up in `inherited`.
+    /// Returns this interest with its context looked up in `inherited`.
     @inline(__always)
     func placed(by inherited: Cell.Interest) -> Cell.Interest {
         Cell.Interest(rawValue: rawValue | rawValue >> 4 & inherited.rawValue)
     }
 
-    /// Whether `outcome`, which is one, runs the step, and that from the ready queue.
+    /// Whether `outcome`, a single one, runs the step from the ready queue.
     @inline(__always)
     func isQueued(by outcome: Cell.Interest) -> Bool {
         rawValue & (0xF0 | outcome.rawValue) == outcome.rawValue
