@@ -1,11 +1,12 @@
-/// Two errors: the one that a future had failed with, and the one that its clean-up failed with after that.
+/// Two errors: the error that a future had failed with, and the error that its clean-up failed with after that.
 ///
-/// A verb that waits for a closure and keeps the outcome, as `flatAlways`, `flatTapError` or `tapError` does, fails with
-/// this when the closure throws, or its future fails or is cancelled, while there is an error already.
+/// A method that waits for a closure and keeps the outcome, such as `flatAlways`, `flatTapError` or `tapError`, fails
+/// with this error if there already is an error when the closure throws, or when the future it returns fails or is
+/// cancelled.
 public struct CleanUpError: Error {
-    /// What the future had failed with before.
+    /// The error that the future had failed with before.
     public let error: any Error
-    /// What the clean-up failed with: a `CancellationError` if it was cancelled.
+    /// The error that the clean-up failed with: a `CancellationError` if it was cancelled.
     public let cleanUpError: any Error
 
     public init(_ error: any Error, cleanUpError: any Error) {
@@ -19,14 +20,14 @@ extension CleanUpError: CustomStringConvertible {
 }
 
 extension Result where Failure == any Error {
-    /// What is thrown when a clean-up fails after this outcome. Cancellation is no error that could be lost.
+    /// Returns the error for a clean-up that fails after this outcome. Cancellation is not an error to keep.
     @usableFromInline
     func thrown(byCleanUp cleanUpError: any Error) -> any Error {
         guard let error = failure else { return cleanUpError }
         return CleanUpError(error, cleanUpError: cleanUpError)
     }
 
-    /// This outcome, once `cleanUp` has succeeded.
+    /// Returns this outcome once `cleanUp` has succeeded.
     func after<Ignored>(_ cleanUp: FutureCompletion<Ignored>) -> FutureCompletion<Success> {
         guard failure != nil else { return cleanUp.map { _ in try get() } }
         switch cleanUp {
@@ -44,7 +45,7 @@ extension Result where Failure == any Error {
 }
 
 extension Completing {
-    /// What `body` returns, or the error that it throws.
+    /// Returns what `body` returns, or the error that it throws.
     static func completion(catching body: () throws -> Self) -> FutureCompletion<Value> {
         do { return try body().completion } catch { return .failure(error) }
     }

@@ -1,6 +1,7 @@
-/// What is disposed of together: in the order in which it was added, at the latest when the bag is released.
+/// A bag of things that are disposed of together, in the order in which they were added, at the latest when the bag is
+/// released.
 ///
-/// A bag can be filled again after it was disposed of; what is added while it is being disposed of stays for the
+/// A bag can be filled again after it was disposed of. Things that are added while it is being disposed of stay for the
 /// next time.
 public final class DisposeBag: Disposable {
     private enum Content {
@@ -16,10 +17,10 @@ public final class DisposeBag: Disposable {
 
     deinit { dispose() }
 
-    /// Whether there is nothing in it. Futures that have completed may count until the bag looks at them.
+    /// Whether the bag is empty. Futures that have completed may count until the bag looks at them.
     public var isEmpty: Bool { contents.isEmpty }
 
-    /// Disposes of everything in it, which empties it.
+    /// Disposes of everything in the bag, which empties it.
     public func dispose() {
         let contents = contents
         self.contents = []
@@ -32,14 +33,15 @@ public final class DisposeBag: Disposable {
         }
     }
 
-    /// Adds what is to be disposed of.
+    /// Adds an object to dispose of.
     public func add(_ disposable: any Disposable) { append(.disposable(disposable)) }
 
-    /// Adds a closure to be run.
+    /// Adds a closure to run.
     public func add(_ action: @escaping () -> Void) { add(Disposer(action)) }
 
-    /// Adds a future to be asked to cancel, as ``Future/cancel()`` does: one that somebody else waits for, a
-    /// `whenSuccess` for example, is left alone, so add the last of a chain. The bag does not keep it alive.
+    /// Adds a future to be asked to cancel, as ``Future/cancel()`` does. The bag does not keep it alive.
+    ///
+    /// A future that somebody else waits for, by `whenSuccess` for example, is left alone, so add the last of a chain.
     public func add<Value>(_ future: Future<Value>) {
         if !future.isCompleted { append(.future(WeakFuture(cell: future.cell))) }
     }
@@ -47,20 +49,20 @@ public final class DisposeBag: Disposable {
     /// Keeps `object` alive until the bag is disposed of.
     public func hold(_ object: AnyObject) { append(.object(object)) }
 
-    /// A bag in this bag: to be disposed of by itself, or together with this one.
+    /// Returns a bag in this bag, to be disposed of by itself or together with this one.
     public func innerBag() -> DisposeBag {
         let bag = DisposeBag()
         add(bag)
         return bag
     }
 
-    /// The same as `add`.
+    /// Adds an object to the bag, like `add`.
     public static func += (bag: DisposeBag, disposable: any Disposable) { bag.add(disposable) }
 
-    /// The same as `add`.
+    /// Adds a closure to the bag, like `add`.
     public static func += (bag: DisposeBag, action: @escaping () -> Void) { bag.add(action) }
 
-    /// The same as `add`.
+    /// Adds a future to the bag, like `add`.
     public static func += <Value>(bag: DisposeBag, future: Future<Value>) { bag.add(future) }
 
     private func append(_ content: Content) {

@@ -1,11 +1,11 @@
-/// Runs a closure once: when it is disposed of, or, at the latest, when it is released.
+/// An object that runs a closure once: when it is disposed of or, at the latest, when it is released.
 ///
-/// In an optimized build a local variable is released after its last use, not at the end of its scope: keep it
-/// where its owner lives, in a ``DisposeBag`` for example.
+/// In an optimized build a local variable is released after its last use, not at the end of its scope: keep it where
+/// its owner lives, in a ``DisposeBag`` for example.
 public final class Disposer: Disposable {
     private var action: (() -> Void)?
 
-    /// Without an action there is nothing to do.
+    /// Creates a disposer that runs `action`. Without an action it does nothing.
     public init(_ action: (() -> Void)? = nil) { self.action = action }
 
     deinit { dispose() }
@@ -27,8 +27,8 @@ public final class Disposer: Disposable {
 extension Disposer: Sendable {}
 
 extension Future {
-    /// What asks this future to cancel, as ``cancel()`` does, when it is disposed of or released. It does not keep
-    /// the future alive.
+    /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when it is disposed of or released. It
+    /// does not keep the future alive.
     public func disposer() -> Disposer {
         Disposer { [weak cell] in _ = cell?.requestCancellation() }
     }

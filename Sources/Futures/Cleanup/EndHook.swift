@@ -1,5 +1,6 @@
-/// Runs a closure within the call that completes or cancels a future, before its consumers run. It is no consumer
-/// and does not answer requests. Hooks that end the futures of others are nested a few deep, and then run in a row.
+/// A hook that runs a closure within the call that completes or cancels a future, before its consumers run. It is not a
+/// consumer and does not answer requests. Hooks that end the futures of others are nested a few deep, and then run in a
+/// row.
 final class EndHook: Producer {
     private unowned let loop: LoopCore
     private let body: () -> Void
@@ -17,7 +18,7 @@ final class EndHook: Producer {
 }
 
 extension Future {
-    /// A future with this outcome, after `body` has run: exactly once, at once if this one has completed.
+    /// Runs `body` exactly once before the outcome is passed on, or at once if this future has completed.
     func onEnd(_ body: @escaping () -> Void) -> Future {
         let child = branch()
         if child.isCompleted { body() } else { child.cell.setProducer(EndHook(on: loop.core, body)) }

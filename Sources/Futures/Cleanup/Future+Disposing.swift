@@ -1,10 +1,10 @@
 extension Future {
-    /// A future that `body` completes by the promise, and a clean-up that `body` returns.
+    /// Creates a future that `body` completes by the promise, with the clean-up that `body` returns.
     ///
-    /// `body` runs once, at once; what it throws fails the future. The clean-up is disposed of exactly once: within
-    /// the call that completes or cancels the future, before anybody hears of that, or after `body` if that has
-    /// completed it. It must not hold the promise, which could then not be dropped. A promise that is dropped
-    /// uncompleted fails the future with ``FutureError/brokenPromise(file:line:)``.
+    /// `body` runs once, at once. If it throws, the future fails with that error. The clean-up is disposed of exactly
+    /// once: within the call that completes or cancels the future, before anybody hears of that, or after `body` if
+    /// `body` has completed it. The clean-up must not hold the promise, which could then not be dropped. A promise that
+    /// is dropped uncompleted fails the future with ``FutureError/brokenPromise(file:line:)``.
     public init<CleanUp: Disposable>(
         on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line,
         _ body: (_ promise: Promise<Value>) throws -> CleanUp
@@ -19,10 +19,11 @@ extension Future {
         }
     }
 
-    /// A future that `body` completes by the promise, which it may hand to a callback API by one of its `resolve`s.
+    /// Creates a future that `body` completes by the promise. `body` may hand one of the promise's `resolve`s to a
+    /// callback API.
     ///
-    /// `body` runs once, at once; what it throws fails the future. A promise that is dropped uncompleted fails the
-    /// future with ``FutureError/brokenPromise(file:line:)``. The callback has to come on the loop's thread.
+    /// `body` runs once, at once. If it throws, the future fails with that error. A promise that is dropped uncompleted
+    /// fails the future with ``FutureError/brokenPromise(file:line:)``. The callback has to come on the loop's thread.
     public init(
         on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line,
         _ body: (_ promise: Promise<Value>) throws -> Void

@@ -1,8 +1,8 @@
 extension Future {
-    /// A future with this outcome; `work` is started, and what it returns disposed of when the future ends.
+    /// Starts `work`, disposes of what it returns when the future ends, and passes this outcome on.
     ///
-    /// The start comes from the loop, when `delay` has passed if one is given, and not at all if the future has
-    /// completed or been cancelled before. A `token` that is cancelled ends the returned future alone. Fails with
+    /// The loop starts `work`, when `delay` has passed if one is given. It does not start `work` if the future has
+    /// completed or been cancelled before. A cancelled `token` ends the returned future alone. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func whilePending(
         delayBy delay: Duration? = nil, on context: LocalContext = .default,
