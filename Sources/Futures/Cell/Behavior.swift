@@ -1,8 +1,8 @@
 extension Cell {
     /// Everything about a cell that depends on its types: a closure in two words.
     ///
-    /// Whoever calls a closure counts a reference to its context. This one has a context only where the optimizer does not
-    /// know the types; the cell owns a reference to it then.
+    /// Calling a closure counts a reference to its context. This one has a context only where the optimizer does not
+    /// know the types. The cell owns a reference to it then.
     @safe @usableFromInline
     struct Behavior {
         @usableFromInline typealias Function = (
@@ -12,7 +12,7 @@ extension Cell {
         @usableFromInline let code: UInt
         @usableFromInline let context: UInt
 
-        /// In a struct, since a bare closure would be wrapped in another one on its way.
+        /// A struct around the closure, since a bare closure would be wrapped in another one on its way.
         @usableFromInline
         struct Closure {
             @usableFromInline let body: Function
@@ -37,7 +37,7 @@ extension Cell {
         /// The closure, with a reference of its own.
         var body: Function { unsafe unsafeBitCast((code, context), to: Closure.self).body }
 
-        /// The cell is gone.
+        /// Releases the context when the cell is gone.
         @inline(__always)
         func release() {
             if context != 0 { unsafe reference.release() }

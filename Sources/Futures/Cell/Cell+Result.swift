@@ -1,5 +1,5 @@
 extension Cell {
-    /// Makes a failure within the value, which is a `Result`, count as a failure that somebody has to hear of.
+    /// Makes a failure within the value, a `Result`, count as a failure that somebody has to hear of.
     func holdResult() {
         let root = checkedRoot
         root.flags.remove(.hasTrivialValue)

@@ -5,7 +5,7 @@ extension Cell {
     @usableFromInline
     var loop: LoopCore { pointer.loop }
 
-    /// Whether the future has completed, in whichever way.
+    /// Whether the future has completed in any way.
     @usableFromInline
     var isCompleted: Bool { checkedRoot.isCompleted }
 
@@ -28,7 +28,7 @@ extension Cell {
     @usableFromInline
     func markObserved() { checkedRoot.flags.insert(.isObserved) }
 
-    /// Makes `child`, which is new, a consumer: it runs its step, or completes, when this cell does.
+    /// Makes `child`, a new cell, a consumer: it runs its step, or completes, when this cell does.
     @usableFromInline
     func register(_ child: Cell, when interest: Cell.Interest) {
         child.pointer.retainNew()
@@ -68,7 +68,7 @@ extension Cell {
         withExtendedLifetime(self) { pointer.complete(result) }
     }
 
-    /// Stops waiting for the source, which is asked to cancel if nobody else waits for it.
+    /// Stops waiting for the source, and, if `cancelling`, asks it to cancel if nobody else waits for it.
     func leaveSource(cancelling: Bool) { pointer.leaveSource(cancelling: cancelling) }
 
     /// Whether the step waits in the ready queue.

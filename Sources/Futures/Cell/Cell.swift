@@ -1,27 +1,27 @@
 internal import CRuntime
 
-/// A future's state, and at the same time a node in its source's list of consumers.
+/// The state of a future, and at the same time a node in its source's list of consumers.
 ///
-/// A derived future is its own continuation: the step it has to run waits in the payload, where its outcome goes
-/// later, so that a `map` costs one allocation. A cell moves through these states:
+/// A derived future is its own continuation. The step it has to run waits in the payload, where its outcome goes later,
+/// so that a `map` costs one allocation. A cell moves through these states:
 ///
 /// - pending, with a step: waits in the list of `source`, or, once that has completed, in the ready queue;
 /// - pending, without one: a promise, or a cell whose step has run and returned a future;
 /// - linked: what completes this cell completes another one, its root, instead;
 /// - success, failure or cancelled, for ever.
 ///
-/// All but the use of it from elsewhere is written for the ``CellPointer`` to it, which owns nothing.
+/// All code but the use of a cell from elsewhere is written for the ``CellPointer`` to it, which owns nothing.
 @usableFromInline
 final class Cell {
     @exclusivity(unchecked) private var content: CellContent
     /// Not in the content: the compiler destroys that at greater cost if it has more than fifteen fields.
     @exclusivity(unchecked) private var timerSlot = SlotHeap.noSlot
     #if DEBUG
-        /// Who has made the future.
+        /// The callers that have made the future.
         let callers: Callers
     #endif
 
-    /// A cell in its first state. The caller fills the payload.
+    /// Creates a cell in its first state. The caller fills the payload.
     @usableFromInline
     init(_ loop: borrowing LoopCore, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(
@@ -32,7 +32,7 @@ final class Cell {
         loop.cellWasMade()
     }
 
-    /// A pending cell of the same loop as `sibling`.
+    /// Creates a pending cell of the same loop as `sibling`.
     @usableFromInline
     init(besides sibling: borrowing Cell, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(sibling.content.loop, state: .pending, flags: flags, behavior: behavior)
@@ -47,10 +47,10 @@ final class Cell {
         unsafe content.release()
     }
 
-    /// What stands for this object, which must outlive the use of it.
+    /// The pointer that stands for this object. The object must outlive its use.
     ///
-    /// Not by `withUnsafeMutablePointer(to: &content)`: the optimizer may then believe that the object does not
-    /// escape, and put it on the stack.
+    /// Not by `withUnsafeMutablePointer(to: &content)`: the optimizer may then believe that the object does not escape,
+    /// and put it on the stack.
     @usableFromInline
     var pointer: CellPointer {
         unsafe CellPointer(Unmanaged.passUnretained(self).toOpaque() + CellPointer.headerSize)
@@ -64,19 +64,20 @@ extension Cell {
 
     @usableFromInline
     enum Operation {
-        /// Take the step out of the payload and run it on the completed source.
+        /// Takes the step out of the payload and runs it on the completed source.
         case run
         case dropStep
         case dropValue
-        /// Copy the source's value, which is of this cell's type.
+        /// Copies the source's value, which is of this cell's type.
         case copyValue
-        /// Report the failure in the value, a `Result`, if there is one.
+        /// Reports the failure in the value, a `Result`, if there is one.
         case reportFailure
-        /// Say what the cell's step is called, for who reads that it has failed.
+        /// Says what the cell's step is called, for a report of its failure.
         case name
     }
 
-    /// Which outcomes of its source run a cell's step, and where. The others pass through it at once.
+    /// The outcomes of its source that run a cell's step, and the place where it runs. Other outcomes pass through it
+    /// at once.
     @usableFromInline
     struct Interest: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt16
@@ -87,8 +88,8 @@ extension Cell {
         /// The step is to run although its own future has been cancelled (`always`).
         @inlinable static var afterCancel: Interest { Interest(rawValue: 8) }
         @inlinable static var all: Interest { Interest(rawValue: 7) }
-        /// The step runs no user's code, and runs at once, within the change, on the outcomes that are not among the
-        /// above: so a group does not lag behind its members.
+        /// The step runs no user's code. It runs at once, within the change, on the outcomes that are not among the
+        /// above, so that a group does not lag behind its members.
         @inlinable static var atOnce: Interest { Interest(rawValue: 1 << 14) }
         // Bits 4 to 11 are those of contexts.
         /// In a completed cell: one of its callbacks runs, on another context than the ready queue.

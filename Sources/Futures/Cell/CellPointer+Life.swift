@@ -27,12 +27,12 @@ extension CellPointer {
         former?.release()
     }
 
-    /// Whether only its promise holds this cell, and nobody waits for it.
+    /// Whether the cell is held by its promise alone, and nobody waits for it.
     var isAbandoned: Bool {
         isHeldOnce && (state == .linked ? first!.isAbandoned : state == .pending && !hasConsumers)
     }
 
-    /// The last thing that a cell does.
+    /// Does the last thing that a cell does.
     @inline(__always)
     func tearDown() {
         checkThread()
@@ -42,7 +42,7 @@ extension CellPointer {
         withLoop { $0.cellWasFreed() }
     }
 
-    /// Whether what is in the payload has to be released.
+    /// Whether the content of the payload has to be released.
     @inline(__always)
     private var holdsSomething: Bool {
         switch state {
@@ -52,7 +52,7 @@ extension CellPointer {
         }
     }
 
-    /// Nothing else would ever complete the consumers of a cell that dies pending, or its root.
+    /// Hands on the consumers of a cell that dies pending, or its root: nothing else would ever complete them.
     @inline(never)
     private func abandon(_ consumer: CellPointer) {
         first = nil
@@ -78,7 +78,7 @@ extension CellPointer {
         }
     }
 
-    /// Releases what the payload holds. Deep inside other cells it goes to the graveyard, not down the stack.
+    /// Releases the content of the payload. Deep inside other cells it goes to the graveyard, not down the stack.
     @inline(never)
     private func emptyPayload() {
         if flags.contains(.hasStep) {
@@ -97,6 +97,6 @@ extension CellPointer {
 }
 
 extension FutureError {
-    /// What produced a future is gone, and was no promise.
+    /// The error for a future whose producer is gone and was not a promise.
     fileprivate static let abandoned = FutureError.brokenPromise(file: "(unknown)", line: 0)
 }

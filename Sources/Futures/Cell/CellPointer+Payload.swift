@@ -1,5 +1,5 @@
 extension CellPointer {
-    /// What does not fit the payload lives in a box that the payload points to.
+    /// A box for content that does not fit the payload, which then points to the box.
     @usableFromInline
     final class Box<Content> {
         @usableFromInline let content: Content
@@ -30,7 +30,7 @@ extension CellPointer {
         }
     }
 
-    /// A copy of what the payload holds, left in place.
+    /// Returns a copy of what the payload holds, and leaves it in place.
     @inlinable @inline(__always)
     func readPayload<Content>(as _: Content.Type) -> Content {
         if Self.fitsPayload(Content.self) {
@@ -40,10 +40,10 @@ extension CellPointer {
         }
     }
 
-    /// What a failed cell has in its payload. It begins with the error, which most want to read only.
+    /// The payload of a failed cell. It begins with the error, since most only want to read that.
     struct Failure {
         let error: any Error
-        /// What has failed, if its producer knows and it looks as if nobody will hear of it.
+        /// The subject of the failure, if its producer knows it and it looks as if nobody will hear of the failure.
         let subject: String?
     }
 
@@ -52,7 +52,7 @@ extension CellPointer {
         initializePayload(Failure(error: error, subject: subject))
     }
 
-    /// Fails, which `subject` has done.
+    /// Fails with `error`, as the failure of `subject`.
     func fail(_ error: any Error, of subject: String) {
         initializePayload(Failure(error: error, subject: subject))
         settle(as: .failure)
@@ -66,11 +66,11 @@ extension CellPointer {
     @usableFromInline
     var hasSucceeded: Bool { state == .success }
 
-    /// The error of a cell that has failed or been cancelled.
+    /// Returns the error of a cell that has failed or been cancelled.
     @usableFromInline
     func readFailure() -> any Error { state == .failure ? readError() : CancellationError() }
 
-    /// The outcome of a completed cell. Cancellation reads as `CancellationError`.
+    /// Returns the outcome of a completed cell. Cancellation reads as `CancellationError`.
     @inlinable
     func readResult<Value>(as _: Value.Type) -> Result<Value, any Error> {
         hasSucceeded ? .success(readPayload(as: Value.self)) : .failure(readFailure())

@@ -1,10 +1,10 @@
 internal import CRuntime
 
-/// A cell by its address, which owns nothing: reference counting is most of what a `map` costs.
+/// The address of a cell. It owns nothing, because reference counting is most of what a `map` costs.
 ///
-/// Ownership is by hand: a list, the ready queue and the timers own one reference to each cell in them, a queued cell owns
-/// one to its `source`, and a linked cell owns one to its root. All other pointers between cells are cleared by whoever
-/// dies or completes. Public methods are given a ``Cell``, which their caller keeps alive.
+/// Ownership is by hand. A list, the ready queue and the timers own one reference to each cell in them. A queued cell
+/// owns one to its `source`, and a linked cell owns one to its root. The cell that dies or completes clears all other
+/// pointers between cells. Public methods are given a ``Cell``, which their caller keeps alive.
 @safe @usableFromInline
 struct CellPointer: Equatable {
     @usableFromInline typealias State = Cell.State
@@ -13,7 +13,7 @@ struct CellPointer: Equatable {
     @usableFromInline typealias Flags = Cell.Flags
     @usableFromInline typealias Behavior = Cell.Behavior
 
-    /// The payload, which is the first thing in a `CellContent`.
+    /// The payload, the first thing in a `CellContent`.
     @usableFromInline let payload: UnsafeMutableRawPointer
 
     init(_ payload: UnsafeMutableRawPointer) { unsafe self.payload = payload }
@@ -29,7 +29,7 @@ struct CellPointer: Equatable {
     }
 }
 
-/// What a cell consists of.
+/// The content of a cell.
 @safe
 struct CellContent {
     var payload: (UInt, UInt, UInt) = (0, 0, 0)
@@ -54,7 +54,7 @@ struct CellContent {
         self.flags = flags
     }
 
-    /// What it has references to.
+    /// Releases everything that it has references to.
     func release() {
         behavior.release()
         unsafe producer?.release()
@@ -86,7 +86,7 @@ extension CellPointer {
         }
     }
 
-    /// What this cell waits for: the cell in whose list it stands, or the one that is linked to it.
+    /// The cell that this one waits for: the cell that has it in its list, or the one that is linked to it.
     var source: CellPointer? {
         get { unsafe content.pointee.source }
         nonmutating set { unsafe content.pointee.source = newValue }
@@ -123,7 +123,7 @@ extension CellPointer {
         }
     }
 
-    /// The producer, with the reference that the cell had to it.
+    /// Takes the producer, with the reference that the cell had to it.
     func takeProducer() -> Producer? {
         defer { unsafe content.pointee.producer = nil }
         return unsafe content.pointee.producer?.takeRetainedValue()
@@ -160,8 +160,8 @@ extension CellPointer {
 
     func retain() { unsafe _ = reference.retain() }
 
-    /// The same for a cell that has just been made: nobody else can count at the same time, and atomic operations are a
-    /// third of what a `map` takes.
+    /// Retains a cell that has just been made. Nobody else can count at the same time, and atomic operations are a
+    /// third of the time that a `map` takes.
     func retainNew() { unsafe _ = swift_nonatomic_retain(address) }
 
     /// Releases a reference that has been counted here. If that is the only one, nobody else can count.
