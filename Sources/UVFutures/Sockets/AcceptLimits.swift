@@ -1,13 +1,14 @@
 internal import Futures
 
-/// How many connections a server takes. What it does not take waits in the system, in the backlog of the socket.
+/// Limits on the connections a server accepts. Connections beyond them wait in the system, in the backlog of the
+/// socket.
 public struct AcceptLimits: Hashable, Sendable {
-    /// How many connections are open at a time, without those that linger; `nil` for as many as the system allows.
+    /// The number of connections open at a time, without those that linger; `nil` for as many as the system allows.
     public var maxConnections: Int?
-    /// When so many have been open, taking goes on only at this number or below, so that a server at its limit does
-    /// not stop and start with each connection that ends; `nil` for seven eighths of it.
+    /// After the maximum is reached, accepting resumes when this number or fewer are open. So a server at its limit
+    /// does not stop and start with each connection that ends. `nil` means seven eighths of the maximum.
     public var lowWaterMark: Int?
-    /// How many connections each socket gives in one round of the loop, before others and timers get theirs.
+    /// The number of connections each socket accepts in one round of the loop, before others and timers get their turn.
     public var perTurn = 64
 
     public init(maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64) {
@@ -16,7 +17,7 @@ public struct AcceptLimits: Hashable, Sendable {
         self.perTurn = perTurn
     }
 
-    /// The number of open connections at which taking goes on.
+    /// The number of open connections at which accepting resumes.
     var lowMark: Int {
         let most = maxConnections ?? .max
         return lowWaterMark ?? most - max(1, most / 8)

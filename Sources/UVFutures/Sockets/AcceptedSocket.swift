@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Glibc
 
 extension AcceptedSocket {
-    /// The connection, of the kind that the listener's address says. If it throws, the descriptor is closed.
+    /// Makes the connection, of the kind that the listener's address determines. Closes the descriptor if this throws.
     func connection(_ driver: UVLoop, limits: SharedLimits) throws(UVError) -> SocketConnection {
         do throws(UVError) {
             guard listener.localAddress.path == nil else {

@@ -1,34 +1,34 @@
 internal import ByteStreams
 internal import Futures
 
-/// Takes connections from a socket that listens, as long as its owner wants some. Lives until the socket is closed.
+/// Accepts connections from a listening socket as long as its owner wants some. Lives until the socket is closed.
 ///
-/// What it does not take waits in the system, and after the backlog in the peers, which try again by themselves.
-/// That is so without descriptors too: then it pauses until one may be free, and never closes the socket.
+/// Connections that it does not accept wait in the system, and beyond the backlog in the peers, which try again by
+/// themselves. Without descriptors it pauses until one may be free. It never closes the socket for that.
 final class Acceptor {
-    /// How long a pause for want of descriptors or memory lasts, unless something is closed here before.
+    /// The length of a pause for lack of descriptors or memory, unless something is closed here before.
     static let shortagePause: Duration = .milliseconds(100)
 
     let socket: UVListener
     private let limits: SharedLimits
-    /// How many connections it takes in one round of the loop, so that a storm of them starves nobody.
+    /// The number of connections it accepts in one round of the loop, so that a storm of them starves nothing else.
     var share = AcceptLimits().perTurn
-    /// Asked before each connection is taken. While it says no, they wait in the system, until `resume`.
+    /// Called before each connection is accepted. While it returns `false`, they wait in the system, until `resume`.
     var isWanted: () -> Bool = { true }
     var onConnection: (SocketConnection) -> Void = { _ in }
-    /// There is no descriptor or no memory for a connection. It will be tried again.
+    /// Called when there is no descriptor or no memory for a connection. The acceptor tries again later.
     var onShortage: (UVError) -> Void = { _ in }
-    /// The socket has ceased to listen, and has been closed; nothing follows.
+    /// Called when the socket no longer listens and has been closed; nothing follows.
     var onFailure: (UVError) -> Void = { _ in }
 
-    /// How many more it takes before it closes the socket, once it has been told to.
+    /// The number of connections it still accepts before it closes the socket, after `finish`.
     private var rest: Int?
     /// The end of a pause for want of descriptors.
     private var pause: ScheduledTask<Void>?
 
     var loop: LoopCore { socket.loop }
 
-    /// `limits` have been validated.
+    /// Creates an acceptor; the caller has validated `limits`.
     init(_ socket: UVListener, limits: StreamLimits) {
         self.socket = socket
         self.limits = .of(limits)
@@ -39,14 +39,14 @@ final class Acceptor {
         }
     }
 
-    /// Goes on, if connections are wanted.
+    /// Continues to accept, if connections are wanted.
     func resume() {
         guard pause == nil, !socket.isWatching, isWanted() else { return }
         socket.watch(true)
         if rest != nil { takeLater() }
     }
 
-    /// Takes what waits by now, as far as connections are wanted, and then closes the socket.
+    /// Accepts what waits now, as far as connections are wanted, and then closes the socket.
     func finish() {
         guard rest == nil else { return }
         // Others may come all the time: not more than can wait.
@@ -58,7 +58,7 @@ final class Acceptor {
         loop.later(on: .nextTurn) { [self] in takeShare() }
     }
 
-    /// A descriptor has become free: tries it again, if it was for want of one that it paused.
+    /// Tries again when a descriptor has become free, if it paused for lack of one.
     func retry() {
         guard let pause else { return }
         pause.cancel()
@@ -66,14 +66,14 @@ final class Acceptor {
         resume()
     }
 
-    /// Closes the socket, because of `failure` if there is one; its `onClose` is called when that is done.
+    /// Closes the socket, because of `failure` if there is one. Calls its `onClose` when that is done.
     func close(_ failure: UVError? = nil) {
         pause?.cancel()
         pause = nil
         socket.closeSocket(failure)
     }
 
-    /// Gives the socket up, which listens on, unless it is closed.
+    /// Gives up the socket, which keeps listening, unless it is closed.
     func release() -> CInt? {
         pause?.cancel()
         pause = nil
@@ -121,7 +121,7 @@ final class Acceptor {
 }
 
 extension UVError {
-    /// Whether it says that a descriptor is none of a socket that listens.
+    /// Whether the error says that a descriptor is not a listening socket.
     fileprivate var hasCeasedToListen: Bool {
         [.badDescriptor, .invalidArgument, .notSocket].contains(code)
     }

@@ -2,12 +2,12 @@ public import ByteStreams
 public import Futures
 
 extension SocketListener {
-    /// Takes over `descriptor`, which somebody else has bound and made listen: a parent process, say.
+    /// Takes over `descriptor`, a socket that other code, such as a parent process, has bound and made listen.
     ///
-    /// From now on it belongs to the listener, which closes it, does not block, and is not passed on to programs that
-    /// this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if it is not open, no socket, does not listen, has been
-    /// adopted before, or is of another kind than `Connection`; the descriptor stays the caller's then.
+    /// The listener owns and closes the descriptor from now on. The descriptor does not block and is not passed on to
+    /// programs that this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, does not
+    /// listen, has been adopted before, or is of another kind than `Connection`. The caller then keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -17,9 +17,10 @@ extension SocketListener {
         self.init(socket, limits: limits)
     }
 
-    /// Gives the socket up without closing it, and ends this listener. Connections that wait in it go on to wait.
+    /// Gives up the socket without closing it, and ends this listener. Connections that wait in the socket keep
+    /// waiting.
     ///
-    /// The descriptor, which does not block, is the caller's. What waits for a connection is cancelled.
+    /// The caller owns the returned descriptor, which does not block. Pending waits for a connection are cancelled.
     /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the listener has been closed.
     public func release() throws -> Int32 {
         loop.core.checkThread()
@@ -30,8 +31,8 @@ extension SocketListener {
 }
 
 extension SocketServer {
-    /// Listens on `descriptor` too, which somebody else has bound and made listen, as
-    /// ``SocketListener/init(adopting:limits:on:)`` does. Returns where.
+    /// Also listens on `descriptor`, which other code has bound and made listen, as
+    /// ``SocketListener/init(adopting:limits:on:)`` does. Returns its address.
     @discardableResult
     public func listen(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits()
@@ -39,10 +40,10 @@ extension SocketServer {
         try adopt(descriptor, called: "descriptor \(descriptor)", limits)
     }
 
-    /// Listens on a socket that systemd has passed: ``Systemd/sockets()``. Returns where.
+    /// Listens on a socket that systemd has passed: ``Systemd/sockets()``. Returns its address.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` as ``listen(adopting:limits:)`` does; the text says the
-    /// name of the socket.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` as ``listen(adopting:limits:)`` does. The text names the
+    /// socket.
     @discardableResult
     public func listen(on socket: ActivatedSocket, limits: StreamLimits = StreamLimits()) throws
         -> SocketAddress
@@ -61,10 +62,11 @@ extension SocketServer {
         return socket.localAddress
     }
 
-    /// Gives the sockets up without closing them, in the order in which they were added, and stops accepting, as
-    /// ``close()`` does. Connections that wait in them go on to wait, for a successor, say.
+    /// Gives up the sockets without closing them, and stops accepting, as ``close()`` does. Returns the descriptors in
+    /// the order in which the sockets were added. Connections that wait in the sockets keep waiting, for a successor,
+    /// say.
     ///
-    /// The descriptors, which do not block, are the caller's.
+    /// The caller owns the descriptors, which do not block.
     public func releaseSockets() -> [Int32] {
         loop.core.checkThread()
         let descriptors = acceptors.compactMap { $0.release() }
@@ -74,12 +76,14 @@ extension SocketServer {
 }
 
 extension SocketConnection {
-    /// Gives the socket up without ending the connection, and ends this object as ``ByteStreams/ByteStream/close(within:)``
-    /// does. The descriptor, which does not block, is the caller's, with the bytes that wait in the system.
+    /// Gives up the socket without ending the connection, and ends this object as
+    /// ``ByteStreams/ByteStream/close(within:)`` does. The caller owns the returned descriptor, which does not block,
+    /// with the bytes that wait in the system.
     ///
-    /// Fails with ``ByteStreams/StreamError/connectionClosed`` after a close, with
+    /// Fails with ``ByteStreams/StreamError/connectionClosed`` after a close. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` while a read or a write is pending or bytes that have arrived are
-    /// unread, and with ``UVError`` without descriptors; nothing has changed then.
+    /// unread.
+    /// Fails with ``UVError`` if no descriptors are left. After a failure nothing has changed.
     public final func release() throws -> Int32 {
         loop.core.checkThread()
         try checkAtRest()

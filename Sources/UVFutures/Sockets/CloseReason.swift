@@ -1,30 +1,30 @@
 public import ByteStreams
 internal import Futures
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 public enum CloseReason: Hashable, Sendable {
     /// This side closed it in order, and everything written was sent.
     case closed
-    /// This side aborted it, be it because its handler failed.
+    /// This side aborted it, for example because its handler failed.
     case aborted
     /// A time limit of its ``ByteStreams/StreamLimits`` passed.
     case timedOut(StreamTimeLimit)
     /// What was queued when it was closed could not be sent in time.
     case flushTimedOut
-    /// It was closed in order, but the peer had not acknowledged all by the end of that time.
+    /// It was closed in order, but the peer did not acknowledge everything in that time.
     case unacknowledged
-    /// It lingered, and more than ``ByteStreams/StreamLimits/maxLingering`` did.
+    /// It lingered while more than ``ByteStreams/StreamLimits/maxLingering`` connections did.
     case crowdedOut
-    /// The peer left too much waiting.
+    /// The peer left too much data waiting.
     case backpressureExceeded
-    /// The system says so: mostly ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
+    /// The system reported an error: mostly ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
     case broken(UVError.Code)
-    /// The loop was shut down, or anything else.
+    /// The loop was shut down, or something else ended it.
     case other
 }
 
 extension CloseReason: CustomStringConvertible {
-    /// One word, fit for the name of a counter.
+    /// The reason as one word, fit for the name of a counter.
     public var description: String {
         switch self {
         case .closed: "closed"
@@ -41,7 +41,7 @@ extension CloseReason: CustomStringConvertible {
 }
 
 extension SocketConnection {
-    /// Why it ended; of use once it has.
+    /// The reason why it ended; meaningful only after the end.
     var closeReason: CloseReason {
         guard let breakage else { return isAborted ? .aborted : .closed }
         return switch breakage {

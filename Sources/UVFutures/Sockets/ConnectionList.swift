@@ -1,4 +1,4 @@
-/// The open connections of a server, each of which knows its place. Of no generic type: that would be slower.
+/// The open connections of a server, each of which knows its place. Not generic, because that would be slower.
 @safe
 final class ConnectionList {
     // Not checked at run time: nothing of users runs while the list changes.

@@ -1,8 +1,8 @@
 internal import Futures
 
 extension EventLoop {
-    /// Waits for one of `signals`, then for what `begin` begins; each further one of them begins `abort`. Completes
-    /// with the first of these to end, until which the signals do nothing else.
+    /// Waits for one of `signals`, then calls `begin`. Each further signal calls `abort`. Completes with the first of
+    /// their futures to complete. Until then the signals do nothing else.
     ///
     /// Signals do not keep a loop running; with `keepsAlive` the wait does.
     func end(

@@ -1,25 +1,25 @@
-/// What a server has done and does: a snapshot.
+/// A snapshot of what a server has done and is doing.
 public struct ServerStatistics: Hashable, Sendable {
-    /// How many connections it has taken.
+    /// The number of connections it has accepted.
     public var accepted = 0
-    /// How many of them are open, without those that linger.
+    /// The number of open connections, without those that linger.
     public var active = 0
-    /// How many have sent all, and wait for their peers to finish: ``ByteStreams/ByteStream/close(within:)``. They do not
-    /// count for ``AcceptLimits/maxConnections``.
+    /// The number of connections that have sent everything and wait for their peers to finish:
+    /// ``ByteStreams/ByteStream/close(within:)``. They do not count for ``AcceptLimits/maxConnections``.
     public var lingering = 0
-    /// How many of those are being drained: all, once that has begun.
+    /// The number of open connections that are being drained: all of them, once draining has begun.
     public var draining = 0
-    /// How often it stopped taking connections because ``AcceptLimits/maxConnections`` were open.
+    /// The number of times it stopped accepting because ``AcceptLimits/maxConnections`` were open.
     public var pauses = 0
-    /// How often a connection could not be taken for want of descriptors or memory. It waits in the system, and is
-    /// tried again: so one may be counted several times.
+    /// The number of times a connection could not be accepted for lack of descriptors or memory. The connection waits
+    /// in the system and is tried again, so it may be counted several times.
     public var shortages = 0
-    /// Connections that came and could not be taken, for another reason, ever.
+    /// The number of connections that could not be accepted for another reason, ever.
     public var shed = 0
-    /// Of all connections, ever: what has come, and what has left.
+    /// The number of bytes received and sent on all connections, ever.
     public var bytesReceived = 0
     public var bytesSent = 0
-    /// How many connections have ended, by reason.
+    /// The number of connections that have ended, by reason.
     public var closes: [CloseReason: Int] = [:]
 
     mutating func count(bytesOf connection: SocketConnection) {
@@ -29,7 +29,7 @@ public struct ServerStatistics: Hashable, Sendable {
 }
 
 extension ServerStatistics: CustomStringConvertible {
-    /// One line.
+    /// The statistics in one line.
     public var description: String {
         let reasons = closes.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")
         return
@@ -38,14 +38,14 @@ extension ServerStatistics: CustomStringConvertible {
     }
 }
 
-/// What a server counts as it happens.
+/// The counters that a server updates as things happen.
 struct ServerCounters {
     var accepted = 0
     var pauses = 0
     var shed = 0
     private var bytesReceived = 0
     private var bytesSent = 0
-    /// Apart from the others: by far the most frequent.
+    /// The number of orderly closes, kept apart because they are by far the most frequent.
     private var closedInOrder = 0
     private var otherCloses: [CloseReason: Int] = [:]
 
@@ -55,7 +55,7 @@ struct ServerCounters {
         if reason == .closed { closedInOrder += 1 } else { otherCloses[reason, default: 0] += 1 }
     }
 
-    /// Without what is open now.
+    /// The statistics without the connections that are open now.
     var statistics: ServerStatistics {
         var statistics = ServerStatistics()
         (statistics.accepted, statistics.pauses, statistics.shed) = (accepted, pauses, shed)

@@ -1,11 +1,11 @@
 internal import Futures
 internal import Glibc
 
-/// Says that connections cannot be taken, mostly for want of descriptors or memory: at most once a minute, to the
-/// observer of the loop, and to whoever asked for it or to standard error.
+/// Reports that connections cannot be accepted, mostly for lack of descriptors or memory. Reports at most once a
+/// minute, to the observer of the loop, and to the handler or else to standard error.
 final class ShortageReport {
     var handler: ((UVError) -> Void)?
-    /// How often there was none.
+    /// The number of shortages.
     private(set) var count = 0
     private var limit = ReportLimit()
 
@@ -22,7 +22,7 @@ final class ShortageReport {
 }
 
 extension UVError {
-    /// What to do about connections that cannot be accepted.
+    /// Advice on connections that cannot be accepted.
     var acceptAdvice: String {
         switch code.rawValue {
         case -EMFILE: "Raise the limit of the process (ulimit -n, LimitNOFILE=), or lower maxConnections."

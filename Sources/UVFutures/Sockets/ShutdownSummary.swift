@@ -1,10 +1,12 @@
 /// How the connections ended that were open when a server was shut down.
 public struct ShutdownSummary: Hashable, Sendable {
-    /// In order: all that was written has been sent and, over TCP, acknowledged by the peer's system.
+    /// The number that ended in order: everything written was sent and, over TCP, acknowledged by the peer's system.
     public var finished = 0
-    /// By an abort of this side: of the server at the end of its time, or of a handler, be it because that failed.
+    /// The number that this side aborted: the server at the end of its time, or a handler, for example because it
+    /// failed.
     public var aborted = 0
-    /// Otherwise: by a reset of the peer, a time limit, or before the peer had acknowledged all.
+    /// The number that ended otherwise: by a reset of the peer, a time limit, or before the peer acknowledged
+    /// everything.
     public var failed = 0
 
     public init(finished: Int = 0, aborted: Int = 0, failed: Int = 0) {

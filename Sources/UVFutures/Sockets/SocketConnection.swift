@@ -3,39 +3,38 @@ public import Futures
 internal import Glibc
 internal import Synchronization
 
-/// A connection over a socket, of whatever kind: a ``ByteStreams/ByteStream`` with addresses.
+/// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
 ///
-/// Errors of the system are ``UVError``s with both addresses. What only one kind of socket has is in its
-/// subclass: ``TCPConnection``.
+/// Errors of the system are ``UVError``s with both addresses. Features of only one kind of socket are in its subclass:
+/// ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
-    /// Whether the server, when it drains, half-closes this connection as soon as its peer waits for nothing: on, unless
-    /// changed.
+    /// Whether a draining server half-closes this connection as soon as its peer waits for nothing. `true` by default.
     ///
-    /// That is the case when the handler waits for bytes and has written something since the last that came. Where
-    /// a message comes in parts, and some of its answer is written in between, turn it off, and end the connection
-    /// upon ``draining``.
+    /// A peer waits for nothing when the handler waits for bytes and has written something since the last bytes came.
+    /// Where a message comes in parts, and some of its answer is written in between, turn this off, and end the
+    /// connection upon ``draining``.
     public final var endsWhenIdle = true
-    /// Whether the server drains: it is time to finish what is in hand, and to close.
+    /// Whether the server is draining, so that the handler should finish the message in hand and close.
     public private(set) final var isDraining = false
 
-    /// Unique in the process.
+    /// The number of the connection, unique in the process.
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
     public final var peerAddress: SocketAddress? { socket.peerAddress }
 
-    /// The families of addresses whose connections these are.
+    /// The address families that these connections can have.
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }
 
     private static let lastID = Atomic<UInt64>(0)
 
-    /// The socket is connected and knows its addresses. `limits` have been validated.
+    /// Creates a connection from a connected socket that knows its addresses. The caller has validated `limits`.
     init(_ socket: UVStream, limits: SharedLimits) {
         id = Self.lastID.add(1, ordering: .relaxed).newValue
         super.init(loop: socket.loop, transport: socket, limits: limits)
         socket.serve(self)
     }
 
-    /// Throws unless a connection with such limits can be made on `loop`, in so much time.
+    /// Throws unless a connection with `limits` can be made on `loop` within `timeout`.
     static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
@@ -57,7 +56,7 @@ public class SocketConnection: ByteStream, Identifiable {
 extension SocketConnection {
     /// Completes when the server that has this connection begins to drain. Cancelled if the connection ends before.
     ///
-    /// Cancelling it has no effect on others who wait for it.
+    /// Cancelling it has no effect on others that wait for it.
     public final var draining: Future<Void> {
         loop.core.checkThread()
         if let drainingPromise { return drainingPromise.future }
@@ -68,13 +67,13 @@ extension SocketConnection {
         return promise.future
     }
 
-    /// Throws what has ended the connection, if something has.
+    /// Throws the error that ended the connection, if there is one.
     final func checkConnected() throws {
         loop.core.checkThread()
         if socket.isClosing { throw breakage ?? StreamError.connectionClosed }
     }
 
-    /// From now on the connection is half-closed when its peer waits for nothing.
+    /// Makes the connection half-close as soon as its peer waits for nothing.
     final func beginDraining() {
         guard !isDraining else { return }
         isDraining = true
@@ -83,7 +82,7 @@ extension SocketConnection {
         endIfServed()
     }
 
-    /// A peer that has just come, and is about to send its first message, is given more time.
+    /// Ends an idle connection only if it was answered: a peer that has just come gets more time for its first message.
     private final func endIfServed() {
         if wasAnswered { endIfIdle() }
     }

@@ -1,25 +1,24 @@
 internal import ByteStreams
 public import Futures
 
-/// A socket that listens, for code that takes its connections one by one. Most servers want
-/// ``SocketServer``.
+/// A listening socket for code that accepts connections one by one. Most servers want ``SocketServer``.
 ///
-/// A connection that nobody accepts waits in the system, `backlog` of them at most. Releasing the last
-/// reference closes the listener, unless an `accept` is pending.
+/// Connections that are not accepted wait in the system, `backlog` of them at most. Releasing the last reference closes
+/// the listener, unless an `accept` is pending.
 public final class SocketListener<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// Where it listens, with the port that the system picked if 0 was asked for.
+    /// The address on which it listens, with the port that the system picked if 0 was asked for.
     public let localAddress: SocketAddress
     let acceptor: Acceptor
     private let closedPromise: Promise<Void>
     private var waiting: [Acceptance] = []
     private let shortages = ShortageReport()
 
-    /// Whoever waits for a connection.
+    /// A caller that waits for a connection.
     private final class Acceptance {
         let complete: (Result<Connection, UVError>) -> Void
-        /// No connection will come.
+        /// Called when no connection will come.
         let end: () -> Void
 
         init(complete: @escaping (Result<Connection, UVError>) -> Void, end: @escaping () -> Void) {
@@ -28,7 +27,7 @@ public final class SocketListener<Connection: SocketConnection> {
         }
     }
 
-    /// `socket` is of the kind of `Connection`, and `limits` have been validated.
+    /// Creates a listener. `socket` is of the kind of `Connection`, and the caller has validated `limits`.
     init(_ socket: UVListener, limits: StreamLimits) {
         core = socket.loop
         localAddress = socket.localAddress
@@ -52,17 +51,17 @@ public final class SocketListener<Connection: SocketConnection> {
         acceptor.close()
     }
 
-    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. It waits in the
-    /// system, and is tried again. Prints to standard error unless set.
+    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. The connection waits
+    /// in the system and is tried again. Prints to standard error unless set.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
     }
 
-    /// The next connection. Several may be waited for at a time; they come in order.
+    /// Completes with the next connection. Several calls may wait at a time, and complete in order.
     ///
-    /// Cancelled when the listener is closed. Fails with ``UVError`` if the socket has ceased to listen. A lack of
-    /// descriptors is no failure, but a wait: ``onShortage``.
+    /// Cancelled when the listener is closed. Fails with ``UVError`` if the socket no longer listens. A lack of
+    /// descriptors is not a failure but a wait: ``onShortage``.
     /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func accept() -> Future<Connection> {
         accept(as: { $0 }, atEnd: { $0.cancel() })
@@ -70,8 +69,8 @@ public final class SocketListener<Connection: SocketConnection> {
 
     /// The connections as they come, until the listener is closed: `for try await connection in listener.connections`.
     ///
-    /// While the consumer is busy the others wait in the system. Throws ``UVError`` if the socket has ceased to
-    /// listen. A `break` closes nothing.
+    /// While the consumer is busy, other connections wait in the system. Throws ``UVError`` if the socket no longer
+    /// listens. A `break` closes nothing.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: { self.accept(as: { .some($0) }, atEnd: { $0.succeed(nil) }) })
@@ -105,7 +104,7 @@ public final class SocketListener<Connection: SocketConnection> {
         waiting.removeFirst().complete(result)
     }
 
-    /// Stops listening, and completes when that is done. Connections that have been accepted go on.
+    /// Stops listening, and completes when that is done. Accepted connections continue.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

@@ -1,7 +1,7 @@
 internal import Futures
 
 extension SocketServer {
-    /// Changes how many connections it takes. Those that are open stay so.
+    /// Changes how many connections the server accepts. Open connections stay open.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
     public func setAcceptLimits(_ limits: AcceptLimits) throws {
@@ -13,7 +13,7 @@ extension SocketServer {
         for acceptor in acceptors { acceptor.resume() }
     }
 
-    /// Whether another connection may be taken.
+    /// Whether another connection may be accepted.
     func hasRoom() -> Bool {
         if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
             isFull = true
@@ -32,7 +32,7 @@ extension SocketServer {
             ))
     }
 
-    /// There is one less that counts for `maxConnections`.
+    /// Notes that one connection less counts for `maxConnections`, and resumes accepting if it may.
     func oneLessCounts() {
         if activeConnections <= acceptLimits.lowMark { isFull = false }
         for acceptor in acceptors { acceptor.resume() }

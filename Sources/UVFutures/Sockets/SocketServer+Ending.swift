@@ -2,7 +2,7 @@ internal import ByteStreams
 public import Futures
 
 extension SocketServer {
-    /// Stops accepting, and completes when that is done. Open connections go on.
+    /// Stops accepting, and completes when that is done. Open connections continue.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()
@@ -16,27 +16,27 @@ extension SocketServer {
         return promise.future
     }
 
-    /// Stops accepting, lets open connections finish within `grace`, aborts the others, and completes when
-    /// all are closed. Connections that nobody has told anything: see ``drain(within:)``.
+    /// Stops accepting, lets open connections finish within `grace`, aborts the others, and completes when all are
+    /// closed. It does not tell the connections to finish: ``drain(within:)`` does.
     ///
-    /// Those that wait to be accepted are reset. Can be called again, with a shorter grace too, and while it drains;
-    /// all calls complete together. Cancelling changes nothing.
+    /// Connections that wait to be accepted are reset. Can be called again, also with a shorter grace, and while it
+    /// drains; all calls complete together. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
         end(within: grace, "shutdown(within:)") { close() }
     }
 
-    /// Serves what has come, and ends: on all sockets, within `deadline`. Completes when all is closed.
+    /// Serves what has come, and ends all sockets within `deadline`. Completes when everything is closed.
     ///
-    /// 1. Connections that wait to be accepted by now are accepted and served, then the sockets are closed. One whose
-    ///    handshake is not complete then is reset.
+    /// 1. Connections that wait to be accepted now are accepted and served, then the sockets are closed. A connection
+    ///    with an incomplete handshake at that time is reset.
     /// 2. ``SocketConnection/draining`` completes: a handler that knows where its messages end closes after the
     ///    one in hand.
-    /// 3. A connection whose peer waits for nothing is half-closed: its peer reads the end, and closes. So is each
-    ///    other one when that comes to be. One that has sent nothing yet has until half of the deadline.
+    /// 3. Each connection is half-closed as soon as its peer waits for nothing: the peer reads the end, and closes.
+    ///    A connection that has sent nothing yet has until half of the deadline.
     /// 4. What is open at the deadline is aborted.
     ///
-    /// Can be called again, with a shorter deadline too; all calls complete together. Cancelling changes nothing.
+    /// Can be called again, also with a shorter deadline; all calls complete together. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
         end(within: deadline, "drain(within:)") { beginDraining(deadline) }
@@ -80,7 +80,7 @@ extension SocketServer {
         abort(connections.all[...])
     }
 
-    /// So many at a time that no turn takes long.
+    /// Aborts `connections` in batches, so that no turn takes long.
     private func abort(_ connections: ArraySlice<SocketConnection>) {
         for connection in connections.prefix(256) { connection.cutOff() }
         let rest = connections.dropFirst(256)

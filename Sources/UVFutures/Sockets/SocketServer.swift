@@ -1,12 +1,12 @@
 package import ByteStreams
 public import Futures
 
-/// Listens, and gives each connection to a handler. It lives until it is closed, whoever holds it.
+/// A server that listens and gives each connection to a handler. It lives until it is closed, even without references.
 ///
-/// A handler that returns a future has the connection until that completes: then the connection is closed,
-/// what has been written first, or, if the future fails, aborted. A handler that awaits has it until it returns.
-/// A handler that returns nothing owns the connection, which lives until somebody closes it: pass it as `owning:`.
-/// One that throws has it aborted.
+/// A handler that returns a future has the connection until the future completes. The server then sends what has been
+/// written and closes the connection, or aborts it if the future failed. A handler that awaits has it until it returns.
+/// A handler that returns nothing owns the connection, which lives until it is closed: pass it as `owning:`. If a
+/// handler throws, its connection is aborted.
 ///
 /// ```swift
 /// let server = try TCPServer.listen(host: "127.0.0.1", port: 7007, on: loop) { connection in
@@ -18,32 +18,32 @@ public import Futures
 /// let chat = try TCPServer.listen(host: "127.0.0.1", port: 7009, on: loop, owning: { members.append($0) })
 /// ```
 ///
-/// A trailing closure that neither returns a future nor awaits is ambiguous: mostly a `return` was forgotten.
+/// A trailing closure that neither returns a future nor awaits is ambiguous: in most cases a `return` is missing.
 ///
-/// It may listen on several sockets: of one kind, or, as a `SocketServer<SocketConnection>`, of several.
+/// A server can listen on several sockets of one kind or, as a `SocketServer<SocketConnection>`, of several kinds.
 public final class SocketServer<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// Called with what the handler threw or its future failed with, once for a connection, and with what
-    /// went wrong when one was taken or closed. Unless set, ``Futures/EventLoop/onUnhandledFailure`` gets it.
-    /// `error.isDisconnection` is `true` for a peer that simply left.
+    /// Called with the error that the handler threw or its future failed with, once for a connection, and with errors
+    /// from accepting or closing one. Unless set, ``Futures/EventLoop/onUnhandledFailure`` gets the errors.
+    /// `error.isDisconnection` is `true` for a peer that just left.
     public var onConnectionError: ((any Error) -> Void)?
-    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. It waits in the
-    /// system, and is tried again. Prints to standard error unless set.
+    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. The connection waits
+    /// in the system and is tried again. Prints to standard error unless set.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
     }
-    /// Where it listens, or did: of each socket, in the order in which they were added.
+    /// The address of each socket on which it listens or has listened, in the order in which they were added.
     public private(set) var localAddresses: [SocketAddress] = []
     private var handler: (Connection) throws -> Void = { _ in }
-    /// Those whose sockets are not closed.
+    /// The acceptors with sockets that are not closed.
     private(set) var acceptors: [Acceptor] = []
     let connections = ConnectionList()
-    /// How many of them wait for their peers' ends only.
+    /// The number of connections that only wait for the end of their peers.
     private var lingering = 0
     var acceptLimits = AcceptLimits()
-    /// As many connections are open as may be, or it has not come down to the low mark since.
+    /// Whether the maximum was reached, and the low mark has not been reached since.
     var isFull = false
     var counters = ServerCounters()
     private let shortages = ShortageReport()
@@ -52,11 +52,11 @@ public final class SocketServer<Connection: SocketConnection> {
     var closedPromise: Promise<Void>?
     var shutdownPromise: Promise<ShutdownSummary>?
     var summary = ShutdownSummary()
-    /// The grace is over.
+    /// Whether the grace is over.
     var hasAborted = false
 
-    /// A server that listens nowhere yet, and closes each connection when the future that `handler` returned for it
-    /// completes.
+    /// Creates a server that listens nowhere yet, and closes each connection when the future that `handler` returned
+    /// for it completes.
     public convenience init<Ignored>(
         on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Future<Ignored>
     ) {
@@ -66,12 +66,12 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Makes a server that listens nowhere yet, and closes each connection when `handler` returns.
+    /// Creates a server that listens nowhere yet, and closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
+    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the loop. A trailing closure that
     /// awaits needs no label.
     ///
-    /// Leave `isolation` out: it is what the caller is isolated to.
+    /// Leave `isolation` out: by default it is the isolation of the caller.
     public convenience init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
@@ -81,7 +81,7 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Makes a server that listens nowhere yet. Each connection lives until it is closed.
+    /// Creates a server that listens nowhere yet. Each connection lives until it is closed.
     public convenience init(
         on loop: EventLoop, owning handler: @escaping (_ connection: Connection) throws -> Void
     ) {
@@ -89,7 +89,7 @@ public final class SocketServer<Connection: SocketConnection> {
         self.handler = handler
     }
 
-    /// Makes a trailing closure ambiguous that returns nothing.
+    /// Makes a trailing closure that returns nothing ambiguous.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void
@@ -102,7 +102,7 @@ public final class SocketServer<Connection: SocketConnection> {
         loop.core.checkThread()
     }
 
-    /// Where it listens, with the port that the system picked if 0 was asked for; of several sockets the first.
+    /// The address on which it listens, with the port that the system picked if 0 was asked for; the first of several.
     ///
     /// Traps if it has never listened.
     public var localAddress: SocketAddress {
@@ -112,10 +112,10 @@ public final class SocketServer<Connection: SocketConnection> {
         return address
     }
 
-    /// How many connections are open, without those that linger.
+    /// The number of open connections, without those that linger.
     public var activeConnections: Int { connections.count - lingering }
 
-    /// A snapshot of what it has done. Takes time in proportion to the open connections.
+    /// A snapshot of what the server has done. Takes time in proportion to the open connections.
     public var statistics: ServerStatistics {
         loop.core.checkThread()
         var statistics = counters.statistics
@@ -129,7 +129,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     // MARK: Serving
 
-    /// Serves the connections of `socket`, which are of the kind that this is a server of, until it is closed.
+    /// Serves the connections of `socket`, which are of this server's kind, until it is closed.
     func add(_ socket: UVListener, limits: StreamLimits) {
         let acceptor = Acceptor(socket, limits: limits)
         // The acceptor owns what it calls, and so the server, until the socket is closed.
@@ -151,7 +151,7 @@ public final class SocketServer<Connection: SocketConnection> {
         acceptor.resume()
     }
 
-    /// Whether it can listen: it cannot once it has been closed.
+    /// Throws unless the server can listen: it cannot once it has been closed.
     func checkOpen() throws {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
@@ -191,7 +191,7 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Whether it fails because somebody cancelled it, or shut down the server or the whole loop.
+    /// Whether `error` comes from a cancellation, or from a shutdown of the server or of the whole loop.
     private func isExpected(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, FutureError.shutDown: true
@@ -211,7 +211,7 @@ public final class SocketServer<Connection: SocketConnection> {
         completeShutdown()
     }
 
-    /// `subject` is what has failed, for the line that is printed where nobody hears of it.
+    /// Reports `error`. `subject` names what has failed, for the line that is printed if no handler is set.
     private func report(_ error: any Error, of subject: @autoclosure () -> String = "a server") {
         guard !isExpected(error) else { return }
         if let onConnectionError { return onConnectionError(error) }
@@ -220,7 +220,8 @@ public final class SocketServer<Connection: SocketConnection> {
 }
 
 extension SocketServer: StreamOwner, OutcomeListener {
-    /// The end of a server says how many connections have finished, which they have when their peers have got all.
+    /// Whether the end waits for acknowledgements: the summary counts a connection as finished when its peer got
+    /// everything.
     package var wantsAcknowledgement: Bool { shutdownPromise != nil }
 
     package func streamLingers(_ stream: ByteStream) {
@@ -230,7 +231,7 @@ extension SocketServer: StreamOwner, OutcomeListener {
 
     package func streamDidClose(_ stream: ByteStream) { closed(stream as! Connection) }
 
-    /// The future of a connection's handler has completed.
+    /// Called when the future of a connection's handler has completed.
     package func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
         handled(connection as! Connection, result)
     }
