@@ -2,19 +2,19 @@ package import Futures
 
 /// A socket that can be connected once.
 package protocol ConnectingSocket: AnyObject {
-    /// Calls `completion` once, later: when it has connected, or when that has failed. When the socket is closed
-    /// first, it may call it or not.
+    /// Connects to `address`, and later calls `completion` once with the outcome. If the socket is closed first, it may
+    /// or may not call it.
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void)
-    /// Why it did not connect in time.
+    /// Returns the reason why it did not connect in time.
     func timeout() -> UVError
     func close()
 }
 
-/// Connects to the first of several addresses that answers: [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305),
-/// happy eyeballs.
+/// A race that connects to the first of several addresses that answers: [RFC
+/// 8305](https://www.rfc-editor.org/rfc/rfc8305), happy eyeballs.
 ///
-/// An attempt is started every 250 ms, or as soon as one fails, and none is given up before another one succeeds or
-/// the time is up. The sockets and the timers keep the race alive.
+/// Starts an attempt every 250 ms, or as soon as one fails. Gives none up before another one succeeds or the time is
+/// up. The sockets and the timers keep the race alive.
 package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     private let loop: LoopCore
     private let makeSocket: (SocketAddress) throws(UVError) -> Socket
@@ -22,15 +22,15 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     private let failure: ([UVError]) -> any Error
     private let promise: Promise<Connection>
     private var untried: ArraySlice<SocketAddress>
-    /// By the number of the attempt.
+    /// The pending sockets, by the number of the attempt.
     private var pending: [Int: Socket] = [:]
-    /// One for each attempt, unless it is pending.
+    /// One error for each attempt that has ended.
     private var errors: [UVError?] = []
     private var hasEnded = false
     private var limit: ScheduledTask<Void>?
     private var stagger: ScheduledTask<Void>?
 
-    /// `connected` makes of a socket what the race is for, `failure` one error of those of the attempts.
+    /// Creates a race. `connected` turns a socket into the result, `failure` turns the errors of the attempts into one.
     package init(
         _ addresses: [SocketAddress], on loop: EventLoop,
         makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> Socket,
@@ -44,7 +44,7 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
         promise = loop.makePromise()
     }
 
-    /// The connection. Fails when all attempts have, or at `deadline`.
+    /// Completes with the connection. Fails when all attempts have failed, or at `deadline`.
     package func start(until deadline: LoopInstant) -> Future<Connection> {
         promise.onCancelRequest { [self] in
             end()
@@ -111,7 +111,7 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     }
 }
 
-/// The same addresses, of each family in the same order, but the families by turns; each once.
+/// Returns each address once, alternating between the families. Keeps the order within each family.
 private func interleaved(_ addresses: [SocketAddress]) -> [SocketAddress] {
     var seen: Set<SocketAddress> = []
     let unique = addresses.filter { seen.insert($0).inserted }

@@ -2,16 +2,16 @@ public import ByteStreams
 public import Futures
 
 extension TCPConnection {
-    /// Takes over `descriptor`, a connected TCP socket that somebody else has made.
+    /// Takes over `descriptor`, a connected TCP socket that other code has made.
     ///
-    /// From now on it belongs to the connection, does not block, and is not passed on to programs that this process
-    /// starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none, or has been adopted before; the descriptor stays
-    /// the caller's then.
+    /// The connection owns the descriptor from now on. The descriptor does not block and is not passed on to programs
+    /// that this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is not such a socket, or has been adopted before.
+    /// The caller then keeps the descriptor.
     ///
-    /// Nobody else may close it. If somebody does, the next read, queued write or shutdown fails with
-    /// ``UVError/Code/badDescriptor``; a write that the system takes at once goes to whatever has the number by then. What
-    /// has it when the connection is closed stays open, and the mistake is reported.
+    /// No other code may close the descriptor. If some does, the next read, queued write or shutdown fails with
+    /// ``UVError/Code/badDescriptor``. A write that the system takes at once goes to whatever has the number by then.
+    /// What has the number when the connection is closed stays open, and the mistake is reported.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {

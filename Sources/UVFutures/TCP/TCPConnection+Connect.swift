@@ -2,17 +2,16 @@ public import ByteStreams
 public import Futures
 
 extension TCPConnection {
-    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name, which `resolver` resolves, or the
-    /// loop's.
+    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver`, or else the loop's
+    /// resolver, resolves names.
     ///
-    /// The addresses of a name are tried side by side, by [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305): the
-    /// next one when the last has not answered for 250 ms, or at once when one fails, IPv6 and IPv4 by turns. The
-    /// first that answers is taken.
-    /// `localHost`, a numeric address, and `localPort` are where the connection comes from; the system chooses what
-    /// is not given. Addresses of another family than that of `localHost` fail.
+    /// The addresses of a name are tried side by side, by [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305), IPv6 and
+    /// IPv4 by turns. The next attempt starts when the last has not answered for 250 ms, or at once when one fails. The
+    /// first address that answers is taken. `localHost`, a numeric address, and `localPort` are where the connection
+    /// comes from; the system chooses what is not given. Addresses of another family than `localHost` fail.
     /// Cancelling the future gives up at once, and closes the sockets.
     /// Fails with ``UVError`` if `host` is numeric, otherwise with ``ResolutionError`` or, when all addresses have
-    /// failed, ``ConnectError``; the code is ``UVError/Code/timedOut`` after `timeout`, counted from the call.
+    /// failed, ``ConnectError``. The code is ``UVError/Code/timedOut`` after `timeout`, counted from the call.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if a host is malformed, or an argument is out of range.
     /// Binds [`uv_tcp_connect`](https://docs.libuv.org/en/v1.x/tcp.html).
     public static func connect(
@@ -44,8 +43,9 @@ extension TCPConnection {
 }
 
 extension TCPConnection {
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` for what nobody can ever connect to: a malformed host, or a port
-    /// that is not from 1 to 65535. Does not look anything up, and connects to nothing: of use to who reads settings.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a connection to `host` and `port` can never work: for a
+    /// malformed host, or a port outside 1 to 65535. Looks nothing up and connects to nothing. Useful when reading
+    /// settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
         guard port > 0 else {
@@ -54,7 +54,7 @@ extension TCPConnection {
     }
 }
 
-/// What there is to a connection besides the addresses.
+/// The settings of a connection besides the addresses.
 private struct Connector {
     let loop: LoopCore
     let local: LocalEnd
@@ -67,7 +67,7 @@ private struct Connector {
         connect(to: addresses) { ConnectError(host: host, port: port, errors: $0) }
     }
 
-    /// `failure` makes one error of those of the addresses.
+    /// Connects to the first of `addresses` that answers. `failure` turns the errors of the addresses into one.
     func connect(
         to addresses: [SocketAddress], failure: @escaping ([UVError]) -> any Error
     ) -> Future<TCPConnection> {
@@ -84,7 +84,7 @@ private struct Connector {
     }
 }
 
-/// Where a connection is to come from.
+/// The local end from which a connection is to come.
 struct LocalEnd {
     /// `nil` for any.
     private let address: SocketAddress?
@@ -95,7 +95,7 @@ struct LocalEnd {
         address = try host.map { try SocketAddress(host: $0, port: port) }
     }
 
-    /// The address to bind a socket to that is to be connected to `peer`; `nil` if the system may choose.
+    /// Returns the address to bind a socket to before it connects to `peer`; `nil` if the system may choose.
     func address(towards peer: SocketAddress) throws(UVError) -> SocketAddress? {
         guard let address else {
             if port == 0 { return nil }

@@ -2,15 +2,16 @@ internal import ByteStreams
 internal import Futures
 
 extension TCPConnection {
-    /// Has the system probe a peer that has been silent for `idle`, and break the connection when `probes` of them,
-    /// one each `interval`, were not answered; `nil`, as it is at first, never asks. Whole seconds, rounded up.
+    /// Makes the system probe a peer that has been silent for `idle`, once each `interval`. The system breaks the
+    /// connection when `probes` of them were not answered. `nil`, the default state, never probes. Whole seconds,
+    /// rounded up.
     ///
-    /// So a peer that vanished without a word, and from which nothing is expected soon, is noticed after `idle` and
-    /// `probes` intervals, 70 s for instance by `setKeepAlive(after: .seconds(60))`. The failure is
+    /// This detects a peer that vanished without a word, and from which nothing is expected soon, after `idle` and
+    /// `probes` intervals: 70 s for instance by `setKeepAlive(after: .seconds(60))`. The failure is
     /// ``UVError/Code/timedOut``.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or longer than
-    /// 32,767 s, or `probes` is not from 1 to 127; with ``ByteStreams/StreamError/connectionClosed`` if this side has
-    /// closed the connection, with what broke it if something did, and with ``UVError`` if the system refuses.
+    /// 32,767 s, or `probes` is not from 1 to 127. Fails with ``ByteStreams/StreamError/connectionClosed`` if this side
+    /// has closed the connection, with what broke it if something did, and with ``UVError`` if the system refuses.
     /// Sets `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
     public func setKeepAlive(
         after idle: Duration?, every interval: Duration = .seconds(1), probes: Int = 10
@@ -28,11 +29,10 @@ extension TCPConnection {
                 probes: CInt(probes)))
     }
 
-    /// Has the system break the connection when what was sent has not been acknowledged for `limit`; `nil`, as it is
-    /// at first, leaves it to the system, which gives up after a quarter of an hour or so. Whole milliseconds,
-    /// rounded up.
+    /// Makes the system break the connection when sent data has not been acknowledged for `limit`. `nil`, the default
+    /// state, leaves it to the system, which gives up after a quarter of an hour or so. Whole milliseconds, rounded up.
     ///
-    /// That is about a peer that vanished; one that is there and takes nothing is the matter of
+    /// This detects a peer that vanished. For a peer that is there and takes nothing, use
     /// ``ByteStreams/StreamLimits/writeTimeout``. The failure is ``UVError/Code/timedOut``.
     /// Fails as ``setKeepAlive(after:every:probes:)`` does; `limit` may be up to 24 days.
     /// Sets `TCP_USER_TIMEOUT`.

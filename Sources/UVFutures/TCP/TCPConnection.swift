@@ -3,21 +3,21 @@ internal import Glibc
 
 /// A TCP connection.
 ///
-/// Made by ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, ``SocketListener/accept()`` of a ``TCPListener``, and
-/// ``TCPServer``. Small writes are sent at once (``noDelay``).
+/// Made by ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, ``SocketListener/accept()`` of a
+/// ``TCPListener``, and ``TCPServer``. Small writes are sent at once (``noDelay``).
 public final class TCPConnection: SocketConnection {
     var tcp: UVTCP { socket as! UVTCP }
 
     override class var families: [CInt] { [AF_INET, AF_INET6] }
 
-    /// The socket is connected and knows its addresses. `limits` have been validated.
+    /// Creates a connection from a connected socket that knows its addresses. The caller has validated `limits`.
     init(_ socket: UVTCP, limits: SharedLimits) {
         super.init(socket, limits: limits)
         if !socket.noDelay { socket.setNoDelay(true) }
     }
 
-    /// Whether small writes are sent at once, instead of waiting until what went before is acknowledged
-    /// (Nagle). On, unless changed. Sets `TCP_NODELAY`.
+    /// Whether small writes are sent at once, instead of waiting until earlier data is acknowledged (Nagle). `true` by
+    /// default. Sets `TCP_NODELAY`.
     public var noDelay: Bool {
         get { tcp.noDelay }
         set {

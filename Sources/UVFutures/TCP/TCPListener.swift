@@ -1,16 +1,16 @@
 public import ByteStreams
 public import Futures
 
-/// A TCP socket that listens.
+/// A listening TCP socket.
 public typealias TCPListener = SocketListener<TCPConnection>
 
 extension SocketListener where Connection == TCPConnection {
-    /// Listens on `port` of `host`: a numeric address, or `localhost`, of whose two addresses it takes the
-    /// first that this machine has.
+    /// Listens on `port` of `host`: a numeric address, or `localhost`, where it takes the first of the two addresses
+    /// that this machine has.
     ///
-    /// Port 0 lets the system pick one. The address may have been in use until just now (`SO_REUSEADDR`).
-    /// With `sharingPort`, several sockets of this user may listen there, in several processes or loops; the system
-    /// spreads the connections over them (`SO_REUSEPORT`).
+    /// Port 0 lets the system pick one. The address may have been in use until just now (`SO_REUSEADDR`). With
+    /// `sharingPort`, several sockets of this user may listen there, in several processes or loops. The system spreads
+    /// the connections over them (`SO_REUSEPORT`).
     ///
     /// Fails with ``UVError`` if the system refuses, ``UVError/Code/addressInUse`` for instance, and with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name, or an argument is out of range.
@@ -27,7 +27,7 @@ extension SocketListener where Connection == TCPConnection {
 }
 
 extension UVListener {
-    /// A socket that listens on the first of the addresses of `host` that this machine has.
+    /// Returns a socket that listens on the first of the addresses of `host` that this machine has.
     static func listening(
         host: String, port: Int, backlog: Int, sharingPort: Bool, on loop: EventLoop
     ) throws -> UVListener {
@@ -43,7 +43,7 @@ extension UVListener {
         }
     }
 
-    /// Whether a socket can be made on `loop`, and wait for so many connections.
+    /// Returns `backlog` if it is valid and a socket can be made on `loop`.
     static func checked(_ backlog: Int, on loop: EventLoop) throws -> CInt {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }

@@ -17,10 +17,10 @@ extension SocketServer where Connection == TCPConnection {
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, and closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
+    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the loop. A trailing closure that
     /// awaits needs no label.
     ///
-    /// Leave `isolation` out: it is what the caller is isolated to.
+    /// Leave `isolation` out: by default it is the isolation of the caller.
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -41,7 +41,7 @@ extension SocketServer where Connection == TCPConnection {
             host, port, backlog, sharingPort, limits, accepting)
     }
 
-    /// Makes a trailing closure ambiguous that returns nothing.
+    /// Makes a trailing closure that returns nothing ambiguous.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
@@ -61,7 +61,7 @@ extension SocketServer where Connection == TCPConnection {
         return self
     }
 
-    /// Listens on `port` of `host` too, as ``TCPListener`` does. Returns where: with the port that the system
+    /// Also listens on `port` of `host`, as ``TCPListener`` does. Returns the address, with the port that the system
     /// picked if 0 was asked for.
     @discardableResult
     public func listen(
@@ -73,8 +73,8 @@ extension SocketServer where Connection == TCPConnection {
 }
 
 extension SocketServer where Connection == SocketConnection {
-    /// Listens on `port` of `host` too, for TCP connections, as ``TCPListener`` does. Returns where: with the port
-    /// that the system picked if 0 was asked for.
+    /// Also listens on `port` of `host`, for TCP connections, as ``TCPListener`` does. Returns the address, with the
+    /// port that the system picked if 0 was asked for.
     @discardableResult
     public func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
