@@ -4,10 +4,10 @@ public import Futures
 extension UnixConnection {
     /// Connects to the server at `path`, as ``SocketAddress/init(path:)`` reads it.
     ///
-    /// While more wait there than the server's backlog holds, tries again until it succeeds. Cancelling the future gives
-    /// up. Fails with ``UVError``: ``UVError/Code/connectionRefused`` when nobody listens there any more,
-    /// ``UVError/Code/notFound``, ``UVError/Code/permissionDenied``, ``UVError/Code/timedOut`` after `timeout`; and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if an argument makes no sense.
+    /// While the server's backlog is full, tries again until it succeeds. Cancelling the future gives up.
+    /// Fails with ``UVError``: ``UVError/Code/connectionRefused`` when no process listens there any more,
+    /// ``UVError/Code/notFound``, ``UVError/Code/permissionDenied``, ``UVError/Code/timedOut`` after `timeout`. Fails
+    /// with ``Futures/FutureError/invalidArgument(_:)`` if an argument makes no sense.
     public static func connect(
         path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
         on loop: EventLoop
@@ -22,7 +22,7 @@ extension UnixConnection {
     }
 }
 
-/// Tries until there is room in the server's backlog, for which the system lets nobody wait. Timers keep it alive.
+/// Tries until there is room in the server's backlog, for which the system offers no wait. Timers keep it alive.
 private final class UnixConnectAttempt {
     private let address: SocketAddress
     private let limits: StreamLimits

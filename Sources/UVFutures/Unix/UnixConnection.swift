@@ -2,19 +2,20 @@ public import ByteStreams
 public import Futures
 internal import Glibc
 
-/// A connection of the UNIX domain: with another process of this machine.
+/// A connection of the UNIX domain, to another process of this machine.
 ///
 /// Made by ``connect(path:timeout:limits:on:)``, ``SocketListener/accept()`` of a ``UnixListener``, and ``UnixServer``.
-/// There is no reset: after an `abort` the peer finds the end, or, if it had sent what was not read,
-/// ``UVError/Code/connectionReset``.
+/// There is no reset. After an `abort` the peer finds the end, or ``UVError/Code/connectionReset`` if it had sent bytes
+/// that were not read.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
-    /// Takes over `descriptor`, a connected stream socket of the UNIX domain that somebody else has made.
+    /// Takes over `descriptor`, a connected stream socket of the UNIX domain that other code has made.
     ///
-    /// From now on it belongs to the connection, does not block, and is not passed on to programs that this process
-    /// starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is none; the descriptor stays the caller's then.
+    /// The connection owns the descriptor from now on. The descriptor does not block and is not passed on to programs
+    /// that this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is not such a socket. The caller then keeps the
+    /// descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -22,15 +23,15 @@ public final class UnixConnection: SocketConnection {
         self.init(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits))
     }
 
-    /// Who a process is to the system.
+    /// The identity of a process, as the system knows it.
     public struct Credentials: Hashable, Sendable {
         public let processID: Int32
         public let userID: UInt32
         public let groupID: UInt32
     }
 
-    /// Who connected, or, to a client, who listens; the system vouches for it, as it was at that time. Asks
-    /// `SO_PEERCRED`.
+    /// The credentials of the process that connected or, on a client, of the one that listens. The system vouches for
+    /// them as they were at that time. Asks `SO_PEERCRED`.
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection, what broke it if
     /// something did, and ``UVError``.

@@ -1,18 +1,19 @@
 public import ByteStreams
 public import Futures
 
-/// A socket of the UNIX domain that listens.
+/// A listening socket of the UNIX domain.
 public typealias UnixListener = SocketListener<UnixConnection>
 
 extension SocketListener where Connection == UnixConnection {
     /// Listens at `path`, as ``SocketAddress/init(path:)`` reads it.
     ///
-    /// A socket that a process has left there, at which nobody listens any more, is replaced; nothing else is. When the
-    /// listener is closed, its own file is removed, not that of a successor. `permissions`, like `0o660`, are those of
-    /// the file from the start, whatever the umask; `nil` leaves them to that. To connect one has to be allowed to write.
+    /// Replaces a socket that a process has left there, if no process listens at it any more. Replaces nothing else.
+    /// When the listener is closed, it removes its own file, but not a successor's. The file has `permissions`, like
+    /// `0o660`, from the start, whatever the umask; `nil` leaves them to the umask. A process needs permission to write
+    /// to connect.
     ///
-    /// Fails with ``UVError``: ``UVError/Code/addressInUse`` if somebody listens there; and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if there is a file that is no socket, or an argument makes no sense.
+    /// Fails with ``UVError``: ``UVError/Code/addressInUse`` if a process listens there. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a file there is not a socket, or an argument makes no sense.
     /// Binds `bind` and `listen`.
     public convenience init(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),

@@ -17,10 +17,10 @@ extension SocketServer where Connection == UnixConnection {
 
     /// Listens at `path`, as ``UnixListener`` does, and closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the loop. A trailing closure that
+    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the loop. A trailing closure that
     /// awaits needs no label.
     ///
-    /// Leave `isolation` out: it is what the caller is isolated to.
+    /// Leave `isolation` out: by default it is the isolation of the caller.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop, isolation: (any Actor)? = #isolation,
@@ -39,7 +39,7 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Makes a trailing closure ambiguous that returns nothing.
+    /// Makes a trailing closure that returns nothing ambiguous.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -58,7 +58,7 @@ extension SocketServer where Connection == UnixConnection {
         return self
     }
 
-    /// Listens at `path` too, as ``UnixListener`` does. Returns where.
+    /// Also listens at `path`, as ``UnixListener`` does. Returns the address.
     @discardableResult
     public func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()
@@ -68,7 +68,7 @@ extension SocketServer where Connection == UnixConnection {
 }
 
 extension SocketServer where Connection == SocketConnection {
-    /// Listens at `path` too, for connections of the UNIX domain, as ``UnixListener`` does. Returns where.
+    /// Also listens at `path`, for connections of the UNIX domain, as ``UnixListener`` does. Returns the address.
     @discardableResult
     public func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()

@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// Sockets of the UNIX domain, made without libuv, which cuts long paths off and knows no abstract names before 1.46.
+/// Makes sockets of the UNIX domain without libuv, which cuts off long paths and has no abstract names before 1.46.
 enum UnixSocket {
     private static func make(_ operation: String, _ address: SocketAddress) throws(UVError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
@@ -30,7 +30,7 @@ enum UnixSocket {
         }
     }
 
-    /// Takes over a connected socket that somebody else has made. If it throws, the descriptor is the caller's still.
+    /// Takes over a connected socket that other code has made. If it throws, the caller keeps the descriptor.
     static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
@@ -111,13 +111,13 @@ enum UnixSocket {
     }
 }
 
-/// The file of a socket, and not that of another one which takes its place.
+/// The file of one socket, and not of another socket that takes its place.
 private struct SocketFile {
     private let path: String
     private let identity: FileIdentity
     private let permissions: UInt32
 
-    /// `nil` if it is no socket. The path is of the working directory that there is now.
+    /// Returns `nil` if the file is not a socket. Resolves the path against the current working directory.
     init?(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
@@ -137,7 +137,7 @@ private struct SocketFile {
         unsafe unlink(path)
     }
 
-    /// By the file itself: somebody may have put something else in its place.
+    /// Sets the permissions through the file itself, because something else may have taken its place.
     func setPermissions(_ permissions: UInt32, _ address: SocketAddress) throws(UVError) {
         if permissions == self.permissions { return }
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
