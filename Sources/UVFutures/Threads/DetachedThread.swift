@@ -1,8 +1,8 @@
 internal import CLibUV
 internal import Glibc
 
-/// Starts `body` on a thread that nobody waits for, called `name`, to which no signal is delivered but those of its own
-/// faults. Returns why there is none, or `nil`.
+/// Starts `body` on a detached thread called `name`. The thread gets no signals except those of its own faults. Returns
+/// the reason if it cannot start, or `nil`.
 func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> UVError.Code? {
     var (all, before) = (sigset_t(), sigset_t())
     unsafe sigfillset(&all)

@@ -5,13 +5,13 @@ internal import Glibc
 
 /// A loop that runs on a thread of its own, until it is told to end.
 ///
-/// Other threads reach it by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and `RemoteContext.loop(_:)`.
-/// The thread does not end for want of work, nor when this handle is released: only by ``shutdown()``, by the
+/// Other threads reach it by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and `RemoteContext.loop(_:)`. The
+/// thread does not end for lack of work, nor when this handle is released. It ends only by ``shutdown()``, by the
 /// loop's `stop()`, or with the process. Any thread may use it.
 public final class LoopThread: Sendable {
     /// The loop. It belongs to the thread.
     public let loop: EventLoop
-    /// What the thread is called, where threads are listed.
+    /// The name of the thread in lists of threads.
     public let name: String
     private let ended = DispatchGroup()
 
@@ -34,17 +34,17 @@ public final class LoopThread: Sendable {
         started.wait()
     }
 
-    /// Shuts the loop down, on its thread, which then ends. Returns at once; does nothing the second time.
+    /// Shuts down the loop on its thread, which then ends. Returns at once; does nothing the second time.
     ///
     /// What is pending fails with `FutureError.shutDown`.
     public func shutdown() { loop.stop() }
 
-    /// Calls `body`, on a thread of Dispatch, when the thread has shut the loop down and let go of it.
+    /// Calls `body` on a thread of Dispatch after the thread has shut down the loop and released it.
     func whenEnded(_ body: @escaping @Sendable () -> Void) {
         ended.notify(queue: .global(), execute: body)
     }
 
-    /// Blocks until the thread has shut the loop down and let go of it. Traps on that thread itself.
+    /// Blocks until the thread has shut down the loop and released it. Traps on that thread itself.
     @available(*, noasync, message: "It would block a thread that tasks share.")
     public func join() {
         if loop.isCurrent {
@@ -57,7 +57,7 @@ public final class LoopThread: Sendable {
 }
 
 extension EventLoop {
-    /// A loop that runs on a new thread, which is called `name`, shortened to 15 bytes.
+    /// Creates a loop that runs on a new thread called `name`, shortened to 15 bytes.
     ///
     /// Fails when no descriptors or threads are left.
     public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {

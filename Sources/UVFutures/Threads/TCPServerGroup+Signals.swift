@@ -1,15 +1,15 @@
 public import Futures
 
 extension TCPServerGroup {
-    /// Serves until the process gets one of `signals`, then drains as ``drain(within:on:)`` does. Another of them, or
-    /// the same once more, means now: what is open is aborted. The future is of `loop`, and keeps it running.
+    /// Serves until the process gets one of `signals`, then drains as ``drain(within:on:)`` does. Any further one of
+    /// these signals aborts what is open. The future belongs to `loop`, and keeps it running.
     ///
     /// ```swift
     /// let summary = try loop.run(until: group.drain(on: .terminate, .interrupt, within: .seconds(30), for: loop))
     /// ```
     ///
-    /// Until it completes, the signals do nothing else. Cancelling it gives them their former effect back, and the
-    /// group serves on, or drains on if that has begun.
+    /// Until it completes, the signals do nothing else. Cancelling it restores their former effect, and the group
+    /// continues to serve, or to drain if that has begun.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative, or for a signal that
     /// ``Futures/EventLoop/signal(_:)`` refuses.
     public func drain(

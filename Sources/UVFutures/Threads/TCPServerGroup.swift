@@ -1,11 +1,11 @@
 internal import ByteStreams
 public import Futures
 
-/// One TCP server on several loops, each on a thread of its own: for more connections than one core can serve.
+/// A TCP server on several loops, each on a thread of its own, for more connections than one core can serve.
 ///
-/// Each loop listens on the same port, and the system spreads the connections over them (`SO_REUSEPORT`), by what
-/// they come from and not by who has least to do. A connection stays on its loop, where the handler is called. It
-/// lives until it is shut down, whoever holds it. Any thread may use it.
+/// Each loop listens on the same port. The system spreads the connections over the loops by their origin, not by load
+/// (`SO_REUSEPORT`). A connection stays on its loop, where the handler is called. The group lives until it is shut
+/// down, even without references. Any thread may use it.
 ///
 /// ```swift
 /// let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in
@@ -13,25 +13,24 @@ public import Futures
 /// }
 /// ```
 ///
-/// A port that is shared is not refused to another program of the same user that shares it too: not to a second
-/// copy of this one.
+/// Another program of the same user that also shares the port, such as a second copy of this one, can listen on it too.
 public final class TCPServerGroup: Sendable {
     private struct Member: Sendable {
         let thread: LoopThread
         let server: LoopResident<TCPServer>
     }
 
-    /// Where each of the loops listens, with the port that the system picked if 0 was asked for.
+    /// The address on which each loop listens, with the port that the system picked if 0 was asked for.
     public let localAddress: SocketAddress
     private let members: [Member]
     private let summary = Locked<ShutdownSummary?>(nil)
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with so many `loops`, whose threads are called `name`
-    /// and a number. Closes each connection when the future that `handler` returned for it completes.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
+    /// number. Closes each connection when the future that `handler` returned for it completes.
     ///
-    /// The limits are those of each loop. Blocks the calling thread until all of them listen.
+    /// The limits apply to each loop. Blocks the calling thread until all loops listen.
     /// Fails as ``TCPServer`` does, when no descriptors or threads are left, and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if there are no loops, or more than 1024.
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024.
     public static func listen<Ignored>(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
@@ -40,10 +39,10 @@ public final class TCPServerGroup: Sendable {
         try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with so many `loops`, whose threads are called `name`
-    /// and a number. Closes each connection when `handler` returns.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
+    /// number. Closes each connection when `handler` returns.
     ///
-    /// `handler` runs as the body of ``Futures/Future/init(on:isolation:_:)`` does, on the connection's loop. A trailing
+    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the connection's loop. A trailing
     /// closure that awaits needs no label.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -55,8 +54,8 @@ public final class TCPServerGroup: Sendable {
         }
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with so many `loops`, whose threads are called `name`
-    /// and a number. Each connection lives until it is closed.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
+    /// number. Each connection lives until it is closed.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
@@ -67,7 +66,7 @@ public final class TCPServerGroup: Sendable {
         }
     }
 
-    /// Makes a trailing closure ambiguous that returns nothing.
+    /// Makes a trailing closure that returns nothing ambiguous.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -115,11 +114,11 @@ public final class TCPServerGroup: Sendable {
         localAddress = address!
     }
 
-    /// The loops, of which one can ask more, and on which other things can run.
+    /// The loops of the group, to inspect them or to run other things on them.
     public var loops: [EventLoop] { members.map(\.thread.loop) }
 
-    /// What `body`, called on each of the loops with the server there, returns, in the order of ``loops``. The future
-    /// is of `loop`.
+    /// Calls `body` on each loop with its server, and collects the results in the order of ``loops``. The future
+    /// belongs to `loop`.
     ///
     /// Fails with what `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut down.
     public func onEach<Value: Sendable>(
@@ -128,7 +127,7 @@ public final class TCPServerGroup: Sendable {
         flatOnEach(on: loop) { server in server.loop.succeeded(try body(server)) }
     }
 
-    /// What `body`, called on each of the loops with the server there, returns, in the order of ``loops``.
+    /// Calls `body` on each loop with its server, and returns the results in the order of ``loops``.
     ///
     /// Fails with what `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut down.
     public func onEach<Value: Sendable>(
@@ -152,27 +151,27 @@ public final class TCPServerGroup: Sendable {
             }, failFast: failFast, on: loop)
     }
 
-    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and the threads, and then completes with the sum.
-    /// The future is of `loop`.
+    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, ends the threads, and completes with the sum. The
+    /// future belongs to `loop`.
     ///
-    /// Can be called again, with a shorter grace too, and while it drains. Cancelling changes nothing.
+    /// Can be called again, also with a shorter grace, and while it drains. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: grace, on: loop) { $0.shutdown(within: grace) }
     }
 
-    /// Ends all servers as ``SocketServer/drain(within:)`` does, and the threads, and then completes with the sum.
-    /// The future is of `loop`.
+    /// Ends all servers as ``SocketServer/drain(within:)`` does, ends the threads, and completes with the sum. The
+    /// future belongs to `loop`.
     ///
-    /// Can be called again, with a shorter deadline too. Cancelling changes nothing.
+    /// Can be called again, also with a shorter deadline. Cancelling changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: deadline, on: loop) { $0.drain(within: deadline) }
     }
 
-    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and the threads, and then returns the sum.
+    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, ends the threads, and returns the sum.
     ///
-    /// Can be called again, with a shorter grace too, and while it drains. Cancelling the task changes nothing.
+    /// Can be called again, also with a shorter grace, and while it drains. Cancelling the task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
@@ -180,9 +179,9 @@ public final class TCPServerGroup: Sendable {
         }
     }
 
-    /// Ends all servers as ``SocketServer/drain(within:)`` does, and the threads, and then returns the sum.
+    /// Ends all servers as ``SocketServer/drain(within:)`` does, ends the threads, and returns the sum.
     ///
-    /// Can be called again, with a shorter deadline too. Cancelling the task changes nothing.
+    /// Can be called again, also with a shorter deadline. Cancelling the task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
@@ -218,7 +217,7 @@ public final class TCPServerGroup: Sendable {
         if !accepted { completion(.failure(FutureError.shutDown)) }
     }
 
-    /// All servers have ended, or somebody else has shut one of the loops down.
+    /// Called when all servers have ended, or other code has shut down one of the loops.
     private func ended(
         _ result: Result<[ShutdownSummary], any Error>,
         _ completion: @escaping @Sendable (Result<ShutdownSummary, any Error>) -> Void
@@ -237,7 +236,7 @@ public final class TCPServerGroup: Sendable {
     }
 }
 
-/// What `body`, run on the loop, returns. Blocks the calling thread.
+/// Runs `body` on the loop and returns its result. Blocks the calling thread.
 private func wait<Value: Sendable>(
     on loop: EventLoop, _ body: @escaping @Sendable () throws -> Value
 ) throws -> Value {
