@@ -2,17 +2,17 @@ internal import CLibUV
 public import Futures
 
 extension EventLoop {
-    /// A loop on the libuv loop of a host: a C program, Node.js, uvloop, Neovim.
+    /// Creates a loop on the libuv loop of a host: a C program, Node.js, uvloop, Neovim.
     ///
-    /// `loop` is the host's `uv_loop_t *`, initialized, and `host` the address of the host's own `uv_version_string`.
-    /// A libuv loop can only be used by the copy of libuv that made it, and a process may hold several: fails with
-    /// ``LibUVMismatch`` if that function is not of the copy that this library calls.
+    /// `loop` is the host's `uv_loop_t *`, initialized, and `host` is the address of the host's own
+    /// `uv_version_string`. Only the copy of libuv that made a loop can use it, and a process may hold several copies.
+    /// Fails with ``LibUVMismatch`` if `host` does not belong to the copy that this library calls.
     ///
-    /// To be called on the thread that runs the host's loop, to which the event loop then belongs. The host goes on
-    /// to run its loop, which is never run, stopped, closed or walked here, nor is the effect of a signal like SIGPIPE
-    /// changed, or a descriptor of 0 to 2 opened that is closed. As long as nothing is pending the host's loop is not kept
-    /// alive. End with ``Futures/EventLoop/detach()``: a thread that ends before the future of that has completed traps. A
-    /// library that holds this code stays loaded.
+    /// Call it on the thread that runs the host's loop; the event loop then belongs to that thread. The host continues
+    /// to run its loop. This library never runs, stops, closes or walks it. It does not change the effect of a signal
+    /// like SIGPIPE, and does not open closed descriptors of 0 to 2. While nothing is pending, it does not keep the
+    /// host's loop alive. End with ``Futures/EventLoop/detach()``: a thread that ends before that future completes
+    /// traps. A library that holds this code stays loaded.
     ///
     /// Binds [`uv_async_init`](https://docs.libuv.org/en/v1.x/async.html) and its like on the host's loop.
     public convenience init(
@@ -31,7 +31,7 @@ extension EventLoop {
 }
 
 extension LibUVCopy {
-    /// The copy that `versionString`, its `uv_version_string`, is part of.
+    /// Finds the copy of libuv that contains `versionString`, its `uv_version_string`.
     fileprivate init(versionString: @convention(c) () -> UnsafePointer<CChar>?) {
         version = unsafe versionString().map { unsafe String(cString: $0) } ?? "of no version"
         var file = unsafe loaded_file()

@@ -5,7 +5,8 @@ public import Futures
 // the host waits until `pollDescriptor` is readable, at most for `pollTimeout`, and calls `turn()`.
 
 extension EventLoop {
-    /// Readable whenever ``turn()`` has something to do that time does not bring. Stays the same.
+    /// The descriptor that is readable whenever ``turn()`` has something to do that time does not bring. Stays the
+    /// same.
     ///
     /// Traps on a loop that is attached, which the host runs anyway.
     /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
@@ -14,10 +15,10 @@ extension EventLoop {
         return unsafe uv_backend_fd(uv.loop)
     }
 
-    /// For how long a host may wait for ``pollDescriptor``; `nil` for as long as it likes.
+    /// How long a host may wait for ``pollDescriptor``; `nil` for any time.
     ///
-    /// To be asked for again after each ``turn()`` and after each other use of the loop. Zero if there is something
-    /// to do already. Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
+    /// Ask for it again after each ``turn()`` and after each other use of the loop. Zero if there is something to do
+    /// already. Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollTimeout: Duration? {
         core.checkThread()
         let loop = unsafe uv.loop
@@ -28,7 +29,7 @@ extension EventLoop {
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)
     }
 
-    /// Runs what is due and ready, without waiting, and returns whether something is left that keeps ``run()`` from
+    /// Runs what is due and ready, without waiting. Returns whether something is left that keeps ``run()`` from
     /// returning.
     ///
     /// Traps in a callback of this loop, and on a loop that is attached to a host's. Fails with

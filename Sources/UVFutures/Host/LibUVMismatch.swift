@@ -1,14 +1,14 @@
 /// A copy of libuv in this process.
 public struct LibUVCopy: Hashable, Sendable {
-    /// Like `1.44.2`.
+    /// The version, like `1.44.2`.
     public let version: String
-    /// The file that it was loaded from: a library, a program or an extension that carries its own.
+    /// The file that contains it: a library, a program or an extension that carries its own copy.
     public let path: String
-    /// Where it was loaded to, which tells two copies of one file apart.
+    /// The address it was loaded to, which tells two copies of one file apart.
     let address: UInt
 }
 
-/// Why an event loop cannot be attached: the host's loop was made by another copy of libuv than the one that this
+/// The error of an attempt to attach an event loop: another copy of libuv made the host's loop than the copy that this
 /// library calls.
 public struct LibUVMismatch: Error, Hashable, CustomStringConvertible {
     /// The copy that made the host's loop.
