@@ -2,12 +2,12 @@ internal import CLibUV
 public import Futures
 
 extension EventLoop {
-    /// A loop of its own. Belongs to the calling thread until it is run.
+    /// Creates a loop that belongs to the calling thread until it is run.
     ///
-    /// Ignores SIGPIPE in the process, unless that has a handler: writing to a peer that has gone is an error
-    /// of that connection and nothing more. It remains one if somebody gives the signal its default effect back: a
-    /// thread that makes or runs a loop has it blocked, and programs that it starts inherit that.
-    /// Opens `/dev/null` on those of descriptors 0 to 2 that are closed, which connections would get otherwise.
+    /// Ignores SIGPIPE in the process, unless the signal has a handler. So writing to a peer that has gone is only an
+    /// error of that connection. It remains one if other code restores the signal's default effect: a thread that makes
+    /// or runs a loop blocks the signal, and programs that it starts inherit that.
+    /// Opens `/dev/null` on closed descriptors of 0 to 2, which connections would get otherwise.
     /// Fails when no descriptors are left.
     /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
     public convenience init() throws(UVError) {
@@ -20,11 +20,12 @@ extension EventLoop {
         self.init(owning: core)
     }
 
-    /// Returns the loop of the main thread, made when it is first asked for.
+    /// Returns the loop of the main thread, and creates it on first use.
     ///
-    /// While it runs it does the work of Dispatch's main queue too, and so that of the main actor:
-    /// ``servesMainQueue``. If an asynchronous `main`, or top-level code, asks for it before its first `await`, it runs
-    /// whenever that waits. Traps on another thread.
+    /// While it runs it also does the work of Dispatch's main queue, and so of the main actor: ``servesMainQueue``. If
+    /// an asynchronous `main`, or top-level code, asks for it before its first `await`, it runs whenever that code
+    /// waits.
+    /// Traps on another thread.
     public static var main: EventLoop {
         guard isMainThread else {
             trap(
@@ -47,7 +48,7 @@ extension EventLoop {
 
     static var mainIfMade: EventLoop? { mainLoop.withLock { $0 } }
 
-    /// The loop of the main thread, for whoever gives it work from elsewhere.
+    /// The loop of the main thread, for callers that give it work from elsewhere.
     static var existingMain: EventLoop {
         guard let loop = mainIfMade else {
             trap(
@@ -59,7 +60,7 @@ extension EventLoop {
 
     private static let mainLoop = Locked<EventLoop?>(nil)
 
-    /// The version of the libuv that runs, like `1.44.2`.
+    /// The version of libuv in use, like `1.44.2`.
     public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }
 
     /// The driver. Traps if this is not a loop of libuv.

@@ -4,11 +4,11 @@ public import Futures
 // function, or of top-level code, gives the main thread. A loop that drains it keeps the main actor where it is.
 
 extension EventLoop {
-    /// Whether this loop, while somebody runs it, does the work of Dispatch's main queue: `@MainActor`, `Task` in
-    /// top-level code, `DispatchQueue.main`.
+    /// Whether this loop, while it runs, does the work of Dispatch's main queue: `@MainActor`, `Task` in top-level
+    /// code, `DispatchQueue.main`.
     ///
-    /// `true` for ``main``. For another loop of the main thread, as one that is attached to a host's, `false` until
-    /// it is set, or until a body of it is isolated to the main actor. Such work does not keep
+    /// `true` for ``main``. For another loop of the main thread, such as one attached to a host's, it is `false` until
+    /// it is set, or until a body of the loop is isolated to the main actor. Such work does not keep
     /// ``Futures/EventLoop/run()`` from returning. Costs nothing while the queue is empty. Traps off the main thread.
     ///
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
@@ -25,7 +25,7 @@ extension EventLoop {
         }
     }
 
-    /// Runs ``main`` until `body` has returned or thrown, and returns or throws that.
+    /// Runs ``main`` until `body` has ended, and returns its result or throws its error.
     ///
     /// ```swift
     /// @main struct Daemon {
@@ -37,9 +37,8 @@ extension EventLoop {
     /// }
     /// ```
     ///
-    /// It blocks, and `body` runs on the loop as a body that is isolated to the main actor. An asynchronous `main`
-    /// needs it only before its first `await`: after that the loop runs already, and this traps, as it does in a
-    /// callback.
+    /// Blocks. Runs `body` on the loop as a body that is isolated to the main actor. An asynchronous `main` needs this
+    /// only before its first `await`. After that the loop runs already, and this traps, as it does in a callback.
     @MainActor
     public static func runMain<Value>(
         _ body: @escaping @MainActor (EventLoop) async throws -> Value

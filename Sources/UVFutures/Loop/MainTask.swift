@@ -1,10 +1,10 @@
 internal import CLibUV
 internal import Futures
 
-/// The main task of a program whose `main` is asynchronous, or whose top-level code awaits.
+/// The main task of a program with an asynchronous `main`, or with top-level code that awaits.
 ///
-/// When it suspends for the first time, the runtime gives the main thread to Dispatch, which goes on with the main actor on
-/// other threads, and so would the task. The main loop, if it has been made by then, runs there instead.
+/// When it suspends for the first time, the runtime gives the main thread to Dispatch. The main actor, and so the task,
+/// would then continue on other threads. The main loop, if it has been made by then, runs there instead.
 enum MainTask {
     /// The loops that the main task may have made.
     private static let loops = Locked<[Loop]>([])
@@ -13,7 +13,8 @@ enum MainTask {
         weak let loop: LoopCore?
     }
 
-    /// A loop was made, or the main loop was asked for. Does nothing off the main thread, and outside of tasks.
+    /// Notes that a loop was made or the main loop was asked for. Does nothing off the main thread, or outside of
+    /// tasks.
     static func has(_ loop: LoopCore) {
         guard EventLoop.isMainThread, EventLoop.isInTask else { return }
         loops.withLock { $0.append(Loop(loop: loop)) }
@@ -31,8 +32,8 @@ enum MainTask {
         }
     }
 
-    /// Runs the main loop until the process ends, which it does with the main task, or the loop does the work of the main
-    /// queue no more.
+    /// Runs the main loop until the process ends with the main task, or until the loop no longer does the work of the
+    /// main queue.
     private static func hasSuspended(or original: main_drain?) {
         let main = EventLoop.mainIfMade?.core
         for other in loops.withLock({ $0.compactMap(\.loop) }) where other !== main && other.isAwaited {
