@@ -1,10 +1,10 @@
 internal import Futures
 
-/// What a user gave for a host: an address, or a name.
+/// A host that a user gave: an address, or a name.
 package enum Host: Hashable {
     case numeric(SocketAddress)
     case localhost([SocketAddress])
-    /// Well formed, and to be looked up.
+    /// A well-formed name, to be looked up.
     case name(String)
 
     /// Fails with `FutureError.invalidArgument` if `host` is neither an address nor a well-formed name, or `port`
@@ -23,7 +23,7 @@ package enum Host: Hashable {
         }
     }
 
-    /// In quotes, in visible characters of ASCII, and cut off where a name has to end.
+    /// Quotes `host` in visible characters of ASCII, cut off at the longest length of a name.
     static func quoted(_ host: String) -> String {
         let start = host.unicodeScalars.prefix(longestName)
         let text = start.map { $0.escaped(asASCII: true) }.joined()
@@ -33,7 +33,7 @@ package enum Host: Hashable {
     private static let longestName = 253
     private static let longestLabel = 63
 
-    /// What is wrong with a name: `nil` if it is one in the sense of the Internet, or has an underscore.
+    /// Returns what is wrong with `name`: `nil` if it is valid in the sense of the Internet, or has an underscore.
     private static func complaint(about name: String) -> String? {
         let bytes = name.utf8
         if bytes.isEmpty { return "is empty; give a name or a numeric address" }
@@ -63,7 +63,7 @@ package enum Host: Hashable {
         return nil
     }
 
-    /// What is wrong with something that has a colon or a bracket, which no name has.
+    /// Returns what is wrong with a text that has a colon or a bracket, which a name cannot have.
     private static func complaint(aboutAddress address: String) -> String {
         if let end = address.firstRange(of: "://") {
             let rest = address[end.upperBound...].prefix { $0 != "/" }

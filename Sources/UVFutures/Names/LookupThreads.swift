@@ -2,11 +2,11 @@ internal import Futures
 
 /// Looks names up on threads that end when there is nothing to do, under the rules of ``SystemResolver``.
 ///
-/// All of its state is behind one lock, under which nothing of anybody else's is called.
+/// One lock guards all of its state, and no outside code is called under the lock.
 final class LookupThreads: Sendable {
     typealias Answer = Result<[SocketAddress], ResolutionError>
 
-    /// That of somebody who waits.
+    /// The place of a caller that waits.
     struct Place: Sendable {
         fileprivate let lookup: UInt64
         fileprivate let asker: UInt64
@@ -23,15 +23,15 @@ final class LookupThreads: Sendable {
         let limit: Int
         let maximum: Int
         var lastID: UInt64 = 0
-        /// All that somebody waits for.
+        /// All lookups that callers wait for.
         var lookups: [UInt64: Lookup] = [:]
-        /// Those that have not been started, oldest first.
+        /// The lookups that have not been started, oldest first.
         var line: [UInt64] = []
-        /// Those that are not overdue, which others may join.
+        /// The lookups that are not overdue, which others may join.
         var fresh: [String: UInt64] = [:]
-        /// How many of them have been started.
+        /// The number of lookups that have been started.
         var started = 0
-        /// Also those whose answer nobody waits for.
+        /// The number of threads, including those with an answer that nothing waits for.
         var threads = 0
     }
 
@@ -43,7 +43,7 @@ final class LookupThreads: Sendable {
         self.lookUp = lookUp
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     var count: Int { state.withLock { $0.threads } }
 
     /// Completes `promise` with the addresses of `name`, their ports zero.
@@ -53,13 +53,13 @@ final class LookupThreads: Sendable {
         return place
     }
 
-    /// No longer waits. What is left of the promise breaks.
+    /// Stops waiting. What is left of the promise breaks.
     func leave(_ place: Place) {
         let promise = state.withLock { $0.remove(place) }
         if promise != nil { startWhatMay() }
     }
 
-    /// Starts it beyond the limit, if it has not been started.
+    /// Starts the lookup beyond the limit, if it has not been started.
     func hurry(_ place: Place) {
         state.withLock { $0.makeOverdue(place.lookup) }
         startWhatMay()
@@ -75,7 +75,7 @@ final class LookupThreads: Sendable {
         }
     }
 
-    /// What each thread does.
+    /// Runs lookups on a thread until there are none left.
     private func work(_ first: (id: UInt64, name: String)) {
         var lookup: (id: UInt64, name: String)? = first
         while let current = lookup {
@@ -106,14 +106,14 @@ extension LookupThreads.State {
         return LookupThreads.Place(lookup: lookup, asker: asker)
     }
 
-    /// Returns what is to be released outside of the lock.
+    /// Removes the caller, and returns what is to be released outside of the lock.
     fileprivate mutating func remove(_ place: LookupThreads.Place) -> RemotePromise<[SocketAddress]>? {
         let promise = lookups[place.lookup]?.askers.removeValue(forKey: place.asker)
         if lookups[place.lookup]?.askers.isEmpty == true { _ = end(place.lookup) }
         return promise
     }
 
-    /// Nobody waits for it from now on. Returns who did.
+    /// Ends a lookup that nothing waits for from now on. Returns the promises that waited.
     fileprivate mutating func end(_ id: UInt64) -> [RemotePromise<[SocketAddress]>] {
         makeOverdue(id)
         guard let lookup = lookups.removeValue(forKey: id) else { return [] }
@@ -127,7 +127,7 @@ extension LookupThreads.State {
         if fresh[name] == id { fresh[name] = nil }
     }
 
-    /// The next to be started. A thread that finds none has to end.
+    /// Returns the next lookup to start. A thread that gets `nil` has to end.
     fileprivate mutating func takeNext(onNewThread isNew: Bool) -> (id: UInt64, name: String)? {
         let isFull = isNew && threads >= maximum
         guard !isFull, let id = line.first, let lookup = lookups[id],

@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Glibc
 
 extension LookupThreads {
-    /// What the system knows of `name`, in its order of preference. Takes as long as it takes.
+    /// Asks the system for the addresses of a name, in its order of preference. Has no time limit.
     static let askSystem: @Sendable (String) -> Answer = { name in
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
@@ -28,7 +28,7 @@ extension LookupThreads {
 }
 
 extension UVError.Code {
-    /// The code of libuv for one of `getaddrinfo`.
+    /// Translates a code of `getaddrinfo` to one of libuv.
     fileprivate init(lookup status: CInt, systemError: CInt) {
         switch status {
         case EAI_AGAIN: self = .nameServerFailed

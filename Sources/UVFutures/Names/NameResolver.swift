@@ -1,19 +1,19 @@
 public import Futures
 
-/// Turns the names of hosts into addresses: what a loop, or one ``TCPConnection``, connects by.
+/// A resolver of host names to addresses, for a loop or one ``TCPConnection``.
 ///
-/// ``SystemResolver`` asks the system. Another one answers from a table, a cache or a server of its own.
+/// ``SystemResolver`` asks the system. Another resolver answers from a table, a cache or a server of its own.
 public protocol NameResolver {
-    /// The addresses of `name`, the best first, each with `port`.
+    /// Completes with the addresses of `name`, the best first, each with `port`.
     ///
-    /// Called on the thread of `loop`, of which the future has to be, with names that are well formed, and neither
-    /// numeric nor `localhost`. Cancelled when nobody waits any more.
+    /// Called on the thread of `loop`. The future has to belong to `loop`. Names are well formed, and neither numeric
+    /// nor `localhost`. Cancelled when nothing waits for the answer any more.
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]>
 }
 
 extension EventLoop {
-    /// What connections of this loop resolve names by, unless they are told otherwise: ``SystemResolver/shared``
-    /// at first.
+    /// The resolver for connections of this loop, unless they have one of their own: ``SystemResolver/shared`` at
+    /// first.
     public var resolver: any NameResolver {
         get {
             core.checkThread()
@@ -25,11 +25,11 @@ extension EventLoop {
         }
     }
 
-    /// The addresses of `host`, the best first, each with `port`: at once if `host` is a numeric address or
-    /// `localhost`, otherwise as `resolver`, or the loop's, says.
+    /// Completes with the addresses of `host`, the best first, each with `port`. Completes at once if `host` is a
+    /// numeric address or `localhost`, otherwise asks `resolver`, or else the loop's resolver.
     ///
-    /// Fails with ``ResolutionError`` if there are none, with ``Futures/FutureError/invalidArgument(_:)`` if `host`
-    /// is neither an address nor a well-formed name, and with what the resolver fails with.
+    /// Fails with ``ResolutionError`` if there are no addresses, with ``Futures/FutureError/invalidArgument(_:)`` if
+    /// `host` is neither an address nor a well-formed name, and with what the resolver fails with.
     public func addresses(
         of host: String, port: Int, resolver: (any NameResolver)? = nil
     ) -> Future<[SocketAddress]> {
@@ -46,7 +46,7 @@ extension EventLoop {
         }
     }
 
-    /// The addresses of a well-formed name, at least one.
+    /// Completes with the addresses of a well-formed name, at least one.
     func resolve(_ name: String, port: Int, by resolver: (any NameResolver)?) -> Future<[SocketAddress]> {
         (resolver ?? self.resolver).resolve(name, port: port, on: self).map { addresses in
             guard !addresses.isEmpty else { throw ResolutionError(name: name, code: .noAddress) }
@@ -55,7 +55,7 @@ extension EventLoop {
     }
 }
 
-/// What one loop resolves names by.
+/// The resolver of one loop.
 private final class LoopResolver {
     let resolver: any NameResolver
 

@@ -1,8 +1,8 @@
-/// Why a name has no addresses.
+/// The reason why a name has no addresses.
 public struct ResolutionError: Error, Hashable {
-    /// What was asked for.
+    /// The name that was asked for.
     public let name: String
-    /// ``UVError/Code/nameNotFound``, for instance; ``UVError/Code/timedOut`` if no answer came in time.
+    /// The code, such as ``UVError/Code/nameNotFound``; ``UVError/Code/timedOut`` if no answer came in time.
     public let code: UVError.Code
 
     public init(name: String, code: UVError.Code) {

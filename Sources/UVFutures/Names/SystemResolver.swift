@@ -1,35 +1,35 @@
 public import Futures
 
-/// Resolves names as the system is configured to: files, name servers, and whatever else.
+/// A resolver that asks the system, as it is configured: files, name servers, and whatever else.
 ///
-/// Asks on threads of its own, which end when there is nothing to ask, so that neither the loop nor
-/// ``Futures/RemoteContext/pool`` ever waits for it. Who asks for a name that is just being asked for shares the
-/// answer. Nothing is kept for later.
+/// It asks on threads of its own, which end when there is nothing to ask. So neither the loop nor
+/// ``Futures/RemoteContext/pool`` ever waits for it. Callers that ask for a name at the same time share the answer.
+/// Nothing is kept for later.
 ///
-/// At most ``maxConcurrent`` names are asked for at a time, the others wait in line. An answer may take minutes, and nobody
-/// can hurry it: so a name that nobody waits for any more does not count, and one that has been in line for a second
-/// is asked for all the same. Only when there are eight times as many threads do names wait until one comes back.
-/// Any thread, and any number of loops.
+/// At most ``maxConcurrent`` names are asked for at a time; the others wait in line. An answer may take minutes, and
+/// cannot be hurried. So a name that nothing waits for any more does not count, and a name that has been in line for a
+/// second is asked for anyway. Only when there are eight times as many threads do names wait until one comes back. Any
+/// thread and any number of loops may use it.
 public final class SystemResolver: NameResolver, Sendable {
-    /// The one that loops use unless told otherwise: two names at a time in the whole process, five seconds each.
+    /// The resolver that loops use by default: two names at a time in the whole process, five seconds each.
     public static let shared = SystemResolver(unchecked: 2, .seconds(5), LookupThreads.askSystem)
 
-    /// How many names are asked for at a time.
+    /// The number of names that are asked for at a time.
     public let maxConcurrent: Int
-    /// How long each asker waits, in line and for the answer.
+    /// The time each caller waits, in line and for the answer.
     public let timeout: Duration
     private let threads: LookupThreads
 
     /// How long a name stays in line before it is asked for beyond the limit.
     static let patience = Duration.seconds(1)
 
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is less than one, or `timeout` is not
-    /// positive.
+    /// Creates a resolver. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is less than one,
+    /// or `timeout` is not positive.
     public convenience init(maxConcurrent: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
         try self.init(maxConcurrent: maxConcurrent, timeout: timeout, lookup: LookupThreads.askSystem)
     }
 
-    /// Asks `lookup` instead, on threads of its own.
+    /// Creates a resolver that asks `lookup` instead of the system, on threads of its own.
     package convenience init(
         maxConcurrent limit: Int = 2, timeout: Duration = .seconds(5),
         lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
@@ -43,7 +43,7 @@ public final class SystemResolver: NameResolver, Sendable {
         self.init(unchecked: limit, timeout, lookup)
     }
 
-    /// How many threads there are, also those whose answer nobody waits for.
+    /// The number of threads, including those with an answer that nothing waits for.
     package var threadCount: Int { threads.count }
 
     private init(
@@ -55,9 +55,9 @@ public final class SystemResolver: NameResolver, Sendable {
         threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
     }
 
-    /// Fails with ``ResolutionError``, and with ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or
-    /// `port` is out of range. Cancelling the future ends the wait at once; the system may go on asking, to
-    /// no effect.
+    /// Completes with the addresses of `name`. Fails with ``ResolutionError``, and with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is out of range. Cancelling the
+    /// future ends the wait at once; the system may continue to ask, to no effect.
     /// Calls [`getaddrinfo`](https://man7.org/linux/man-pages/man3/getaddrinfo.3.html).
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         loop.core.checkThread()
@@ -76,7 +76,7 @@ public final class SystemResolver: NameResolver, Sendable {
     }
 }
 
-/// Somebody who waits for the answer, on the thread of their loop.
+/// A caller that waits for the answer, on the thread of its loop.
 private final class Question {
     private let loop: LoopCore
     private let name: String
