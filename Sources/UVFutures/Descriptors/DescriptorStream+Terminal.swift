@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Futures
 
 extension DescriptorStream {
-    /// How much a terminal shows.
+    /// The size of a terminal's window.
     public struct WindowSize: Hashable, Sendable {
         public let columns: Int
         public let rows: Int
@@ -13,9 +13,9 @@ extension DescriptorStream {
         }
     }
 
-    /// How much the terminal shows now; 0 by 0 if it does not know. It changes with ``ProcessSignal/windowChange``.
+    /// The current size of the terminal's window; 0 by 0 if unknown. It changes with ``ProcessSignal/windowChange``.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is no terminal, ``UVError`` if it is gone.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is not a terminal, ``UVError`` if it is gone.
     /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).
     public var windowSize: WindowSize {
         get throws {
@@ -24,11 +24,12 @@ extension DescriptorStream {
         }
     }
 
-    /// Whether each key comes at once, without echo, and Ctrl-C as a byte; otherwise line by line, as it is at first.
+    /// Makes each key come at once, without echo, and Ctrl-C as a byte. With `false`, input comes line by line, as it
+    /// does at first.
     ///
-    /// Closing the stream and the exit of the process give the terminal its former mode back. A signal that kills the
+    /// Closing the stream and the exit of the process restore the terminal's former mode. A signal that kills the
     /// process does not: wait for it with `loop.signal(_:)`, and return.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is no terminal, ``UVError`` if it is gone.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is not a terminal, ``UVError`` if it is gone.
     public func setRawMode(_ isRaw: Bool) throws {
         let terminal = try terminal("setRawMode(_:)")
         guard let descriptor = terminal.descriptor else { throw StreamError.connectionClosed }

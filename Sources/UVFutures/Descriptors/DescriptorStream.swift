@@ -4,23 +4,23 @@ internal import Glibc
 
 /// A stream over a descriptor of the system: a terminal, one end of a pipe, a connected socket, a file.
 ///
-/// What can only be read fails a write with ``ByteStreams/StreamError/notWritable``, what can only be written a read
-/// with ``ByteStreams/StreamError/notReadable``. Files are read and written by libuv's thread pool, everything else on
-/// the loop's thread, which never waits for it.
+/// On a read-only descriptor a write fails with ``ByteStreams/StreamError/notWritable``. On a write-only one a read
+/// fails with ``ByteStreams/StreamError/notReadable``. libuv's thread pool reads and writes files. The loop's thread
+/// does everything else, and never waits for it.
 public final class DescriptorStream: ByteStream {
-    /// What is behind a descriptor.
+    /// The kind of thing behind a descriptor.
     public enum Kind: Hashable, Sendable {
         case terminal
         /// One end of a pipe or a FIFO, or a device that can be waited for.
         case pipe
-        /// A stream socket, be it TCP or of the UNIX domain.
+        /// A stream socket, of TCP or of the UNIX domain.
         case socket
-        /// A file, or a device that never makes one wait, like `/dev/null`.
+        /// A file, or a device that never makes a caller wait, like `/dev/null`.
         case file
     }
 
     public let kind: Kind
-    /// Whether the descriptor that was given has been put into non-blocking mode too.
+    /// Whether the descriptor that was given has also been put into non-blocking mode.
     let hasChangedMode: Bool
     private let carrier: Carrier
 
@@ -46,7 +46,7 @@ public final class DescriptorStream: ByteStream {
         }
     }
 
-    /// The terminal behind it, if that is one.
+    /// The terminal behind the stream, if there is one.
     var carriedTerminal: UVTerminal? {
         if case .terminal(let terminal) = carrier { terminal } else { nil }
     }
@@ -68,11 +68,11 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(nil)
     }
 
-    /// A stream that takes over `descriptor`, unless this throws, and closes it in the end.
+    /// Creates a stream that takes over `descriptor`, unless this throws, and closes it in the end.
     ///
-    /// What others share is not put into non-blocking mode, but for sockets, where that cannot be helped.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open or is no stream of bytes (a
-    /// directory, a socket that listens, an event), or if `limits` make no sense; ``UVError`` if the system refuses.
+    /// Does not put a shared descriptor into non-blocking mode, except for sockets, where that is unavoidable.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a stream of bytes (a
+    /// directory, a listening socket, an event), or if `limits` make no sense; ``UVError`` if the system refuses.
     /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`, `uv_fs_write`.
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
@@ -84,7 +84,7 @@ public final class DescriptorStream: ByteStream {
         Glibc.close(descriptor)
     }
 
-    /// Leaves the caller's descriptor open. If that `endsToo`, it ends when the write side of a pipe is shut down.
+    /// Leaves the caller's descriptor open. With `endsToo`, it ends when the write side of a pipe is shut down.
     convenience init(
         copying descriptor: OpenDescriptor, endsToo: Bool = false, limits: StreamLimits, on loop: EventLoop
     ) throws {
@@ -114,10 +114,10 @@ public final class DescriptorStream: ByteStream {
 }
 
 extension EventLoop {
-    /// A pipe: what is written to the second stream is read from the first.
+    /// Creates a pipe: what is written to the second stream is read from the first.
     ///
-    /// Throws ``UVError`` when no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if `limits` make
-    /// no sense.
+    /// Throws ``UVError`` when no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if `limits`
+    /// make no sense.
     public func makePipe(limits: StreamLimits = StreamLimits()) throws -> (
         reading: DescriptorStream, writing: DescriptorStream
     ) {

@@ -1,10 +1,11 @@
 public import Futures
 
 extension EventLoop {
-    /// A watch of a descriptor that something else owns, reads and writes: a C library with sockets of its own.
+    /// Creates a watch of a descriptor that something else owns, reads and writes, such as a C library with its own
+    /// sockets.
     ///
-    /// The descriptor has to stay open until the watch is closed. It stays in blocking mode if it is. A stream of this
-    /// library needs no watch. On one loop a descriptor has one watch.
+    /// The descriptor has to stay open until the watch is closed. If it is in blocking mode, it stays in it. A stream
+    /// of this library needs no watch. On one loop a descriptor has one watch.
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if it is not open, is watched already, or is of a kind that
     /// cannot be waited for: files and directories.
     /// Binds [`uv_poll_init`](https://docs.libuv.org/en/v1.x/poll.html).
@@ -15,10 +16,11 @@ extension EventLoop {
     }
 }
 
-/// Waits for what a descriptor is ready for, and does nothing with it: what is ready stays so, and is reported again,
-/// until somebody has read or written.
+/// A watch that waits until a descriptor is ready, and does nothing with it. What is ready stays ready, and is reported
+/// again, until something reads or writes.
 ///
-/// As long as something is waited for it lives, and the loop does too. Otherwise releasing the last reference closes it.
+/// The watch lives as long as something is waited for, and keeps the loop alive. Otherwise releasing the last reference
+/// closes it.
 public final class DescriptorWatch {
     public var loop: EventLoop { core }
     let core: LoopCore
@@ -69,9 +71,9 @@ public final class DescriptorWatch {
 
     // MARK: Futures
 
-    /// Completes when one of `events` is the case, with those that are. Several may wait at a time.
+    /// Completes when one of `events` occurs, with those of them that occur. Several calls may wait at a time.
     ///
-    /// Cancelled when the watch is closed. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `events` are none,
+    /// Cancelled when the watch is closed. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `events` is empty,
     /// or if the descriptor turns out to have been closed.
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func next(_ events: DescriptorEvents) -> Future<DescriptorEvents> {
@@ -87,10 +89,10 @@ public final class DescriptorWatch {
     /// Completes when the peer has finished sending or is gone. Fails as ``next(_:)`` does.
     public var disconnected: Future<Void> { wait(for: .disconnected, as: { _ in }, atEnd: { $0.cancel() }) }
 
-    /// What of `events` is the case, whenever something is, until the watch is closed:
+    /// Returns a sequence of those of `events` that occur, until the watch is closed:
     /// `for try await events in watch.events([.readable, .writable])`. Throws what ``next(_:)`` fails with.
     ///
-    /// Read or write before the next one, or it comes at once.
+    /// Read or write before asking for the next element, or it comes at once.
     public func events(_ events: DescriptorEvents) -> LoopSequence<DescriptorEvents> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: {
@@ -131,11 +133,11 @@ public final class DescriptorWatch {
 
     // MARK: A closure
 
-    /// Calls `body` whenever one of `events` is the case, with those that are, until the watch is closed or this is
-    /// called again: with no events to call nothing any more.
+    /// Calls `body` whenever one of `events` occurs, with those of them that occur, until the watch is closed or this
+    /// is called again. Call it with no events to stop.
     ///
-    /// After ``DescriptorEvents/failed`` it is not called again unless it is given again, since nothing else would
-    /// come. If the descriptor turns out to have been closed it is called with that, too.
+    /// After ``DescriptorEvents/failed`` the body is not called again unless it is given again, since nothing else
+    /// would come. If the descriptor turns out to have been closed, `body` is called with that event, too.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         loop.core.checkThread()
         guard !poll.isClosing else { return }
@@ -168,7 +170,7 @@ public final class DescriptorWatch {
         update()
     }
 
-    /// The descriptor is another one, or none.
+    /// Ends all waits when the descriptor is another one, or closed.
     private func lose(_ error: any Error) {
         let (waits, closure) = (waits, closure)
         self.waits = []
@@ -188,7 +190,7 @@ public final class DescriptorWatch {
         poll.setInterest(interest)
     }
 
-    /// Stops watching, and completes when that is done; what waits is cancelled. The descriptor stays open.
+    /// Stops watching, and completes when that is done. Cancels what waits. The descriptor stays open.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

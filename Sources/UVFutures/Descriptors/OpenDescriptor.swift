@@ -3,16 +3,16 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// A descriptor that is to be a stream: of what kind it is, and what may be done with it.
+/// A descriptor that is to become a stream: its kind, and what may be done with it.
 struct OpenDescriptor {
     let number: CInt
     let kind: DescriptorStream.Kind
     let sides: StreamSides
     private let flags: CInt
-    /// Of a pipe, and no device.
+    /// Whether it belongs to a pipe, and not to a device.
     private let isReopenable: Bool
 
-    /// Throws an invalid argument for what is no stream of bytes.
+    /// Throws an invalid argument if the descriptor is not a stream of bytes.
     init(_ number: CInt) throws {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else {
@@ -46,9 +46,9 @@ struct OpenDescriptor {
         }
     }
 
-    /// A descriptor for the same thing, whose mode others do not share, if there can be one.
+    /// Returns a descriptor for the same thing with a mode that others do not share, if possible.
     ///
-    /// `sharesMode`: it is in non-blocking mode, to which the caller's has changed too.
+    /// `sharesMode`: putting the descriptor into non-blocking mode changes the caller's too.
     func copy() throws(UVError) -> (number: CInt, sharesMode: Bool) {
         if isReopenable {
             let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
@@ -60,11 +60,11 @@ struct OpenDescriptor {
         return (copy, kind != .file && flags & O_NONBLOCK == 0)
     }
 
-    /// Gives the descriptor its former mode back.
+    /// Restores the descriptor's former mode.
     func restoreMode() { _ = fcntl(number, F_SETFL, flags) }
 }
 
-/// The two ends of a new pipe.
+/// Returns the two ends of a new pipe.
 func pipeDescriptors() throws(UVError) -> (reading: CInt, writing: CInt) {
     var ends: (CInt, CInt) = (0, 0)
     let status = unsafe withUnsafeMutablePointer(to: &ends) {

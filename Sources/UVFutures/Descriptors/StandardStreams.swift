@@ -6,9 +6,9 @@ internal import Glibc
 enum StandardStreams {
     private struct State {
         var inUse: [Bool] = [false, false, false]
-        /// Those whose mode has been changed.
+        /// The descriptors with a changed mode.
         var changed: [CInt: OpenDescriptor] = [:]
-        /// What `ForkWatch.count` was when the end of the process was first to be noticed.
+        /// The value of `ForkWatch.count` when the end of the process was first to be noticed.
         var registered: Int?
     }
 
