@@ -2,10 +2,11 @@ public import Futures
 internal import Glibc
 
 extension EventLoop {
-    /// The deliveries of these signals to the process, which do nothing else from the start of the iteration to its
-    /// end: `for try await signal in loop.signals(.terminate, .hangup)`.
+    /// Returns the deliveries of `signals` to the process as a sequence:
+    /// `for try await signal in loop.signals(.terminate, .hangup)`. From the start of the iteration to its end these
+    /// signals do nothing else.
     ///
-    /// What comes while the consumer is busy waits for it; of each signal once, as in the system. Fails as
+    /// Signals that come while the consumer is busy wait for it, each signal once, as in the system. Fails as
     /// ``signal(_:)`` does.
     /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {

@@ -7,15 +7,15 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 
     public init(rawValue: CInt) { self.rawValue = rawValue }
 
-    /// `SIGTERM`: somebody asks the program to end.
+    /// `SIGTERM`: a request to end the program.
     public static let terminate = ProcessSignal(rawValue: SIGTERM)
-    /// `SIGINT`: somebody pressed Ctrl-C.
+    /// `SIGINT`: Ctrl-C was pressed.
     public static let interrupt = ProcessSignal(rawValue: SIGINT)
-    /// `SIGHUP`: the terminal is gone, or, for a daemon, read the configuration again.
+    /// `SIGHUP`: the terminal is gone or, for a daemon, a request to read the configuration again.
     public static let hangup = ProcessSignal(rawValue: SIGHUP)
-    /// `SIGQUIT`: somebody pressed Ctrl-\.
+    /// `SIGQUIT`: Ctrl-\ was pressed.
     public static let quit = ProcessSignal(rawValue: SIGQUIT)
-    /// `SIGWINCH`: the terminal's window has another size.
+    /// `SIGWINCH`: the size of the terminal's window has changed.
     public static let windowChange = ProcessSignal(rawValue: SIGWINCH)
     /// `SIGUSR1`
     public static let user1 = ProcessSignal(rawValue: SIGUSR1)
@@ -26,10 +26,9 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 extension EventLoop {
     /// Completes when the process next gets `signal`, which does nothing else while this waits.
     ///
-    /// Does not keep the loop alive. Cancelling it gives the signal its former effect back.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that nobody can catch, and for
-    /// `SIGCHLD`, which belongs to whoever starts processes; with ``UVFutures/UVError`` if the system
-    /// refuses.
+    /// Does not keep the loop alive. Cancelling it restores the signal's former effect.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot be caught, and for `SIGCHLD`,
+    /// which belongs to the code that starts processes. Fails with ``UVFutures/UVError`` if the system refuses.
     /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()
