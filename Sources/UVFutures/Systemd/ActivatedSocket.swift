@@ -2,13 +2,13 @@ internal import Futures
 
 /// A socket that systemd has opened for this process.
 public struct ActivatedSocket: Hashable, Sendable {
-    /// The first descriptor that is passed: those before are the standard ones.
+    /// The first descriptor that is passed: those before it are the standard ones.
     private static let firstDescriptor: Int32 = 3
-    /// More than any process has.
+    /// A count that no process reaches.
     private static let maximumCount = 65_536
 
     public let descriptor: Int32
-    /// `FileDescriptorName=` of its unit; `unknown` without.
+    /// The `FileDescriptorName=` of its unit, or `unknown`.
     public let name: String
 
     public init(descriptor: Int32, name: String) {
@@ -16,7 +16,7 @@ public struct ActivatedSocket: Hashable, Sendable {
         self.name = name
     }
 
-    /// The sockets that the variables of the protocol name.
+    /// Returns the sockets that the variables of the protocol name.
     package static func parse(
         process: String?, count: String?, names: String?, ownProcess: Int32
     ) throws -> [ActivatedSocket] {
@@ -52,7 +52,7 @@ public struct ActivatedSocket: Hashable, Sendable {
         return all.enumerated().map { ActivatedSocket(descriptor: firstDescriptor + Int32($0), name: $1) }
     }
 
-    /// As in systemd: up to 255 printable bytes of ASCII.
+    /// Returns whether systemd allows `name`: up to 255 printable bytes of ASCII.
     private static func isName(_ name: String) -> Bool {
         name.utf8.count <= 255 && name.utf8.allSatisfy { (32..<127).contains($0) }
     }
@@ -63,14 +63,14 @@ extension ActivatedSocket: CustomStringConvertible {
     public var description: String { "socket \"\(name)\" of systemd (descriptor \(descriptor))" }
 }
 
-/// What came from outside, so that it stays one line, and not too long a one.
+/// Quotes text from outside, so that it stays on one line of limited length.
 private func quoted(_ text: String?) -> String {
     guard let text else { return "not set" }
     return text.utf8.count <= 200 ? text.debugDescription : String(text.prefix(100)).debugDescription + "…"
 }
 
 extension String {
-    /// The number that it spells with nothing but decimal digits.
+    /// The number that the text spells with only decimal digits.
     var decimal: Int? {
         guard !utf8.isEmpty, utf8.count <= 18, utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(self)

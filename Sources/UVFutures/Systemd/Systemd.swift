@@ -1,14 +1,15 @@
 public import Futures
 internal import Glibc
 
-/// What a service gets from systemd, and tells it. Any thread, but for the environment: nobody else should change
-/// that meanwhile.
+/// The exchange of a service with systemd. Any thread may use it, but no other code should change the environment
+/// meanwhile.
 public enum Systemd {
-    /// The sockets that systemd, or whoever speaks its protocol, has opened for this process: empty if there are none.
+    /// Returns the sockets that systemd, or another program with its protocol, has opened for this process. May be
+    /// empty.
     ///
-    /// They are the caller's: hand each to ``SocketServer/listen(on:limits:)``. The variables that say so are removed
-    /// from the environment, so there are none the next time and in programs that this process starts; nor are the
-    /// descriptors passed on to those.
+    /// The caller owns them: hand each to ``SocketServer/listen(on:limits:)``. Removes the variables of the protocol
+    /// from the environment, so the next call and programs that this process starts find no sockets. Those programs do
+    /// not get the descriptors either.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the variables make no sense, or are meant for another
     /// process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
     public static func sockets() throws -> [ActivatedSocket] {
@@ -21,21 +22,21 @@ public enum Systemd {
         return sockets
     }
 
-    /// What a service can tell the manager of services.
+    /// A state that a service can report to the manager of services.
     public enum State: Hashable, Sendable {
         /// It has started, and serves.
         case ready
         /// It has begun to end.
         case stopping
-        /// It is alive: to be said as often as ``Systemd/watchdogInterval`` asks.
+        /// It is alive: report this as often as ``Systemd/watchdogInterval`` asks.
         case watchdog
-        /// What it does, in one line for people.
+        /// The current activity, in one line for people.
         case status(String)
     }
 
-    /// Tells the manager of services how this one is. `false` if nobody wants to know.
+    /// Tells the manager of services the state of this service. Returns `false` if no manager asks for it.
     ///
-    /// Does not block. Fails with ``UVError`` if nobody listens there, and with
+    /// Does not block. Fails with ``UVError`` if no manager listens there. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if a status has several lines, or the name of the manager's socket
     /// makes no sense. Sends to `NOTIFY_SOCKET`, as `sd_notify` does.
     @discardableResult
@@ -46,9 +47,10 @@ public enum Systemd {
         return true
     }
 
-    /// How often at least the manager expects to hear ``Systemd/State/watchdog``; `nil` if it does not.
+    /// The longest time between two ``Systemd/State/watchdog`` reports that the manager expects; `nil` if it expects
+    /// none.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if that is no number above zero.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the time is not a number above zero.
     /// Reads `WATCHDOG_USEC` and `WATCHDOG_PID`.
     public static var watchdogInterval: Duration? {
         get throws {
@@ -64,10 +66,11 @@ public enum Systemd {
         }
     }
 
-    /// Tells the manager that `loop` turns, twice in each ``watchdogInterval``; `nil` if it does not expect that.
+    /// Tells the manager that `loop` turns, twice in each ``watchdogInterval``. Returns `nil` if it does not expect
+    /// that.
     ///
-    /// Does not keep the loop alive. A message that does not get through is left out, with a warning to the observer
-    /// of the loop.
+    /// Does not keep the loop alive. A message that does not get through is left out, with a warning to the observer of
+    /// the loop.
     /// Fails as ``watchdogInterval`` does.
     @discardableResult
     public static func feedWatchdog(on loop: EventLoop) throws -> ScheduledTask<Void>? {
