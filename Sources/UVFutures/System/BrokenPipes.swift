@@ -1,10 +1,10 @@
 internal import CLibUV
 internal import Glibc
 
-/// What keeps SIGPIPE, which comes of a write to a peer that has gone, from ending the process: libuv's writes bring it.
+/// Keeps SIGPIPE from ending the process. libuv's writes raise it when the peer has gone.
 enum BrokenPipes {
-    /// Ignores it in the process and blocks it on the calling thread. `false`, and nothing is changed, if the process
-    /// has a handler for it.
+    /// Ignores SIGPIPE in the process and blocks it on the calling thread. Returns `false`, and changes nothing, if the
+    /// process has a handler for it.
     static func ignore() -> Bool {
         if effect(of: SIGPIPE).handler > 1 { return false }
         _ = signal(SIGPIPE, SIG_IGN)
@@ -12,7 +12,7 @@ enum BrokenPipes {
         return true
     }
 
-    /// Lets what comes from now on through to the calling thread: somebody watches it.
+    /// Lets SIGPIPE through to the calling thread from now on, because something watches it.
     static func unblock() {
         // What has come is forgotten.
         _ = signal(SIGPIPE, SIG_IGN)

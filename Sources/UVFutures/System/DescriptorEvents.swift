@@ -1,4 +1,4 @@
-/// What may be the case with a descriptor that is watched.
+/// The events of a descriptor that is watched.
 public struct DescriptorEvents: OptionSet, Hashable, Sendable {
     public let rawValue: CInt
 
@@ -10,13 +10,13 @@ public struct DescriptorEvents: OptionSet, Hashable, Sendable {
     public static let writable = DescriptorEvents(rawValue: 2)
     /// The peer has finished sending, or is gone.
     public static let disconnected = DescriptorEvents(rawValue: 4)
-    /// There are bytes out of band, or what else the kind of descriptor takes for urgent.
+    /// There are out-of-band bytes, or other data that the kind of descriptor treats as urgent.
     public static let prioritized = DescriptorEvents(rawValue: 8)
-    /// The next read or write will fail, with what is wrong. Need not be asked for, and comes together with all that
-    /// was.
+    /// The next read or write will fail, and tells what is wrong. Need not be asked for, and comes together with all
+    /// events that were.
     public static let failed = DescriptorEvents(rawValue: 16)
 
-    /// What can be asked for.
+    /// The events that can be asked for.
     static let all: DescriptorEvents = [.readable, .writable, .disconnected, .prioritized]
 }
 

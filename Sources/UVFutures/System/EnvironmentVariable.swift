@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A variable in the environment of the process. Nobody else should change those meanwhile.
+/// A variable in the environment of the process. No other code should change the environment meanwhile.
 struct EnvironmentVariable {
     let name: String
 

@@ -1,13 +1,13 @@
 internal import Glibc
 internal import Synchronization
 
-/// How often this process has come out of a `fork`: what a loop needs of the system is shared with the parent then.
+/// Counts the forks of this process. After a `fork`, the system's part of a loop is shared with the parent.
 enum ForkWatch {
     private static let forks = Atomic(0)
     private static let isRegistered =
         pthread_atfork(nil, nil) { ForkWatch.forks.add(1, ordering: .relaxed) } == 0
 
-    /// What `count` is from now on, unless the process forks.
+    /// Starts to count, and returns what `count` is until the process forks.
     static func start() -> Int {
         _ = isRegistered
         return count

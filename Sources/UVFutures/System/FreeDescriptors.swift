@@ -1,7 +1,7 @@
 internal import CLibUV
 internal import Glibc
 
-/// Throws unless so many descriptors can be had, where libuv or Dispatch would end the process for want of them.
+/// Throws unless `count` descriptors are free, where libuv or Dispatch would end the process for lack of them.
 func checkFreeDescriptors(_ count: Int, for operation: String) throws(UVError) {
     var taken: [CInt] = []
     defer { for descriptor in taken { close(descriptor) } }
@@ -12,6 +12,6 @@ func checkFreeDescriptors(_ count: Int, for operation: String) throws(UVError) {
     }
 }
 
-/// What to do for want of descriptors.
+/// Advice on a lack of descriptors.
 let adviceOnDescriptors =
     "Raise the limit (ulimit -n, LimitNOFILE=), or look for descriptors that nobody closes."

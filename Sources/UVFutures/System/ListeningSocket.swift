@@ -1,4 +1,4 @@
-/// A socket that listens, as the observer of a loop hears of it: ``Futures/EventLoop/observe(_:)``.
+/// A listening socket, as the observer of a loop sees it: ``Futures/EventLoop/observe(_:)``.
 public struct ListeningSocket: Hashable, Sendable {
     public let address: SocketAddress
 }

@@ -1,7 +1,7 @@
 internal import Futures
 internal import Glibc
 
-/// What the signals did that are watched: libuv gives each its default effect when nobody watches it any more.
+/// The former effects of watched signals: libuv gives each its default effect when nothing watches it any more.
 enum SignalEffects {
     private struct Watched {
         var count = 0
@@ -11,8 +11,8 @@ enum SignalEffects {
 
     private static let signals = Locked<[CInt: Watched]>([:])
 
-    /// Has libuv catch signal `number` by `start`, which returns its status, and is told whether there is an effect that
-    /// has to come back.
+    /// Makes libuv catch signal `number` by `start`, which returns its status. Tells `start` whether there is an effect
+    /// to restore.
     static func start(_ number: CInt, _ start: (_ hadEffect: Bool) -> CInt) -> CInt {
         signals.withLock { signals in
             let before = effect(of: number)
@@ -27,7 +27,7 @@ enum SignalEffects {
         }
     }
 
-    /// Has libuv catch it no more, by `stop`.
+    /// Makes libuv stop catching the signal, by `stop`.
     static func stop(_ number: CInt, _ stop: () -> Void) {
         signals.withLock { signals in
             var watched = signals[number]!
@@ -52,11 +52,11 @@ enum SignalEffects {
 }
 
 extension sigaction {
-    /// The address of what is called: 0 for the default effect, 1 if it is ignored.
+    /// The address of the handler: 0 for the default effect, 1 if the signal is ignored.
     var handler: UInt { unsafe unsafeBitCast(__sigaction_handler.sa_handler, to: UInt.self) }
 }
 
-/// What the signal does in this process.
+/// Returns the effect of the signal in this process.
 func effect(of signal: CInt) -> sigaction {
     var action = sigaction()
     unsafe sigaction(signal, nil, &action)

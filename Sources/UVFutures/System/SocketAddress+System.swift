@@ -2,24 +2,25 @@ internal import CLibUV
 internal import Glibc
 
 extension SocketAddress {
-    /// That of this end of a socket.
+    /// Reads the address of this end of a socket.
     init?(localOf descriptor: CInt) {
         unsafe self.init { unsafe getsockname(descriptor, $0, $1) }
     }
 
-    /// That of the other end.
+    /// Reads the address of the other end.
     init?(peerOf descriptor: CInt) {
         unsafe self.init { unsafe getpeername(descriptor, $0, $1) }
     }
 
-    /// The address that `fill` writes, or `nil` if it returns a negative number or the address is of another family.
+    /// Creates the address that `fill` writes, or `nil` if it returns a negative number or the address is of another
+    /// family.
     init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
         var address: SocketAddress?
         guard unsafe SocketAddress.read(&address, fill) >= 0, let address else { return nil }
         self = address
     }
 
-    /// Returns what `fill` does, and puts the address that it writes into `address`.
+    /// Returns what `fill` returns, and puts the address that it writes into `address`.
     static func read(
         _ address: inout SocketAddress?,
         _ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
@@ -33,7 +34,7 @@ extension SocketAddress {
         return result
     }
 
-    /// The kind of socket that the address is for: `AF_INET`, `AF_INET6`, `AF_UNIX`.
+    /// The kind of socket that the address needs: `AF_INET`, `AF_INET6`, `AF_UNIX`.
     var family: CInt { path != nil ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
 
     private init?(_ storage: sockaddr_storage, _ length: Int) {
@@ -61,7 +62,7 @@ extension SocketAddress {
         self.init(canonicalHost: host, port: UInt16(bigEndian: port))
     }
 
-    /// The address that the system wrote, or `nil` if it is of another family.
+    /// Creates the address that the system wrote, or `nil` if it is of another family.
     init?(_ address: UnsafePointer<sockaddr>) {
         var storage = sockaddr_storage()
         let size =
@@ -76,7 +77,7 @@ extension SocketAddress {
         self.init(storage, size)
     }
 
-    /// The system says how long a name is, in which it tells abstract ones from those that end at a zero byte.
+    /// Uses the length from the system, which tells abstract names from those that end at a zero byte.
     private init(unix storage: sockaddr_storage, _ length: Int) {
         let bytes = unsafe withUnsafeBytes(of: storage) {
             unsafe Array($0.prefix(length).dropFirst(pathOffset))
@@ -88,7 +89,7 @@ extension SocketAddress {
         }
     }
 
-    /// The address that `host` spells in numbers, or `nil` if it does not.
+    /// Creates the address that `host` spells in numbers, or `nil` if it does not.
     init?(numericHost host: String, port: UInt16) {
         guard let storage = numericAddress(host, port) else { return nil }
         self.init(storage, MemoryLayout<sockaddr_storage>.size)
@@ -121,7 +122,7 @@ extension SocketAddress {
     }
 }
 
-/// The zone is read here: libuv overlooks one that it does not know.
+/// Reads the zone here, because libuv overlooks one that it does not know.
 private func numericAddress(_ host: String, _ port: UInt16) -> sockaddr_storage? {
     let parts = host.utf8.split(
         separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -144,15 +145,15 @@ private func numericAddress(_ host: String, _ port: UInt16) -> sockaddr_storage?
     return isNumeric ? storage : nil
 }
 
-/// The number of an interface, given by that or by its name; zero if there is none.
+/// Returns the number of an interface, given by number or by name; zero if there is none.
 private func scope(of zone: String) -> UInt32 {
     let index = unsafe if_nametoindex(zone)
     let isNumber = zone.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return index != 0 ? index : isNumber ? UInt32(zone) ?? 0 : 0
 }
 
-/// The four bytes of an address, as they lie in memory, with dots between. libuv prints them, which takes seven times as
-/// long, for each connection that comes.
+/// Formats the four bytes of an address, as they lie in memory, with dots between. libuv's way, by printing, takes
+/// seven times as long, for each connection that comes.
 private func ipv4Text(_ address: in_addr_t) -> String {
     unsafe String(unsafeUninitializedCapacity: 15) { text in
         var count = 0
@@ -172,17 +173,17 @@ private func ipv4Text(_ address: in_addr_t) -> String {
     }
 }
 
-/// Where in an address of the UNIX domain the path begins.
+/// The offset of the path in an address of the UNIX domain.
 private let pathOffset = MemoryLayout<sa_family_t>.size
 
-/// The interface that a link-local address belongs to, as a suffix.
+/// Returns the interface of a link-local address, as a suffix.
 private func zone(_ scope: UInt32) -> String {
     guard scope != 0 else { return "" }
     let name = unsafe text(Int(IF_NAMESIZE)) { name, _ in unsafe if_indextoname(scope, name) == nil ? -1 : 0 }
     return "%" + (name.isEmpty ? "\(scope)" : name)
 }
 
-/// The text that `fill` writes into as many bytes; empty if it fails.
+/// Returns the text that `fill` writes into `capacity` bytes; empty if it fails.
 func text(_ capacity: Int, _ fill: (UnsafeMutablePointer<CChar>, Int) -> CInt) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
         let base = buffer.baseAddress!

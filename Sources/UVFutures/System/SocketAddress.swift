@@ -1,24 +1,23 @@
 internal import Futures
 
-/// The address of one end of a connection: an IPv4 or IPv6 host in numbers and a port, or a path of the UNIX domain.
+/// The address of one end of a connection: a numeric IPv4 or IPv6 host with a port, or a path of the UNIX domain.
 public struct SocketAddress: Hashable, Sendable {
     // The host or the path, as each connection has two of these.
     private let text: String
     private let number: UInt16
     private let isPath: Bool
 
-    /// In its shortest usual form: `127.0.0.1`, `::1`, `fe80::1%eth0`. Empty in the UNIX domain.
+    /// The host in its shortest usual form: `127.0.0.1`, `::1`, `fe80::1%eth0`. Empty in the UNIX domain.
     public var host: String { isPath ? "" : text }
-    /// From 0 to 65535. 0 in the UNIX domain.
+    /// The port, from 0 to 65535. 0 in the UNIX domain.
     public var port: Int { Int(number) }
-    /// In the UNIX domain, and only there: the path; an abstract name behind `@`; empty for an end without a name, as
-    /// that of a client.
+    /// The path in the UNIX domain, otherwise `nil`: an abstract name begins with `@`, and an unnamed end, such as a
+    /// client's, has an empty path.
     public var path: String? { isPath ? text : nil }
 
-    /// The address that `host` spells in numbers. Names, `localhost` among them, are none.
+    /// Creates the address that `host` spells in numbers. Does not accept names, not even `localhost`.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is not numeric or `port` is out of
-    /// range.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is not numeric or `port` is out of range.
     public init(host: String, port: Int) throws {
         guard let address = SocketAddress(numericHost: host, port: try SocketAddress.checked(port)) else {
             throw FutureError.invalidArgument("host \"\(host)\" is not a numeric IPv4 or IPv6 address")
@@ -30,11 +29,11 @@ public struct SocketAddress: Hashable, Sendable {
         (text, number, isPath) = (host, port, false)
     }
 
-    /// The most that the system takes of a path, in bytes.
+    /// The longest path that the system takes, in bytes.
     private static let maximumPath = 107
 
-    /// The address in the UNIX domain that `path` says: a path, or `@` and an abstract name, which is of no file
-    /// system and gone with its socket. A path that begins with `@` is written `./@`.
+    /// Creates an address in the UNIX domain: from a path, or from `@` and an abstract name. An abstract name is not in
+    /// a file system, and ends with its socket. Write `./@` for a path that begins with `@`.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or holds a
     /// zero byte.
@@ -61,13 +60,13 @@ public struct SocketAddress: Hashable, Sendable {
         (text, number, isPath) = (path, 0, true)
     }
 
-    /// Whether it is an abstract name of the UNIX domain.
+    /// Whether the address is an abstract name of the UNIX domain.
     public var isAbstract: Bool { path.map(SocketAddress.isAbstract) ?? false }
 
-    /// By its first byte: a character may begin with it, and go on.
+    /// Decides by the first byte, because a character may begin with it and continue.
     private static func isAbstract(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "@") }
 
-    /// In one line, whoever gave it, and not too long a one.
+    /// Returns the path on one line of limited length, whatever it contains.
     private static func visible(_ path: String) -> String {
         let start = path.unicodeScalars.prefix(200)
         let text = start.map { scalar in
@@ -81,7 +80,7 @@ public struct SocketAddress: Hashable, Sendable {
 
     public var isIPv6: Bool { host.utf8.contains(UInt8(ascii: ":")) }
 
-    /// The addresses to listen on for `host`, in the order in which they are to be tried.
+    /// Returns the addresses to listen on for `host`, in the order in which to try them.
     static func all(host: String, port: Int) throws -> [SocketAddress] {
         let port = try checked(port)
         if host == "localhost" {
@@ -108,7 +107,7 @@ public struct SocketAddress: Hashable, Sendable {
 
 extension SocketAddress: CustomStringConvertible {
     /// Like `127.0.0.1:7007`, `[::1]:7007`, `unix:/run/echo.sock`, `unix:@name`, or, without a name, `unix:unnamed`.
-    /// Control characters of a path are spelled out, so that it is one line.
+    /// Control characters of a path are spelled out, so that it stays on one line.
     public var description: String {
         if let path { return path.isEmpty ? "unix:unnamed" : "unix:\(SocketAddress.visible(path))" }
         return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"

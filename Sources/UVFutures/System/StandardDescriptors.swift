@@ -1,7 +1,7 @@
 internal import CLibUV
 internal import Glibc
 
-/// The numbers 0 to 2. libuv never closes them, and any code may write to them: so nothing of a loop shall have one.
+/// The numbers 0 to 2. libuv never closes them, and any code may write to them, so a loop must not use one.
 enum StandardDescriptors {
     @inline(__always)
     private static var last: CInt { STDERR_FILENO }
@@ -19,7 +19,8 @@ enum StandardDescriptors {
         }
     }
 
-    /// What has just been opened, by another number if it has one of these; negative, with `errno`, if that fails.
+    /// Moves a new descriptor to another number if it has one of these. Returns a negative number, with `errno`, on
+    /// failure.
     @inline(__always)
     static func leave(_ descriptor: CInt) -> CInt {
         include(descriptor) ? moved(descriptor) : descriptor
@@ -34,8 +35,8 @@ enum StandardDescriptors {
         return copy
     }
 
-    /// Has `adopt` take over what the caller gives, by another number if it has one of these, for which `/dev/null`
-    /// stands from then on. If it throws, the descriptor is the caller's still.
+    /// Makes `adopt` take over the caller's descriptor. If it has one of these numbers, it gets another, and
+    /// `/dev/null` takes its place. If this throws, the caller keeps the descriptor.
     static func leave<Adopted>(_ descriptor: CInt, _ adopt: (CInt) throws -> Adopted) throws -> Adopted {
         guard include(descriptor) else { return try adopt(descriptor) }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, last + 1)
@@ -50,7 +51,7 @@ enum StandardDescriptors {
         }
     }
 
-    /// Runs `body`, in which nothing that is opened gets one of these numbers.
+    /// Runs `body` so that nothing that it opens gets one of these numbers.
     static func avoid<Made, Failure: Error>(_ body: () throws(Failure) -> Made) throws(Failure) -> Made {
         var taken: [CInt] = []
         defer { for descriptor in taken { close(descriptor) } }

@@ -1,11 +1,11 @@
 internal import Futures
 internal import Glibc
 
-/// The terminals in raw mode, and how they were before: at the exit of the process they are made so again.
+/// The terminals in raw mode, with their former modes, which the exit of the process restores.
 enum TerminalModes {
     private struct Terminals {
         var before: [CInt: termios] = [:]
-        /// What `ForkWatch.count` was when the end of the process was first to be noticed.
+        /// The value of `ForkWatch.count` when the end of the process was first to be noticed.
         var registered: Int?
     }
 
@@ -26,7 +26,7 @@ enum TerminalModes {
         }
     }
 
-    /// Does nothing if it is not raw.
+    /// Restores the former mode. Does nothing if the terminal is not raw.
     static func restore(_ descriptor: CInt) {
         guard var before = terminals.withLock({ $0.before.removeValue(forKey: descriptor) }) else { return }
         unsafe tcsetattr(descriptor, TCSADRAIN, &before)

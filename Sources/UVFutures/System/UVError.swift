@@ -1,11 +1,11 @@
 internal import ByteStreams
 public import Futures
 
-/// What the system answered to an operation that it could not do.
+/// The system's answer to an operation that it could not do.
 ///
-/// To be caught as `let error as UVError where error.code == .connectionRefused`.
+/// Catch it as `let error as UVError where error.code == .connectionRefused`.
 public struct UVError: Error, Hashable, Sendable {
-    /// A code of libuv, which on Linux is the system's with the sign turned.
+    /// A code of libuv. On Linux it is the system's code with the sign turned.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: CInt
 
@@ -13,7 +13,7 @@ public struct UVError: Error, Hashable, Sendable {
     }
 
     public let code: Code
-    /// What was tried, like `connect`.
+    /// The operation that failed, like `connect`.
     public let operation: String
     public let localAddress: SocketAddress?
     public let peerAddress: SocketAddress?
