@@ -1,15 +1,15 @@
 internal import Futures
 internal import Glibc
 
-/// The descriptors of sockets that users have handed over, in the whole process: each has one owner.
+/// The descriptors of sockets that users have handed over, in the whole process. Each has one owner.
 ///
-/// Whoever knows a number can close it behind the owner's back. libuv aborts the process when it hands such a number to
-/// the system, and closes what others have got it for: so it is looked at before.
+/// Any code that knows a number can close it behind the owner's back. libuv aborts the process when it hands such a
+/// number to the system, and closes whatever has the number by then. So the number is checked before.
 enum AdoptedDescriptors {
     private static let all = Locked<[CInt: FileIdentity]>([:])
 
-    /// Has `adopt` take over what the caller gives, by another number if it has one of the standard streams'. Programs
-    /// started from here do not inherit it. If this throws, the descriptor is the caller's still.
+    /// Makes `adopt` take over the caller's descriptor, by another number if it has one of the standard streams'.
+    /// Programs started from here do not inherit it. If this throws, the caller keeps the descriptor.
     static func take<Adopted: UVHandle>(
         _ descriptor: CInt, on driver: UVLoop, _ adopt: (CInt) throws -> Adopted
     ) throws -> Adopted {
@@ -20,7 +20,7 @@ enum AdoptedDescriptors {
         }
     }
 
-    /// Has `adopt` take the descriptor over, unless somebody has it.
+    /// Makes `adopt` take over the descriptor, unless it has an owner.
     private static func add<Adopted: UVHandle>(
         _ descriptor: CInt, on driver: UVLoop, _ adopt: () throws -> Adopted
     ) throws -> Adopted {
@@ -51,7 +51,7 @@ enum AdoptedDescriptors {
 }
 
 extension UVStream {
-    /// A stream over a socket that was handed over, and that has these ends.
+    /// Creates a stream over a socket that was handed over, with the addresses of its ends.
     static func adopting<Adopted: UVStream>(
         _ descriptor: CInt, _ local: SocketAddress, _ peer: SocketAddress, on driver: UVLoop,
         _ adopt: (CInt) throws -> Adopted
@@ -65,13 +65,13 @@ extension UVStream {
 }
 
 extension UVHandle {
-    /// Whether `descriptor`, which was adopted, stands for something else by now, or for nothing.
+    /// Whether `descriptor`, which was adopted, now stands for something else, or for nothing.
     final func hasLost(_ descriptor: CInt) -> Bool {
         guard let identity = driver.adopted[ObjectIdentifier(self)] else { return false }
         return FileIdentity(of: descriptor) != identity
     }
 
-    /// Runs `close`, which closes `descriptor`, and leaves what others have got the number for as it is.
+    /// Runs `close`, which closes `descriptor`. If the number stands for something else by now, keeps that open.
     final func closeAdopted(_ descriptor: CInt, _ close: () -> Void) {
         guard let identity = driver.adopted.removeValue(forKey: ObjectIdentifier(self)) else {
             return close()

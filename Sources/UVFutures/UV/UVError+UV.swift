@@ -10,48 +10,48 @@ extension UVError.Code {
     /// The C name, like `ECONNREFUSED`.
     public var name: String { unsafe text(64) { unsafe uv_err_name_r(rawValue, $0, $1) == nil ? -1 : 0 } }
 
-    /// What it means, like `connection refused`.
+    /// The meaning of the code, like `connection refused`.
     public var message: String { unsafe text(128) { unsafe uv_strerror_r(rawValue, $0, $1) == nil ? -1 : 0 } }
 
     private init(_ code: uv_errno_t) { self.init(rawValue: code.rawValue) }
 
-    /// The address is in use by another socket: `EADDRINUSE`.
+    /// Another socket uses the address: `EADDRINUSE`.
     public static let addressInUse = Self(UV_EADDRINUSE)
     /// No interface of this machine has the address: `EADDRNOTAVAIL`.
     public static let addressNotAvailable = Self(UV_EADDRNOTAVAIL)
-    /// An address of the one family was given where only the other one goes: `EAFNOSUPPORT`.
+    /// An address of one family was given where only the other one works: `EAFNOSUPPORT`.
     public static let addressFamilyNotSupported = Self(UV_EAFNOSUPPORT)
-    /// The descriptor is none of an open file: `EBADF`.
+    /// The descriptor is not open: `EBADF`.
     public static let badDescriptor = Self(UV_EBADF)
     /// The operation was given up: `ECANCELED`. Reads as cancellation.
     public static let cancelled = Self(UV_ECANCELED)
     /// The other side gave the connection up before it was accepted: `ECONNABORTED`.
     public static let connectionAborted = Self(UV_ECONNABORTED)
-    /// Nobody listens there: `ECONNREFUSED`.
+    /// Nothing listens there: `ECONNREFUSED`.
     public static let connectionRefused = Self(UV_ECONNREFUSED)
     /// The peer reset the connection: `ECONNRESET`.
     public static let connectionReset = Self(UV_ECONNRESET)
-    /// There is no way to the host: `EHOSTUNREACH`.
+    /// The host cannot be reached: `EHOSTUNREACH`.
     public static let hostUnreachable = Self(UV_EHOSTUNREACH)
-    /// There is no way to the network: `ENETUNREACH`.
+    /// The network cannot be reached: `ENETUNREACH`.
     public static let networkUnreachable = Self(UV_ENETUNREACH)
     /// The name exists, but has no address: `EAI_NODATA`.
     public static let noAddress = Self(UV_EAI_NODATA)
-    /// There is no such name: `EAI_NONAME`.
+    /// The name does not exist: `EAI_NONAME`.
     public static let nameNotFound = Self(UV_EAI_NONAME)
     /// The name servers could not be asked, or failed; they may answer later: `EAI_AGAIN`.
     public static let nameServerFailed = Self(UV_EAI_AGAIN)
-    /// There is no such file: `ENOENT`.
+    /// The file does not exist: `ENOENT`.
     public static let notFound = Self(UV_ENOENT)
     /// It could not be done at once: `EAGAIN`.
     public static let wouldBlock = Self(UV_EAGAIN)
     /// The socket is not connected: `ENOTCONN`.
     public static let notConnected = Self(UV_ENOTCONN)
-    /// The descriptor is none of a socket: `ENOTSOCK`.
+    /// The descriptor is not a socket: `ENOTSOCK`.
     public static let notSocket = Self(UV_ENOTSOCK)
-    /// The system does not allow it to this user: `EACCES`.
+    /// The system does not allow this user to do it: `EACCES`.
     public static let permissionDenied = Self(UV_EACCES)
-    /// The peer takes nothing more: `EPIPE`.
+    /// The peer accepts no more data: `EPIPE`.
     public static let brokenPipe = Self(UV_EPIPE)
     /// No answer came in time: `ETIMEDOUT`.
     public static let timedOut = Self(UV_ETIMEDOUT)

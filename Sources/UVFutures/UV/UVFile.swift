@@ -4,17 +4,17 @@ internal import FoundationEssentials
 internal import Futures
 internal import Glibc
 
-/// A file, or a device that never makes one wait, as what carries a `ByteStream`: the thread pool reads and writes, at
-/// the place where the descriptor is, one operation at a time in each direction.
+/// A file, or a device that never makes a caller wait, as the carrier of a `ByteStream`. The thread pool reads and
+/// writes at the current position of the descriptor, one operation at a time in each direction.
 ///
-/// The handle itself does nothing: it is what the loop closes when it is shut down.
+/// The handle itself does nothing: the loop closes it at shutdown.
 final class UVFile: UVHandle, ByteTransport {
     private let descriptor: CInt
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
     private var block = UVReadBlock()
     private var reading: UVFileRequest?
-    /// What came while nobody wanted it.
+    /// Delivers what came while the stream did not want it.
     private var arrived: (() -> Void)?
     private var writing: UVFileRequest?
     private var batch: [Data] = []
@@ -77,7 +77,7 @@ final class UVFile: UVHandle, ByteTransport {
         }
     }
 
-    /// Delivers what has come, now or when somebody wants it.
+    /// Delivers what has come, now or when the stream wants it.
     private func arrive(_ delivery: @escaping () -> Void) {
         arrived = delivery
         deliver()
@@ -95,7 +95,7 @@ final class UVFile: UVHandle, ByteTransport {
 
     // MARK: Writing
 
-    /// The pool does it all.
+    /// Writes nothing: the pool does all writes.
     func tryWrite(_ bytes: RawSpan) throws -> Int { 0 }
     func tryWrite(_ buffers: [Data]) throws -> Int { 0 }
 
@@ -139,7 +139,7 @@ final class UVFile: UVHandle, ByteTransport {
 
     // MARK: Closing
 
-    /// What the pool has begun it ends first: it uses the descriptor.
+    /// Closes the file. Operations that the pool has begun end first, because they use the descriptor.
     func close(resetting: Bool) {
         guard !isEnding else { return }
         isEnding = true
@@ -188,6 +188,6 @@ private final class UVFileRequest: UVRequest {
         request.driver.eventLoop.turn { request.completion(result) }
     }
 
-    /// Takes it back, if it has not been begun.
+    /// Cancels the operation, if it has not begun.
     func cancel() { unsafe _ = uv_cancel(memory(as: uv_req_t.self)) }
 }

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// A libuv handle that users hold, and its memory.
 ///
-/// The one rule of its life: libuv holds one strong reference to this object, from a successful
-/// initialisation until the close callback; the memory is freed when all references are gone, so never before
-/// that callback. See <https://docs.libuv.org/en/v1.x/design.html#handles-and-requests>.
+/// The one rule of its life: libuv holds one strong reference to this object, from a successful initialization until
+/// the close callback. The memory is freed when all references are gone, so never before that callback. See
+/// <https://docs.libuv.org/en/v1.x/design.html#handles-and-requests>.
 @safe
 class UVHandle {
     final let driver: UVLoop
@@ -37,7 +37,7 @@ class UVHandle {
         unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// The memory as what it was initialized as.
+    /// Returns the memory as the type that it was initialized as.
     @inline(__always)
     final func memory<CHandle>(as _: CHandle.Type) -> UnsafeMutablePointer<CHandle> {
         unsafe memory.assumingMemoryBound(to: CHandle.self)
@@ -48,7 +48,8 @@ class UVHandle {
         unsafe unsafeDowncast(Unmanaged<UVHandle>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
     }
 
-    /// The same for `body` alone, without the reference counting. Not for a close callback: until that libuv has a reference.
+    /// Like `from`, but for `body` alone and without reference counting. Not for a close callback: libuv's reference
+    /// ends there.
     @inline(__always)
     static func with(_ data: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
         unsafe Unmanaged<UVHandle>.fromOpaque(data!)._withUnsafeGuaranteedRef {
@@ -58,16 +59,16 @@ class UVHandle {
 
     final var loop: LoopCore { driver.eventLoop }
 
-    /// A turn of the loop, without the reference counting that `loop` costs.
+    /// Runs `body` in a turn of the loop, without the reference counting that `loop` costs.
     @inline(__always)
     final func turn(_ body: () -> Void) {
         unsafe driver.eventLoopReference._withUnsafeGuaranteedRef { $0.turn(body) }
     }
 
-    /// It has been closed, here or, though it should not, by a host.
+    /// Whether the handle has been closed, here or, though it should not, by a host.
     final var isClosing: Bool { unsafe uv_is_closing(handle) != 0 }
 
-    /// Ends it; `didClose` follows, from the loop. Does nothing the second time.
+    /// Closes the handle; `didClose` follows, from the loop. Does nothing the second time.
     final func close() {
         guard !isClosing else { return }
         driver.checkProcess()
@@ -78,23 +79,23 @@ class UVHandle {
         }
     }
 
-    /// What the loop does with a handle that is open when it is shut down.
+    /// Ends a handle that is open when the loop is shut down.
     func abort() { close() }
 
-    /// The descriptor that is closed with it, if there is one.
+    /// The descriptor that is closed with the handle, if there is one.
     var ownedDescriptor: CInt? { nil }
 
-    /// What it is, in one line, for a person.
+    /// A description in one line, for a person.
     var line: String { "handle" }
 
-    /// The descriptor is about to be closed.
+    /// Called before the descriptor is closed.
     func willClose() {}
 
-    /// The last that is heard of the handle.
+    /// Called last, after the handle has been closed.
     func didClose() {}
 }
 
-/// The open handles of a loop: a list that owns nothing.
+/// The open handles of a loop, in a list that owns nothing.
 @safe
 struct UVHandleList {
     // Not `unowned(unsafe)`, each use of which counts a reference.
@@ -102,7 +103,7 @@ struct UVHandleList {
 
     var isEmpty: Bool { unsafe first == nil }
 
-    /// What is aborted leaves the list later, from its close callback.
+    /// Aborts all handles, which leave the list later, from their close callbacks.
     func abortAll() {
         var handle = unsafe first?.takeUnretainedValue()
         while let current = handle {
@@ -148,7 +149,7 @@ struct UVHandleList {
 }
 
 extension UVLoop {
-    /// The event loop is retained while a handle is open.
+    /// Adds a handle. The event loop is retained while a handle is open.
     fileprivate func opened(_ handle: UVHandle) {
         unsafe handles.add(handle)
         let eventLoop = eventLoop

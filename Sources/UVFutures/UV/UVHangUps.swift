@@ -1,15 +1,15 @@
 internal import CLibUV
 internal import Glibc
 
-/// The connections of a loop on which nobody reads, and their hang-ups, which libuv does not watch for.
+/// The hang-ups of connections of a loop that are not being read, which libuv does not watch for.
 ///
-/// A second epoll set, itself watched by the loop, holds each of these descriptors for its errors alone, once. It is
-/// entered when the loop is about to wait and a connection is still unread, at most once in its life; to be read
-/// again costs nothing. A descriptor that is closed has left the set.
+/// A second epoll set, itself watched by the loop, holds each of these descriptors for its errors alone, once. A
+/// descriptor enters the set when the loop is about to wait and the connection is still unread, at most once in its
+/// life. Being read again costs nothing. A closed descriptor has left the set.
 @safe
 final class UVHangUps {
-    /// Has stopped being read, or has never begun, since the loop waited. Not checked at run time: nothing of users runs while
-    /// it changes.
+    /// The streams that stopped being read, or never began, since the loop last waited. Not checked at run time,
+    /// because no user code runs while it changes.
     @exclusivity(unchecked) private var new: [UVStream] = []
     var hasNew: Bool { unsafe !new.isEmpty }
     private var streams: [CInt: UVStream] = [:]
@@ -25,7 +25,7 @@ final class UVHangUps {
         unsafe new.append(stream)
     }
 
-    /// Forgets them. The loop will not wait any more, or looks at them now.
+    /// Forgets the new streams, because the loop will not wait any more, or looks at them now.
     func end() {
         unsafe new.removeAll(keepingCapacity: true)
     }
@@ -38,7 +38,7 @@ final class UVHangUps {
         forget_hang_up(set, descriptor)
     }
 
-    /// Watches what is still not read. Without descriptors or memory left it does without.
+    /// Watches the streams that are still not read. Does without if no descriptors or memory are left.
     fileprivate func watchNew(_ driver: UVLoop) {
         defer { end() }
         for stream in unsafe new where !stream.isReading && stream.watchedDescriptor == nil {
@@ -67,7 +67,7 @@ final class UVHangUps {
         return true
     }
 
-    /// Tells those that have hung up. What is left is told in the next round.
+    /// Tells up to 64 streams that they have hung up. The next round tells the rest.
     private func tell() {
         for _ in 0..<64 {
             let descriptor = next_hang_up(set)

@@ -3,10 +3,10 @@ internal import Futures
 internal import Glibc
 
 extension UVListener {
-    /// Takes over a socket that somebody else has made listen, and that other programs started from here shall not
-    /// inherit. `what` is what to call it, and `families` are the kinds of sockets that the owner can serve.
+    /// Takes over a socket that other code has made listen. Programs started from here do not inherit it. `what` is a
+    /// name for the socket, and `families` are the kinds of sockets that the owner can serve.
     ///
-    /// If it throws, the descriptor is the caller's still.
+    /// If this throws, the caller keeps the descriptor.
     static func adopting(
         _ descriptor: CInt, called what: String, families: [CInt], on loop: EventLoop
     ) throws -> UVListener {
@@ -38,7 +38,7 @@ extension UVListener {
         }
     }
 
-    /// Gives the socket up, which listens on; the caller owns the descriptor.
+    /// Gives up the socket, which keeps listening. The caller owns the descriptor.
     func release() -> CInt? {
         guard !isClosing else { return nil }
         closeAdopted(descriptor) { close() }

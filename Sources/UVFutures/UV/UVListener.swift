@@ -2,26 +2,26 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// A socket that listens, of whatever kind. libuv only says that connections wait; they are taken from the system
-/// here: so no descriptor is ever taken and thrown away, and libuv's releases make no difference.
+/// A listening socket of any kind. libuv only says that connections wait; this class takes them from the system. So no
+/// descriptor is ever taken and thrown away, and libuv's releases make no difference.
 final class UVListener: UVHandle {
     private(set) var descriptor: CInt
     let localAddress: SocketAddress
-    /// Whether it takes what comes to any address of the machine.
+    /// Whether it accepts connections to any address of the machine.
     let isWildcard: Bool
-    /// Whether connections have `TCP_NODELAY` from the start, as this socket has, if that is known. What somebody else
-    /// has made may be changed there at any time.
+    /// Whether connections have `TCP_NODELAY` from the start, like this socket, if that is known. Other code may change
+    /// it at any time on a socket that it has made.
     private var passesOnNoDelay: Bool? = false
-    /// How many connections may wait, and one: the system counts so.
+    /// The number of connections that may wait, plus one: the system counts so.
     let capacity: Int
-    /// Whether `onReady` is called. Otherwise it only keeps the loop alive.
+    /// Whether `onReady` is called. Otherwise the handle only keeps the loop alive.
     private(set) var isWatching = false
 
-    /// Called while connections wait, or when the socket has ceased to listen, until `watch(false)`; not in a turn.
+    /// Called while connections wait, or when the socket no longer listens, until `watch(false)`; not in a turn.
     var onReady: () -> Void = {}
-    /// Called when the socket has ceased to listen while it was not watched, until it is closed; not in a turn.
+    /// Called when the socket no longer listens while it is not watched, until it is closed; not in a turn.
     var onEnd: () -> Void = {}
-    /// What it was closed for, other than that somebody wanted it.
+    /// The error that closed the socket, unless it was closed on request.
     private var failure: (any Error)?
 
     /// Called before the socket is closed, but not if it is given up.
@@ -30,7 +30,7 @@ final class UVListener: UVHandle {
 
     private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
-    /// Takes over a descriptor that listens, unless it throws.
+    /// Takes over a listening descriptor, unless it throws.
     init(
         _ driver: UVLoop, adopting descriptor: CInt, _ localAddress: SocketAddress, capacity: Int = 65_536
     ) throws(UVError) {
@@ -43,7 +43,7 @@ final class UVListener: UVHandle {
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: localAddress))) }
     }
 
-    /// `sharingPort`: with other sockets that ask for it too.
+    /// Creates a listener. With `sharingPort`, it shares the port with other sockets that ask for it too.
     convenience init(
         _ driver: UVLoop, _ address: SocketAddress, backlog: CInt, sharingPort: Bool
     ) throws(UVError) {
@@ -94,7 +94,7 @@ final class UVListener: UVHandle {
         }
     }
 
-    /// Takes the connection that waits; `nil` if there is none.
+    /// Accepts a waiting connection; `nil` if there is none.
     func accept() -> Result<AcceptedSocket, UVError>? {
         // A network may break many connections before they are accepted, but not without end.
         for _ in 0..<64 {
@@ -116,7 +116,7 @@ final class UVListener: UVHandle {
         return nil
     }
 
-    /// Whether `connection`, which came to this socket, has `TCP_NODELAY` already. The system is asked for the first one.
+    /// Whether `connection`, which came to this socket, has `TCP_NODELAY` already. Asks the system for the first one.
     func passesOnNoDelay(to connection: CInt) -> Bool {
         if let passesOnNoDelay { return passesOnNoDelay }
         let passesOn = socketOption(TCP_NODELAY, at: CInt(IPPROTO_TCP), of: connection) == 1
@@ -124,7 +124,7 @@ final class UVListener: UVHandle {
         return passesOn
     }
 
-    /// Closes the socket at once, and the handle, because of `failure` if there is one.
+    /// Closes the socket and the handle at once, because of `failure` if there is one.
     func closeSocket(_ failure: (any Error)? = nil) {
         guard !isClosing else { return }
         self.failure = failure
@@ -156,10 +156,10 @@ final class UVListener: UVHandle {
     }
 }
 
-/// A connection as it comes from the system: nobody owns the descriptor yet.
+/// A connection as it comes from the system, with a descriptor that has no owner yet.
 struct AcceptedSocket {
     let descriptor: CInt
-    /// The socket that it came to.
+    /// The socket that accepted the connection.
     let listener: UVListener
     let peerAddress: SocketAddress?
 }

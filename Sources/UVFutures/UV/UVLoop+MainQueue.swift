@@ -3,10 +3,10 @@ internal import CLibUV
 internal import Dispatch
 internal import Futures
 
-/// On the main thread: some loop does the work of the main queue.
+/// Whether some loop does the work of the main queue. Use it on the main thread.
 nonisolated(unsafe) private var isServing = false
 
-/// Dispatch's descriptor, without which Dispatch would end the process and not say why.
+/// Dispatch's descriptor, without which Dispatch would end the process without telling why.
 private let mainQueueDescriptor: CInt = {
     do {
         try checkFreeDescriptors(1, for: "main queue")
@@ -50,7 +50,7 @@ extension UVLoop {
         if let mainQueue = unsafe mainQueue { unsafe uv_poll_stop(mainQueue) }
     }
 
-    /// From now on `run` does not return for want of work, since the main queue may bring some.
+    /// Keeps `run` from returning for lack of work, since the main queue may bring some.
     func waitForMainQueue() {
         if let mainQueue = unsafe mainQueue { unsafe uv_ref(mainQueue.asHandle) }
     }

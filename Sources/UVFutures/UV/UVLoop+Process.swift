@@ -3,20 +3,21 @@ internal import Futures
 internal import Glibc
 
 extension UVLoop {
-    /// Ends the process if it is a child of the one that made the loop: it would take the parent's events, and close the
-    /// parent's connections.
+    /// Ends the process if it is a child of the one that made the loop. The child would take the parent's events and
+    /// close the parent's connections.
     @inline(__always)
     func checkProcess() {
         if forks != ForkWatch.count { Misuse.forked() }
     }
 
-    /// To be called on the thread that is about to turn the loop. Somebody may give the signal its default effect back.
+    /// Blocks SIGPIPE on the calling thread, which is about to turn the loop, if `blocksBrokenPipes`. Other code may
+    /// have restored the signal's default effect.
     @inline(__always)
     func blockBrokenPipes() {
         if blocksBrokenPipes { block_broken_pipes() }
     }
 
-    /// Makes a stream by `make`, which libuv opens a descriptor of the loop for when it is the first one.
+    /// Makes a stream by `make`. For the first stream libuv opens a descriptor of the loop.
     @inline(__always)
     func makeStream(_ make: () -> CInt) -> CInt { hasStreams ? make() : makeFirstStream(make) }
 
@@ -27,7 +28,7 @@ extension UVLoop {
     }
 }
 
-/// A new loop of libuv's, whose memory is the caller's.
+/// Makes a new libuv loop. The caller owns its memory.
 func makeLoop() throws(UVError) -> UnsafeMutablePointer<uv_loop_t> {
     try StandardDescriptors.fill()
     // The loop's set, its ring, and a pipe that all loops share, without which libuv ends the process. For what else it

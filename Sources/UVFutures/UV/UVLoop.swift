@@ -2,8 +2,8 @@ internal import CLibUV
 internal import Futures
 internal import Synchronization
 
-/// The driver of a libuv loop: says what happened. It waits in `uv_run` if the loop is its own; a host's loop is
-/// never run, stopped, closed or walked.
+/// The driver of a libuv loop. It reports what happened, and waits in `uv_run` if the loop is its own. It never runs,
+/// stops, closes or walks a host's loop.
 ///
 /// libuv owns nothing here: the handles below belong to this object and are freed after their close callbacks.
 @safe
@@ -17,9 +17,9 @@ final class UVLoop: LoopDriver {
     private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
     private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
-    /// Watches for work of the main queue, once that has been asked for.
+    /// Watches for work of the main queue, after that has been asked for.
     var mainQueue: UnsafeMutablePointer<uv_poll_t>?
-    /// Whether the loop does the work of Dispatch's main queue, which is that of the main actor too.
+    /// Whether the loop does the work of Dispatch's main queue, and so of the main actor.
     var servesMainQueue = false {
         didSet { servesMainQueue ? startMainQueue() : stopMainQueue() }
     }
@@ -28,44 +28,44 @@ final class UVLoop: LoopDriver {
     var eventLoopReference: Unmanaged<LoopCore>!
     var eventLoop: LoopCore { unsafe eventLoopReference.takeUnretainedValue() }
 
-    /// Any thread: `wake` has been called since `wokenUp`.
+    /// Whether `wake` has been called since `wokenUp`. Any thread may use it.
     private let isWakePending = Atomic(false)
     private var isNeeded = false
     private var isRunning = false
     private var isStopped = false
     private var isClosing = false
-    /// How many of the driver's own handles are being closed.
+    /// The number of the driver's own handles that are being closed.
     private var closingHandles = 0
     private var onClose: () -> Void = {}
     private var isTimerArmed = false
-    /// What the idle handle is active for: a turn that was requested, and timers that were due when they were armed.
+    /// The reasons why the idle handle is active: a requested turn, and timers that were due when they were armed.
     private var isTurnRequested = false
     private var areTimersDue = false
 
     @exclusivity(unchecked) var handles = UVHandleList()
-    /// Whether libuv has been asked for one.
+    /// Whether libuv has been asked for a stream.
     var hasStreams = false
     var polls = UVPollList()
-    /// Whether any of them may have to be looked at. Each look at the list itself would be checked at run time.
+    /// Whether any watch may need a check. Each access to the list itself would be checked at run time.
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
-    /// What the room of names keeps with the loop.
+    /// The object that name resolution keeps with the loop.
     var names: AnyObject?
-    /// What other threads know by a number.
+    /// The objects that other threads know by a number.
     var residents: [UInt64: AnyObject] = [:]
-    /// What is in the thread pool, by job.
+    /// The work in the thread pool, by job.
     var works: [ObjectIdentifier: UVWork] = [:]
     let hangUps = UVHangUps()
-    /// What the descriptors stood for that users have handed over, by handle.
+    /// The identities of the descriptors that users have handed over, by handle.
     var adopted: [ObjectIdentifier: FileIdentity] = [:]
 
-    /// A loop of its own.
+    /// Creates a driver with a loop of its own.
     convenience init() throws(UVError) {
         try unsafe self.init(makeLoop(), isAttached: false)
     }
 
-    /// An initialized loop, which is a host's if `isAttached`.
+    /// Creates a driver for an initialized loop, which is a host's if `isAttached`.
     init(_ loop: UnsafeMutablePointer<uv_loop_t>, isAttached: Bool) {
         unsafe self.loop = loop
         self.isAttached = isAttached
@@ -85,7 +85,7 @@ final class UVLoop: LoopDriver {
         if isAttached { nameWhatClosesHandles() }
     }
 
-    /// Node names this of each handle that it finds open when a worker has ended, before it aborts.
+    /// Names the cause for Node: after a worker ends, Node names this function for each open handle before it aborts.
     private func nameWhatClosesHandles() {
         unsafe async.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
         unsafe timer.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
@@ -130,8 +130,8 @@ final class UVLoop: LoopDriver {
         unsafe uv_timer_start(timer, { unsafe UVLoop.from($0!.pointee.data).timerFired() }, due - now, 0)
     }
 
-    /// What is due already is no business of libuv's timers: those wait for a millisecond, or, up to 1.47, starve
-    /// descriptors if a callback arms them with nothing.
+    /// Fires timers that are already due without libuv's timers. Those wait for a millisecond or, up to 1.47, starve
+    /// descriptors if a callback arms them with zero.
     private func fireSoon(keepsAlive: Bool) {
         if isAttached, unsafe uv_is_closing(idle.asHandle) != 0 { return }
         unsafe uv_timer_stop(timer)
@@ -144,7 +144,8 @@ final class UVLoop: LoopDriver {
         eventLoop.timerFired()
     }
 
-    /// libuv waits by the time at which the round began. After long callbacks that would be too long.
+    /// Updates the time before libuv waits: it waits by the time at which the round began, too long after long
+    /// callbacks.
     private func isAboutToWait() {
         checkProcess()
         if isTimerArmed { unsafe uv_update_time(loop) }
@@ -162,7 +163,7 @@ final class UVLoop: LoopDriver {
         startIdle(keepsAlive: true)
     }
 
-    /// An active idle handle keeps `uv_run` from waiting and costs no system call.
+    /// Starts the idle handle, which keeps `uv_run` from waiting and costs no system call.
     private func startIdle(keepsAlive: Bool) {
         unsafe (keepsAlive ? uv_ref : uv_unref)(idle.asHandle)
         unsafe uv_idle_start(idle) { unsafe UVLoop.from($0!.pointee.data).turnIsDue() }
@@ -172,7 +173,7 @@ final class UVLoop: LoopDriver {
         if !isTurnRequested { unsafe uv_idle_stop(idle) }
     }
 
-    /// First the turn, then the timers: before the next of either, libuv looks at its descriptors.
+    /// Runs the turn first, then the timers. Before the next of either, libuv looks at its descriptors.
     private func turnIsDue() {
         if isTurnRequested {
             isTurnRequested = false
@@ -287,7 +288,7 @@ final class UVLoop: LoopDriver {
         }
     }
 
-    /// Jobs of the thread pool cannot be interrupted, and libuv waits for them. The timer says so when that takes long.
+    /// Waits for jobs of the thread pool, which cannot be interrupted. The timer reports it when that takes long.
     private func waitForWorks() {
         closingHandles += 1
         unsafe uv_unref(timer.asHandle)
@@ -301,7 +302,7 @@ final class UVLoop: LoopDriver {
             }, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
     }
 
-    /// A job of the thread pool has ended.
+    /// Called when a job of the thread pool has ended.
     func workHasEnded() {
         guard isClosing, !isAttached, works.isEmpty else { return }
         closingHandles -= 1
@@ -324,7 +325,7 @@ final class UVLoop: LoopDriver {
 }
 
 extension UnsafeMutablePointer {
-    /// Every libuv handle begins with a `uv_handle_t`.
+    /// The handle as a `uv_handle_t`, with which every libuv handle begins.
     var asHandle: UnsafeMutablePointer<uv_handle_t> {
         unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: uv_handle_t.self)
     }

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// A stream over a descriptor: a UNIX-domain socket, one end of a pipe, any other stream socket.
 final class UVPipe: UVStream {
-    /// Whether the other end is told by a shutdown of a socket. To a pipe only its end tells that.
+    /// Whether it is a socket, where a shutdown tells the other end. A pipe tells that only by its end.
     private let isSocket: Bool
-    /// What this is a copy of, and has to end too.
+    /// The original of this copy, which has to end too.
     var original: CInt?
 
     init(_ driver: UVLoop, isSocket: Bool) throws(UVError) {
@@ -17,7 +17,7 @@ final class UVPipe: UVStream {
         loop.count(connections: 1)
     }
 
-    /// Takes over a descriptor, unless it throws. It is in non-blocking mode from now on.
+    /// Takes over a descriptor, unless it throws. The descriptor is in non-blocking mode from now on.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt, isSocket: Bool = true) throws(UVError) {
         try self.init(driver, isSocket: isSocket)
         let status = unsafe uv_pipe_open(memory(as: uv_pipe_t.self), descriptor)
@@ -27,7 +27,7 @@ final class UVPipe: UVStream {
         }
     }
 
-    /// Whoever reads the pipe finds its end when nobody has it open for writing.
+    /// Ends the write side. A reader of the pipe finds its end when nothing has it open for writing.
     override func shutdownWrite() {
         guard !isSocket else { return super.shutdownWrite() }
         if let descriptor { replaceByNothing(descriptor) }
@@ -35,7 +35,7 @@ final class UVPipe: UVStream {
         answerLater { $0.didShutDown(0) }
     }
 
-    /// The connection of what this is a copy of goes on.
+    /// Whether closing may lose data: never for a copy, because the connection of the original continues.
     override var losesIfNotHeardOut: Bool { original == nil && super.losesIfNotHeardOut }
 
     override func didClose() {
@@ -44,7 +44,7 @@ final class UVPipe: UVStream {
     }
 }
 
-/// Lets the descriptor stand for what takes all bytes and has none.
+/// Lets the descriptor stand for a device that takes all bytes and has none.
 @discardableResult
 func replaceByNothing(_ descriptor: CInt) -> Bool {
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)

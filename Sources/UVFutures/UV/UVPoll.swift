@@ -2,24 +2,24 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// Watches a descriptor that somebody else owns.
+/// A watch of a descriptor that other code owns.
 ///
-/// libuv aborts the process if such a descriptor is gone when it is handed to the system, and keeps watching a number
-/// that stands for something else: so it is looked at before.
+/// libuv aborts the process if such a descriptor is gone when it is handed to the system. It also keeps watching a
+/// number that stands for something else. So the descriptor is checked before.
 final class UVPoll: UVHandle {
     let descriptor: CInt
     private let identity: FileIdentity
     private(set) var interest: DescriptorEvents = []
     private var isStarted = false
-    /// In the list of those that wait.
+    /// The index in the list of waiting watches.
     fileprivate var index = -1
 
-    /// Called with what is the case; not in a turn.
+    /// Called with the events that occur; not in a turn.
     var onEvents: (DescriptorEvents) -> Void = { _ in }
-    /// The descriptor stands for something else, or for nothing; not in a turn.
+    /// Called when the descriptor stands for something else, or for nothing; not in a turn.
     var onLoss: (any Error) -> Void = { _ in }
     var onClose: () -> Void = {}
-    /// Why the descriptor cannot be watched any more, if it cannot.
+    /// The reason why the descriptor cannot be watched any more, if it cannot.
     private(set) var loss: (any Error)?
 
     static func watch(_ descriptor: CInt, on driver: UVLoop) throws -> UVPoll {
@@ -94,7 +94,7 @@ final class UVPoll: UVHandle {
         onEvents(interest.union(.failed))
     }
 
-    /// Whether the descriptor is still what it was.
+    /// Whether the descriptor still stands for the same file.
     fileprivate var isValid: Bool { isStarted && FileIdentity(of: descriptor) == identity }
 
     func lose() {
@@ -134,7 +134,7 @@ final class UVPoll: UVHandle {
     }
 }
 
-/// Which file a descriptor stands for.
+/// The identity of the file that a descriptor stands for.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
@@ -149,14 +149,14 @@ struct FileIdentity: Equatable {
     init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
 }
 
-/// The watches of a loop, and which of them are to be looked at.
+/// The watches of a loop, and which of them to check.
 struct UVPollList {
-    /// How many watches that wait for long are looked at in a round.
+    /// The number of long-waiting watches that are checked in a round.
     private static let share = 16
 
-    /// By descriptor.
+    /// The open watches, by descriptor.
     fileprivate var open: [CInt: UVPoll] = [:]
-    /// Those that the system has not been told of yet.
+    /// The watches that the system does not know yet.
     fileprivate var started: [UVPoll] = []
     private var waiting: [UVPoll] = []
     private var next = 0
@@ -184,7 +184,7 @@ struct UVPollList {
         poll.index = -1
     }
 
-    /// One after another, those that wait for long.
+    /// Returns the next long-waiting watches, in rotation.
     fileprivate mutating func takeShare() -> [UVPoll] {
         (0..<min(Self.share, waiting.count)).map { _ in
             next = next + 1 < waiting.count ? next + 1 : 0

@@ -1,35 +1,35 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The memory that all connections of a loop read into, one after another.
+/// The memory that all connections of a loop read into, one after the other.
 @safe
 struct UVReadBlock: ~Copyable {
-    /// Small enough that 16 KiB, which much software writes at a time, are half of it and handed over.
+    /// Small enough that 16 KiB, a common size of writes, are half of it and handed over.
     private static let initialSize = 32 * 1024
     private static let maximumSize = 256 * 1024
-    /// From what does not lie in a `Data` itself to what is not worth a needless copy.
+    /// From sizes that do not fit inside a `Data` to sizes not worth a needless copy.
     private static let reusedSizes = 15...1024
 
     private var base: UnsafeMutableRawPointer?
-    /// The last copy. The next one of the same size lies in its memory, if nobody has that any more.
+    /// The last copy. The next one of the same size reuses its memory, if nothing else has that any more.
     private var copy = Data()
     private var copySize = 0
     private var size = initialSize
-    /// How many reads in a row have filled the block.
+    /// The number of reads in a row that have filled the block.
     private var filled = 0
 
-    /// The block, for libuv to read into.
+    /// Returns the block, for libuv to read into.
     mutating func prepare() -> UnsafeMutableRawBufferPointer {
         guard let base = unsafe base else { return unsafe allocated() }
         return unsafe UnsafeMutableRawBufferPointer(start: base, count: size)
     }
 
-    /// The first `count` bytes of the block, there until the next read, or until `take` hands the block over.
+    /// Returns the first `count` bytes of the block, valid until the next read, or until `take` hands over the block.
     func bytes(_ count: Int) -> UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
     }
 
-    /// The first `count` bytes of the block: a copy, or, if they are half of it or more, the block itself.
+    /// Takes the first `count` bytes: as a copy, or, if they are half of the block or more, as the block itself.
     mutating func take(_ count: Int) -> Data { count < size >> 1 ? copied(count) : handedOver(count) }
 
     // What is rare stands apart, which makes the way past it shorter.
@@ -46,7 +46,7 @@ struct UVReadBlock: ~Copyable {
         return unsafe Data(bytesNoCopy: base!, count: count, deallocator: .free)
     }
 
-    /// Bytes that somebody still has are copied by the `Data` before they are written over.
+    /// Returns a copy. `Data` copies bytes that are still in use before they are overwritten.
     private mutating func copied(_ count: Int) -> Data {
         guard count == copySize else { return newCopy(count) }
         let base = unsafe base!
@@ -61,7 +61,7 @@ struct UVReadBlock: ~Copyable {
         return data
     }
 
-    /// Grows the block where reads keep filling it. What it holds is lost then.
+    /// Grows the block where reads keep filling it. Its content is lost then.
     @inline(__always)
     mutating func noteRead(_ count: Int) {
         filled = count == size ? filled + 1 : 0

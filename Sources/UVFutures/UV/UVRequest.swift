@@ -1,6 +1,6 @@
 internal import CLibUV
 
-/// A libuv request and its memory: something that is done once.
+/// A libuv request and its memory, for one operation.
 ///
 /// libuv holds one strong reference from a successful submission until the callback, and never calls back
 /// after a submission that failed.
@@ -30,18 +30,18 @@ class UVRequest {
         return status
     }
 
-    /// The object of a request that calls back.
+    /// Returns the object of a request that calls back.
     static func completed(_ data: UnsafeMutableRawPointer?) -> Self {
         unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeRetainedValue(), to: Self.self)
     }
 
-    /// The object of a request that has not called back yet.
+    /// Returns the object of a request that has not called back yet.
     static func pending(_ data: UnsafeMutableRawPointer?) -> Self {
         unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
     }
 }
 
-/// A request whose callback has a status and nothing else: connect, shutdown.
+/// A request with a callback that has only a status: connect, shutdown.
 final class UVStatusRequest: UVRequest {
     private let driver: UVLoop
     private let completion: (CInt) -> Void

@@ -1,7 +1,7 @@
 internal import CLibUV
 internal import Glibc
 
-/// Waits for the deliveries of a signal, or for one, after which it closes itself. Does not keep the loop alive.
+/// Waits for the deliveries of a signal, or for one and then closes itself. Does not keep the loop alive.
 final class UVSignal: UVHandle {
     var onDelivery: () -> Void = {}
     private let once: Bool

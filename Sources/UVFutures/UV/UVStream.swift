@@ -3,17 +3,17 @@ internal import CLibUV
 internal import FoundationEssentials
 internal import Glibc
 
-/// A libuv stream as what carries a `ByteStream`.
+/// A libuv stream as the carrier of a `ByteStream`.
 class UVStream: UVHandle, ByteTransport {
-    /// Whether libuv watches the descriptor for what comes.
+    /// Whether libuv watches the descriptor for incoming data.
     private(set) final var isReading = false
-    /// Whether users have handed it over, who may do what they like with its descriptor. Here it takes no memory.
+    /// Whether users have handed it over, and may do what they like with its descriptor. Takes no memory in this place.
     final var isAdopted = false
-    /// What the system has told of the connection, which it tells whoever asks first.
+    /// The error of the connection that the system has reported; it reports an error only once.
     private final var keptError: CInt = 0
-    /// Under which the driver watches for hang-ups, once it does.
+    /// The descriptor under which the driver watches for hang-ups, if it does.
     final var watchedDescriptor: CInt?
-    /// Its connection's place among those of a server. Here it takes no memory.
+    /// The place of its connection in a server's list. Takes no memory in this place.
     final var place: UInt32 = 0
 
     private final unowned(unsafe) var stream: ByteStream?
@@ -22,7 +22,7 @@ class UVStream: UVHandle, ByteTransport {
 
     fileprivate final var uvStream: UnsafeMutablePointer<uv_stream_t> { unsafe memory(as: uv_stream_t.self) }
 
-    /// The system's number for it, while it has one.
+    /// The system's number for the stream, while it has one.
     final var descriptor: CInt? {
         var descriptor: uv_os_fd_t = -1
         return unsafe !isClosing && uv_fileno(handle, &descriptor) == 0 ? descriptor : nil
@@ -32,7 +32,7 @@ class UVStream: UVHandle, ByteTransport {
         localAddress = descriptor.flatMap { SocketAddress(localOf: $0) }
     }
 
-    /// Whether the peer has sent something that has not been read here, its end included.
+    /// Whether the peer has sent something that has not been read here, including its end.
     final var hasArrivals: Bool { peek() >= 0 }
 
     @inline(never)
@@ -40,7 +40,7 @@ class UVStream: UVHandle, ByteTransport {
         UVError(status, operation, local: localAddress, peer: peerAddress)
     }
 
-    /// Calls `stream` from now on. A stream that goes puts `nil` in its place.
+    /// Calls `stream` from now on. Before a stream is released it puts `nil` in its place.
     final func serve(_ stream: ByteStream?) {
         unsafe self.stream = stream
         if stream != nil { watchForHangUp() }
@@ -71,12 +71,12 @@ class UVStream: UVHandle, ByteTransport {
         isReading = false
     }
 
-    /// libuv says nothing of a connection on which nobody reads or writes.
+    /// Watches for a hang-up, because libuv reports nothing of a connection without a read or a write.
     final func watchForHangUp() {
         if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) }
     }
 
-    /// The connection has been hung up, and libuv was not told to say so.
+    /// Called when the connection has been hung up, and libuv was not told to report it.
     final func hasHungUp() {
         // libuv reads, and says so itself, but for a reset after the end. It is told once: then it is watched for anew.
         guard !isReading else { return driver.hangUps.remove(self) }
@@ -86,14 +86,14 @@ class UVStream: UVHandle, ByteTransport {
         loop.turn { unsafe stream?.transportDidFail(error(-status, "read")) }
     }
 
-    /// The error that the system has for whoever asks next.
+    /// The error that the system reports next.
     private final var pendingError: CInt? {
         if keptError != 0 { return keptError }
         guard let descriptor, let error = socketOption(SO_ERROR, of: descriptor) else { return nil }
         return error != 0 ? error : nil
     }
 
-    /// What a read of a socket would find: 1 if there are bytes, 0 at the end, or else an error, below 0.
+    /// Returns what a read of a socket would find: 1 if there are bytes, 0 at the end, or else an error, below 0.
     private final func peek() -> CInt {
         guard let descriptor else { return -EBADF }
         var byte: UInt8 = 0
@@ -206,19 +206,19 @@ class UVStream: UVHandle, ByteTransport {
         unsafe stream?.transportDidShutdown(failure: status == 0 || hasGone ? nil : error(status, "shutdown"))
     }
 
-    /// The answer to a request that libuv refused at once.
+    /// Calls `answer` later, for a request that libuv refused at once.
     final func answerLater(_ answer: @escaping (UVStream) -> Void) {
         loop.later { [self] in answer(self) }
     }
 
     // MARK: Closing
 
-    /// A socket's, unless the peer has finished.
+    /// Whether closing now may lose data: `true` for a socket, unless the peer has finished.
     var losesIfNotHeardOut: Bool {
         ![0, -ENOTSOCK, -EBADF].contains(peek())
     }
 
-    /// TCP's only: others have the bytes where the peer finds them.
+    /// The number of bytes that TCP has not acknowledged. Other kinds have the bytes where the peer finds them.
     var unacknowledgedBytes: Int { 0 }
 
     func close(resetting: Bool) {
@@ -227,7 +227,7 @@ class UVStream: UVHandle, ByteTransport {
 
     final override var ownedDescriptor: CInt? { descriptor }
 
-    /// What the system says to any use of a descriptor that was closed behind this one's back.
+    /// The system's error for any use of the descriptor after other code has closed it.
     final var lost: CInt? {
         guard let descriptor, hasLost(descriptor) else { return nil }
         return UV_EBADF.rawValue

@@ -2,9 +2,9 @@ internal import Futures
 internal import Glibc
 
 extension UVTCP {
-    /// Takes over a connected socket that somebody else has made.
+    /// Takes over a connected socket that other code has made.
     ///
-    /// If it throws, the descriptor is the caller's still.
+    /// If this throws, the caller keeps the descriptor.
     static func adopting(_ descriptor: CInt, on loop: EventLoop) throws -> UVTCP {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
@@ -25,7 +25,7 @@ extension UVTCP {
 }
 
 extension UVStream {
-    /// Another descriptor of the same socket.
+    /// Returns another descriptor of the same socket.
     final func duplicate() throws(UVError) -> CInt {
         let copy = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
         guard copy >= 0 else { throw error(-errno, "release") }

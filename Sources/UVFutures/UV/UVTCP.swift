@@ -5,7 +5,7 @@ internal import Glibc
 final class UVTCP: UVStream {
     private(set) var noDelay = false
 
-    /// For addresses of any family, which has no descriptor yet, or for those of `family`.
+    /// Creates a socket for addresses of any family, without a descriptor yet, or for addresses of `family`.
     init(_ driver: UVLoop, family: CInt = AF_UNSPEC) throws(UVError) {
         try unsafe super.init(driver, UV_TCP, "connect") { loop, tcp in
             driver.makeStream { unsafe uv_tcp_init_ex(loop, tcp, CUnsignedInt(family)) }
@@ -13,7 +13,7 @@ final class UVTCP: UVStream {
         loop.count(connections: 1)
     }
 
-    /// A socket to be connected to `peer`, which is bound to `address`, if there is one.
+    /// Creates a socket to connect to `peer`, bound to `address`, if there is one.
     static func made(
         _ driver: UVLoop, from address: SocketAddress?, to peer: SocketAddress
     ) throws(UVError) -> UVTCP {
@@ -38,7 +38,7 @@ final class UVTCP: UVStream {
         return try StandardDescriptors.avoid { () throws(UVError) in try UVTCP(driver, family: family) }
     }
 
-    /// Closes the socket if that fails.
+    /// Binds the socket, and closes it if that fails.
     private func bind(to address: SocketAddress) throws(UVError) {
         var status = unsafe address.withSocketAddress { address, _ in unsafe uv_tcp_bind(tcp, address, 0) }
         // libuv keeps to itself that an address is in use, until it is asked for something else.
@@ -68,7 +68,7 @@ final class UVTCP: UVStream {
 
     private var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe memory(as: uv_tcp_t.self) }
 
-    /// Calls `completion` once: when it has connected, when that has failed, or when it is closed before.
+    /// Connects to `address`, and calls `completion` once: when it has connected, has failed, or is closed before.
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
         peerAddress = address
         let request = UVStatusRequest(driver, UV_CONNECT) { [self] status in
@@ -92,7 +92,7 @@ final class UVTCP: UVStream {
         return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)
     }
 
-    /// It has been on from the start.
+    /// Notes that `noDelay` has been on from the start.
     func hasNoDelay() { noDelay = true }
 
     func setNoDelay(_ isOn: Bool) {
@@ -101,12 +101,12 @@ final class UVTCP: UVStream {
     }
 
     struct KeepAlive: Equatable {
-        /// In seconds.
+        /// The times, in seconds.
         let idle, interval: CInt
         let probes: CInt
     }
 
-    /// Not `uv_tcp_keepalive`, which knows all of them from 1.52 on only.
+    /// Sets the options itself, because `uv_tcp_keepalive` has all of them only from 1.52 on.
     func setKeepAlive(_ settings: KeepAlive?) throws(UVError) {
         guard let settings else { return try setOption(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }
         try setOption(TCP_KEEPIDLE, of: tcpLevel, to: settings.idle, "keep-alive")
@@ -130,7 +130,7 @@ final class UVTCP: UVStream {
 
     override var unacknowledgedBytes: Int { descriptor.map { Int(unacknowledged_bytes($0)) } ?? 0 }
 
-    /// The reset is that of a socket which does not linger. `uv_tcp_close_reset` refuses it after a shutdown.
+    /// Resets by closing a socket that does not linger. `uv_tcp_close_reset` refuses that after a shutdown.
     override func close(resetting: Bool) {
         if resetting, let descriptor, !isAdopted || lost == nil {
             var option = linger(l_onoff: 1, l_linger: 0)

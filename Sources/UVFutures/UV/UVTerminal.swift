@@ -1,9 +1,9 @@
 internal import CLibUV
 internal import Glibc
 
-/// A terminal. libuv opens it once more, so that others who have it open do not find it in non-blocking mode.
+/// A terminal. libuv opens it once more, so that it does not become non-blocking for others that have it open.
 final class UVTerminal: UVStream {
-    /// Works on a copy of `descriptor`.
+    /// Creates a terminal on a copy of `descriptor`.
     init(_ driver: UVLoop, copying descriptor: CInt) throws(UVError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw UVError(-errno, "terminal", local: nil, peer: nil) }
@@ -20,7 +20,7 @@ final class UVTerminal: UVStream {
         if self.descriptor != copy { Glibc.close(copy) }
     }
 
-    /// How many columns and rows it shows.
+    /// Returns the number of columns and rows it shows.
     func size() throws(UVError) -> (columns: Int, rows: Int) {
         var (columns, rows): (CInt, CInt) = (0, 0)
         let status = unsafe uv_tty_get_winsize(memory(as: uv_tty_t.self), &columns, &rows)
@@ -28,7 +28,7 @@ final class UVTerminal: UVStream {
         return (Int(columns), Int(rows))
     }
 
-    /// A terminal has no end that could be told.
+    /// Reports success later, because a terminal has no end to send.
     override func shutdownWrite() { answerLater { $0.didShutDown(0) } }
 
     override func close(resetting: Bool) {

@@ -13,7 +13,7 @@ final class UVWork: UVRequest {
         super.init(UV_WORK)
     }
 
-    /// On the thread of the job's loop.
+    /// Starts a job. Call it on the thread of the job's loop.
     static func start(_ job: RemoteJob) {
         guard !job.loop.isShutDown, job.isWaiting else { return job.cancel() }
         let driver = job.loop.uv
@@ -28,7 +28,7 @@ final class UVWork: UVRequest {
         }
     }
 
-    /// Takes the job's place in the queue of the pool back, if it has not been started.
+    /// Removes the job from the queue of the pool, if it has not been started.
     static func cancel(_ job: ObjectIdentifier, on driver: UVLoop) {
         guard let work = driver.works[job] else { return }
         unsafe uv_cancel(work.memory(as: uv_req_t.self))

@@ -1,11 +1,11 @@
 internal import CLibUV
 internal import FoundationEssentials
 
-/// A write in progress, and the bytes it is to write.
+/// A write in progress, and its bytes.
 @safe
 final class UVWrite: UVRequest {
     static let maximumBuffers = 64
-    /// Data up to this size is copied: `Data` may keep it inside itself, where it has no address of its own.
+    /// Data up to this size is copied, because `Data` may keep it inside itself, without an address of its own.
     static let maximumCopy = 32
 
     private let copies = UnsafeMutableRawPointer.allocate(
@@ -23,8 +23,8 @@ final class UVWrite: UVRequest {
         unsafe buffers.deallocate()
     }
 
-    /// Calls `body` with the bytes of `data`, of the first `maximumBuffers` of it, as libuv wants them. They
-    /// stay where they are until `clear`.
+    /// Calls `body` with the bytes of `data`, of the first `maximumBuffers` of it, in libuv's form. They stay where
+    /// they are until `clear`.
     func withBuffers(_ data: [Data], _ body: (UnsafeMutablePointer<uv_buf_t>, CUnsignedInt) -> CInt) -> CInt {
         retained = data
         let count = min(data.count, Self.maximumBuffers)
@@ -34,9 +34,9 @@ final class UVWrite: UVRequest {
         return unsafe body(buffers, CUnsignedInt(count))
     }
 
-    /// The address in a larger `Data` is used after the closure that gives it. That is sound because such
-    /// bytes live in an object on the heap, which `retained` keeps; and because it does, whoever changes
-    /// another copy of that `Data` gets new bytes, and these stay what they are.
+    /// Uses the address in a larger `Data` after the closure that gives it. That is sound because such bytes live in an
+    /// object on the heap, which `retained` keeps. So code that changes another copy of that `Data` gets new bytes, and
+    /// these stay as they are.
     private func buffer(_ data: Data, at index: Int) -> uv_buf_t {
         unsafe data.withUnsafeBytes { bytes in
             guard bytes.count <= Self.maximumCopy else {
@@ -54,7 +54,7 @@ final class UVWrite: UVRequest {
         stream = nil
     }
 
-    /// Starts to write; calls `didWrite` of the stream, unless it fails at once.
+    /// Starts to write. Calls `didWrite` of the stream, unless it fails at once.
     func start(_ data: [Data], on stream: UVStream) -> CInt {
         self.stream = stream
         return unsafe withBuffers(data) { buffers, count in
@@ -80,13 +80,13 @@ extension uv_buf_t {
         unsafe self.init(base: bytes.baseAddress?.assumingMemoryBound(to: CChar.self), len: bytes.count)
     }
 
-    /// Bytes that libuv only reads.
+    /// Wraps bytes that libuv only reads.
     init(reading bytes: UnsafeRawBufferPointer) {
         unsafe self.init(UnsafeMutableRawBufferPointer(mutating: bytes))
     }
 }
 
-/// Writes that can be used again.
+/// A pool of writes that can be used again.
 struct UVWritePool {
     private static let capacity = 64
     private var free: [UVWrite] = []
