@@ -2,7 +2,8 @@
 ///
 /// A future belongs to the loop that made it. Use it only on that loop's thread: elsewhere its methods trap. It
 /// completes exactly once: with a value, with an error, or as cancelled, which reads as `CancellationError`. What you
-/// register is called later, from the loop, never inside the call that registers or completes. Callbacks of one future
+/// register is called later, from the loop, never inside the call that registers or completes, unless you ask for
+/// ``LocalContext/immediate``. Callbacks of one future
 /// run in the order in which they were registered.
 ///
 /// Copies of a future are the same future. Releasing it cancels nothing.

@@ -8,7 +8,7 @@ public import Futures
 ///
 /// At most ``maxConcurrent`` names are asked for at a time; the others wait in line. An answer may take minutes, and
 /// cannot be hurried. So a name that nothing waits for any more does not count, and a name that has been in line for a
-/// second is asked for anyway. Only when there are eight times as many threads do names wait until one comes back. Any
+/// second is asked for anyway. Only when there are eight times ``maxConcurrent`` threads do names wait until one comes back. Any
 /// thread and any number of loops may use it.
 public final class SystemResolver: NameResolver, Sendable {
     /// The resolver that loops use by default: two names at a time in the whole process, five seconds each.
