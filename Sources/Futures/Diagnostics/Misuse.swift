@@ -50,7 +50,8 @@ package enum Misuse {
     static func forgottenElsewhere(with rest: String) -> Never {
         trap(
             "An event loop was released on another thread than its own, with \(rest) alive on it. Call shutdown() on its "
-                + "thread before, or release it there.")
+                + "thread before, or release it there. A closure that another thread was given may have been the last to "
+                + "hold it.")
     }
 
     static func notAttached() -> Never {

@@ -12,7 +12,7 @@ extension EventLoop {
     public func run() throws {
         try core.enter("run()") {
             if !core.takeStop() { core.driver.run() }
-            if !core.takeStop() { core.endStalledWaiters() }
+            if !core.takeStop(), !core.hasLostOwner { core.endStalledWaiters() }
         }
     }
 
@@ -78,7 +78,7 @@ extension LoopCore {
             markAsDriven(false)
             completedVoid = nil
             printOmitted()
-            if hasLostOwner { ownerIsGone() }
+            if hasLostOwner { endIfAtRest() }
         }
         EventLoop.withCurrent(self, body)
     }

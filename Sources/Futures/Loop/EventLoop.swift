@@ -12,7 +12,8 @@
 /// what is pending fails with ``FutureError/shutDown``, and all is closed. A build for debugging reports this on
 /// standard error. Releasing it on another thread while something is alive on it traps. A closure that is registered
 /// on the loop and captures it keeps it alive, as it would any object. In such a closure, take the loop from the
-/// future or the connection at hand.
+/// future or the connection at hand. The callbacks of that end run within the release: in them, `[unowned self]` of
+/// an object that holds the loop traps. Compare loops by `==`.
 @safe
 public class EventLoop: @unchecked Sendable {
     // Sendable because the reference below never changes once the loop is made.

@@ -1,36 +1,50 @@
 internal import Synchronization
 
 extension LoopCore {
-    /// Ends the loop, since nobody holds what `EventLoop()` has returned any more.
+    /// Ends the loop: nobody holds any more what `EventLoop()` has returned.
     func ownerIsGone() {
-        // Of an attached one the host decides.
+        // The host of an attached loop decides when that ends.
         guard phase == .open, !isAttached else { return }
         if !isOnItsThread { comeToThisThread() }
-        guard !isRunning, !isTurning else { return endAfterRun() }
+        hasLostOwner = true
+        guard !isRunning, !isTurning else { return driver.stop() }
+        endIfAtRest()
+    }
+
+    /// Ends a loop that has lost its owner, unless a change is in progress: then the end of that does.
+    func endIfAtRest() {
+        guard phase == .open, !isRunning, !isTurning else { return }
+        guard isAtRest else {
+            hasWorkLeft = true
+            return
+        }
         #if DEBUG
             if let rest, !movesWithTasks { StandardError.print(Misuse.forgottenLoop(with: rest)) }
         #endif
+        // The last of its futures goes with this.
+        retainItself()
         shutDown()
+        releaseItself()
     }
 
-    /// Moves the loop here. A loop that nobody uses may be released anywhere, and so may one without a thread.
+    /// Moves the loop to the calling thread, if nothing is alive on it or its own thread has ended.
     private func comeToThisThread() {
-        let isAtRest = movesWithTasks && !isDriven.load(ordering: .acquiring)
-        let isFree = isAtRest || thread.load(ordering: .relaxed) == 0
-        if let rest, !isFree { Misuse.forgottenElsewhere(with: rest) }
+        let isDriven = isRunning || movesWithTasks && isDriven.load(ordering: .acquiring)
+        let isFree = movesWithTasks || thread.load(ordering: .relaxed) == 0
+        if isDriven || !isFree, let rest { Misuse.forgottenElsewhere(with: rest) }
         moveToThisThread()
     }
 
-    /// Ends the loop after this run: a callback has released the loop that runs it.
-    private func endAfterRun() {
-        hasLostOwner = true
-        driver.stop()
+    /// Whether no change is in progress, and no callback runs at once.
+    private var isAtRest: Bool {
+        !isDistributing && !isCancelling && releaseDepth == 0 && askingDepth == 0 && contexts.holds == 0
+            && contexts.depth == 0
     }
 
-    /// A description of what is alive on the loop, `nil` if nothing is.
+    /// What is alive on the loop, for a person; `nil` if nothing is.
     private var rest: String? {
         let futures = liveCells - (completedVoid == nil ? 0 : 1)
-        guard futures > 0 || liveHandles > 0 else { return nil }
+        guard futures > 0 || liveHandles > 0 || isRunning else { return nil }
         return "\(futures) futures and \(liveHandles) handles"
     }
 }

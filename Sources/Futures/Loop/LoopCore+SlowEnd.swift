@@ -27,7 +27,7 @@ extension LoopCore {
             names = names.prefix(Self.namesAtEnd) + ["\(names.count - Self.namesAtEnd) others"]
         }
         StandardError.print(
-            "\(isAttached ? "detach()" : "shutdown()") has waited for \(patienceAtEnd) for what has been cancelled and does "
+            "\(isAttached ? "detach()" : hasLostOwner ? "The end of a loop that was released" : "shutdown()") has waited for \(patienceAtEnd) for what has been cancelled and does "
                 + "not end: \(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
                 + "loop, which fail by now.")
     }

@@ -84,6 +84,7 @@ extension LoopCore {
         hasWorkLeft = contexts.holds > 0 && !contexts.immediate.isEmpty
         if !tokenActions.isEmpty { runTokenActions() }
         runImmediate()
+        if hasLostOwner { endIfAtRest() }
     }
 
     private func emptyGraveyard() {

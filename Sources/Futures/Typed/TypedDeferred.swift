@@ -16,6 +16,7 @@ public struct TypedDeferred<Value, Failure: Error> {
         operation: @escaping (_ complete: @escaping (Result<Value, Failure>) -> Void) -> Void,
         file: StaticString = #fileID, line: UInt = #line
     ) {
+        let loop = loop.core
         self.init {
             let promise = loop.makePromise(of: Value.self, failingWith: Failure.self, file: file, line: line)
             operation { result in promise.complete(result) }
@@ -25,6 +26,7 @@ public struct TypedDeferred<Value, Failure: Error> {
 
     /// Creates a recipe for a future that has completed with `result`.
     public init(result: Result<Value, Failure>, on loop: EventLoop) {
+        let loop = loop.core
         self.init { .completed(result, on: loop) }
     }
 

@@ -38,6 +38,6 @@ extension EventLoop {
     @discardableResult
     public func turn() throws -> Bool {
         try core.enter("turn()") { core.driver.poll() }
-        return unsafe uv_loop_alive(uv.loop) != 0
+        return unsafe !core.isShutDown && uv_loop_alive(uv.loop) != 0
     }
 }

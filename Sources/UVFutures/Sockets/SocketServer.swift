@@ -77,7 +77,9 @@ public final class SocketServer<Connection: SocketConnection> {
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
     ) {
         self.init(on: loop) { connection in
-            Future(on: loop, isolation: isolation, of: connection) { try await handler(connection) }
+            Future(on: connection.loop, isolation: isolation, of: connection) {
+                try await handler(connection)
+            }
         }
     }
 

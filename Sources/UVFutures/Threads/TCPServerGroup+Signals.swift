@@ -15,8 +15,9 @@ extension TCPServerGroup {
     public func drain(
         on signal: ProcessSignal, _ others: ProcessSignal..., within deadline: Duration, for loop: EventLoop
     ) -> Future<ShutdownSummary> {
+        let loop = loop.core
         // The servers are elsewhere, and so is what keeps their loops running.
-        loop.end(
+        return loop.end(
             on: [signal] + others, within: deadline, keepsAlive: true,
             begin: { [self] in drain(within: deadline, on: loop) },
             abort: { [self] in shutdown(within: .zero, on: loop) })

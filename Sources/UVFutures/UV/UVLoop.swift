@@ -268,6 +268,7 @@ final class UVLoop: LoopDriver {
         checkProcess()
         isClosing = true
         residents = [:]
+        names = nil
         hangUps.end()
         onClose = done
         // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.

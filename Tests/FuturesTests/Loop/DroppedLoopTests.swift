@@ -153,6 +153,48 @@ struct DroppedLoopTests {
         #expect(core == nil)
     }
 
+    @Test("a loop that goes in the middle of a change ends when that has ended", arguments: Driver.allCases)
+    func withinChange(driver: Driver) throws {
+        let seen = Record()
+        weak var core: LoopCore?
+        var kept: Promise<Int>?
+        do {
+            let loop = try driver.makeLoop()
+            core = loop.core
+            kept = loop.makePromise()
+            // The last that holds the loop is a closure that is not called.
+            kept?.future.whenSuccess { _ in withExtendedLifetime(loop) {} }
+            kept?.future.whenFailure { seen.add($0) }
+            let timer = loop.sleep(for: .seconds(1000))
+            timer.whenFailure { seen.add($0) }
+            timer.map {}.whenFailure { seen.add("map: \($0)") }
+        }
+        kept?.fail(Failure(2))
+        let shutDown = FutureError.shutDown
+        #expect(Set(seen.entries) == ["\(Failure(2))", "\(shutDown)", "map: \(shutDown)"])
+        kept = nil
+        #expect(core == nil)
+    }
+
+    @Test(
+        "who blocks for a loop that a callback lets go of hears that it is shut down",
+        arguments: Driver.allCases)
+    func waiter(driver: Driver) throws {
+        var loop = Optional(try driver.makeLoop())
+        let handle = loop!.core
+        let outcome = SharedRecord<String>()
+        startThread {
+            try handle.wait { handle.never(of: Int.self) }
+        } ended: { (result: Result<Int, any Error>) in
+            outcome.add("\(result)")
+        }
+        #expect(eventually { handle.inbox.wakeUps > 0 })
+        loop!.sleep(for: .ticks(1)).whenSuccess { loop = nil }
+        try handle.run()
+        #expect(eventually { !outcome.entries.isEmpty })
+        #expect(outcome.entries == ["failure(\(FutureError.shutDown))"])
+    }
+
     @Test("a loop that is shut down, or on which nothing is alive, may be let go of anywhere")
     func elsewhere() throws {
         for isShutDown in [true, false] {
@@ -223,7 +265,8 @@ struct DroppedLoopTests {
         }
         let sentence = """
             An event loop was released on another thread than its own, with 1 futures and 0 handles alive on it. Call \
-            shutdown() on its thread before, or release it there.
+            shutdown() on its thread before, or release it there. A closure that another thread was given may have \
+            been the last to hold it.
             """
         let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(printed.contains(sentence))

@@ -54,7 +54,8 @@ struct DroppedLoopTests {
 
     /// What keeps something of the system's open.
     enum Opened: String, CaseIterable, Codable {
-        case listener, unixListener, connecting, watch, signal, body, resolving, stream
+        case listener, unixListener, connecting, watch, signal, body, resolving, stream, awaitingServer,
+            resolver
 
         /// Returns what fails when the loop ends.
         func open(on loop: EventLoop, watching descriptor: CInt) throws -> Future<Void> {
@@ -81,11 +82,36 @@ struct DroppedLoopTests {
             case .resolving:
                 return SystemResolver.shared.resolve("localhost", port: 1, on: loop)
                     .flatMap { [core = loop.core] _ in core.never(of: Void.self) }
+            case .awaitingServer:
+                _ = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
+                    for try await _ in connection.chunks {}
+                }
+                return loop.core.never(of: Void.self)
+            case .resolver:
+                loop.resolver = KeepingResolver()
+                return loop.addresses(of: "example.test", port: 1).map { _ in }
             case .stream:
                 let (first, second) = try loop.connectedPair()
                 second.write(Data([1]))
                 return first.forEachChunk { [core = loop.core] _ in core.never(of: Void.self) }
             }
+        }
+    }
+
+    @Test("a group that is to drain at a signal does not keep the loop that waits for it")
+    func groupAtSignal() throws {
+        try withLoop { other in
+            let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 1, echo)
+            weak var core: LoopCore?
+            var failures = 0
+            do {
+                let loop = try EventLoop()
+                core = loop.core
+                group.drain(on: .user2, within: .seconds(1), for: loop).whenFailure { _ in failures += 1 }
+            }
+            #expect(failures == 1)
+            #expect(core == nil)
+            try other.run(until: group.shutdown(within: .zero, on: other).map { _ in })
         }
     }
 
@@ -115,4 +141,14 @@ private func useAndDropLoop() throws -> Int {
     #expect(try loop.run(until: client.read()) == Data([1]))
     loop.sleep(for: .seconds(1000)).whenFailure { #expect($0 as? FutureError == .shutDown) }
     return server.localAddress.port
+}
+
+/// Keeps the loop that it is given, and never answers.
+private final class KeepingResolver: NameResolver {
+    private var loop: EventLoop?
+
+    func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
+        self.loop = loop
+        return loop.never()
+    }
 }
