@@ -177,6 +177,26 @@ struct DroppedLoopTests {
     }
 
     @Test(
+        "a callback that runs at once and lets go of its loop is not interrupted", arguments: Driver.allCases)
+    func atOnce(driver: Driver) throws {
+        let seen = Record()
+        weak var core: LoopCore?
+        do {
+            var loop = Optional(try driver.makeLoop())
+            core = loop?.core
+            let promise = loop!.makePromise(of: Int.self)
+            loop!.sleep(for: .seconds(1000)).whenFailure { seen.add($0) }
+            promise.future.whenSuccess(on: .immediate) { _ in
+                loop = nil
+                seen.add("the callback is over")
+            }
+            promise.succeed(1)
+        }
+        #expect(seen.entries == ["the callback is over", "\(FutureError.shutDown)"])
+        #expect(core == nil)
+    }
+
+    @Test(
         "who blocks for a loop that a callback lets go of hears that it is shut down",
         arguments: Driver.allCases)
     func waiter(driver: Driver) throws {
