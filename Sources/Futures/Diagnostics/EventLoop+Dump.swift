@@ -7,7 +7,6 @@ extension EventLoop {
         ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.pendingPromises).joined(
             separator: "\n")
     }
-
 }
 
 extension LoopCore {

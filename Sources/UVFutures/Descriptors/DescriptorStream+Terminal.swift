@@ -37,7 +37,7 @@ extension DescriptorStream {
     }
 
     private func terminal(_ call: String) throws -> UVTerminal {
-        loop.core.checkThread()
+        core.checkThread()
         guard let terminal = carriedTerminal else {
             throw FutureError.invalidArgument("\(call) was asked of a \(kind), which is no terminal")
         }

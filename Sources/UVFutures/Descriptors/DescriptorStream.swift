@@ -64,7 +64,7 @@ public final class DescriptorStream: ByteStream {
     }
 
     deinit {
-        if isOpen { loop.core.checkThread() }
+        if isOpen { core.checkThread() }
         carrier.serve(nil)
     }
 

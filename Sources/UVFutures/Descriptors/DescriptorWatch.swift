@@ -65,7 +65,7 @@ public final class DescriptorWatch {
 
     deinit {
         if poll.isClosing { return }
-        loop.core.checkThread()
+        core.checkThread()
         poll.closeWatch()
     }
 
@@ -105,7 +105,7 @@ public final class DescriptorWatch {
         for events: DescriptorEvents, as convert: @escaping (DescriptorEvents) -> Value,
         atEnd end: @escaping (Promise<Value>) -> Void
     ) -> Future<Value> {
-        loop.core.checkThread()
+        core.checkThread()
         let events = events.intersection(.all)
         guard !events.isEmpty else {
             return loop.failed(
@@ -139,7 +139,7 @@ public final class DescriptorWatch {
     /// After ``DescriptorEvents/failed`` the body is not called again unless it is given again, since nothing else
     /// would come. If the descriptor turns out to have been closed, `body` is called with that event, too.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
-        loop.core.checkThread()
+        core.checkThread()
         guard !poll.isClosing else { return }
         let events = events.intersection(.all)
         if poll.loss != nil, !events.isEmpty {
@@ -193,7 +193,7 @@ public final class DescriptorWatch {
     /// Stops watching, and completes when that is done. Cancels what waits. The descriptor stays open.
     @discardableResult
     public func close() -> Future<Void> {
-        loop.core.checkThread()
+        core.checkThread()
         poll.closeWatch()
         end()
         return closedPromise.future

@@ -23,7 +23,7 @@ extension SocketListener {
     /// The caller owns the returned descriptor, which does not block. Pending waits for a connection are cancelled.
     /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the listener has been closed.
     public func release() throws -> Int32 {
-        loop.core.checkThread()
+        core.checkThread()
         guard let descriptor = acceptor.release() else { throw StreamError.connectionClosed }
         close()
         return descriptor
@@ -68,7 +68,7 @@ extension SocketServer {
     ///
     /// The caller owns the descriptors, which do not block.
     public func releaseSockets() -> [Int32] {
-        loop.core.checkThread()
+        core.checkThread()
         let descriptors = acceptors.compactMap { $0.release() }
         close()
         return descriptors
@@ -85,7 +85,7 @@ extension SocketConnection {
     /// unread.
     /// Fails with ``UVError`` if no descriptors are left. After a failure nothing has changed.
     public final func release() throws -> Int32 {
-        loop.core.checkThread()
+        core.checkThread()
         try checkAtRest()
         let descriptor = try socket.duplicate()
         letGo()

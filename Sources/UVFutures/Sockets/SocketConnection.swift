@@ -45,10 +45,10 @@ public class SocketConnection: ByteStream, Identifiable {
     }
 
     deinit {
-        if isOpen { loop.core.checkThread() }
+        if isOpen { core.checkThread() }
         socket.serve(nil)
-        if isOpen, loop.core.isObserved {
-            loop.core.tell(.closed(description, failure: isReadToEnd ? nil : StreamError.droppedUnclosed))
+        if isOpen, core.isObserved {
+            core.tell(.closed(description, failure: isReadToEnd ? nil : StreamError.droppedUnclosed))
         }
     }
 }
@@ -58,7 +58,7 @@ extension SocketConnection {
     ///
     /// Cancelling it has no effect on others that wait for it.
     public final var draining: Future<Void> {
-        loop.core.checkThread()
+        core.checkThread()
         if let drainingPromise { return drainingPromise.future }
         let promise = loop.makePromise(of: Void.self)
         promise.onCancelRequest { .continue }
@@ -69,7 +69,7 @@ extension SocketConnection {
 
     /// Throws the error that ended the connection, if there is one.
     final func checkConnected() throws {
-        loop.core.checkThread()
+        core.checkThread()
         if socket.isClosing { throw breakage ?? StreamError.connectionClosed }
     }
 

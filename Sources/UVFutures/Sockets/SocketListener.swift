@@ -47,7 +47,7 @@ public final class SocketListener<Connection: SocketConnection> {
 
     deinit {
         if acceptor.socket.isClosing { return }
-        loop.core.checkThread()
+        core.checkThread()
         acceptor.close()
     }
 
@@ -80,7 +80,7 @@ public final class SocketListener<Connection: SocketConnection> {
     private func accept<Value>(
         as convert: @escaping (Connection) -> Value, atEnd end: @escaping (Promise<Value>) -> Void
     ) -> Future<Value> {
-        loop.core.checkThread()
+        core.checkThread()
         let promise = loop.makePromise(of: Value.self)
         guard !acceptor.socket.isClosing else {
             end(promise)
@@ -107,7 +107,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// Stops listening, and completes when that is done. Accepted connections continue.
     @discardableResult
     public func close() -> Future<Void> {
-        loop.core.checkThread()
+        core.checkThread()
         acceptor.close()
         let waiting = waiting
         self.waiting = []

@@ -5,7 +5,7 @@ extension SocketServer {
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
     public func setAcceptLimits(_ limits: AcceptLimits) throws {
-        loop.core.checkThread()
+        core.checkThread()
         try limits.validate()
         acceptLimits = limits
         for acceptor in acceptors { acceptor.share = limits.perTurn }
@@ -18,14 +18,14 @@ extension SocketServer {
         if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
             isFull = true
             counters.pauses += 1
-            if loop.core.isObserved, fullness.admits(at: loop.core.clock) { core.turn(warnOfFullness) }
+            if core.isObserved, fullness.admits(at: core.clock) { core.turn(warnOfFullness) }
         }
         return !isFull
     }
 
     private func warnOfFullness() {
         let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
-        loop.core.tell(
+        core.tell(
             .warning(
                 "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
                     + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."

@@ -5,7 +5,7 @@ extension SocketServer {
     /// Stops accepting, and completes when that is done. Open connections continue.
     @discardableResult
     public func close() -> Future<Void> {
-        loop.core.checkThread()
+        core.checkThread()
         if let closedPromise { return closedPromise.future }
         let promise = loop.makePromise(of: Void.self)
         promise.future.ignoreFailure()

@@ -101,7 +101,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     private init(_ loop: EventLoop) {
         core = loop.core
-        loop.core.checkThread()
+        core.checkThread()
     }
 
     /// The address on which it listens, with the port that the system picked if 0 was asked for; the first of several.
@@ -119,7 +119,7 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// A snapshot of what the server has done. Takes time in proportion to the open connections.
     public var statistics: ServerStatistics {
-        loop.core.checkThread()
+        core.checkThread()
         var statistics = counters.statistics
         statistics.active = activeConnections
         statistics.draining = isDraining ? activeConnections : 0
@@ -155,8 +155,8 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// Throws unless the server can listen: it cannot once it has been closed.
     func checkOpen() throws {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        core.checkThread()
+        guard !core.isShutDown else { throw FutureError.shutDown }
         guard closedPromise == nil, shutdownPromise == nil else {
             throw FutureError.invalidArgument("the server has been closed; make another one to listen again")
         }
@@ -217,7 +217,7 @@ public final class SocketServer<Connection: SocketConnection> {
     private func report(_ error: any Error, of subject: @autoclosure () -> String = "a server") {
         guard !isExpected(error) else { return }
         if let onConnectionError { return onConnectionError(error) }
-        loop.core.reportUnhandled(error, of: subject())
+        core.reportUnhandled(error, of: subject())
     }
 }
 

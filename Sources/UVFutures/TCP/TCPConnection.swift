@@ -21,7 +21,7 @@ public final class TCPConnection: SocketConnection {
     public var noDelay: Bool {
         get { tcp.noDelay }
         set {
-            loop.core.checkThread()
+            core.checkThread()
             tcp.setNoDelay(newValue)
         }
     }

@@ -56,6 +56,7 @@ struct DroppedLoopTests {
     enum Opened: String, CaseIterable, Codable {
         case listener, unixListener, connecting, watch, signal, body, resolving, stream, awaitingServer,
             resolver
+        case unixAwaitingServer, pipe, signals, drainAtSignal, poolJob
 
         /// Returns what fails when the loop ends.
         func open(on loop: EventLoop, watching descriptor: CInt) throws -> Future<Void> {
@@ -87,6 +88,24 @@ struct DroppedLoopTests {
                     for try await _ in connection.chunks {}
                 }
                 return loop.core.never(of: Void.self)
+            case .unixAwaitingServer:
+                let path = "/tmp/dropped-\(getpid())-\(UInt32.random(in: 0...(.max)))"
+                _ = try UnixServer.listen(path: path, on: loop) { connection in
+                    for try await _ in connection.chunks {}
+                }
+                return loop.core.never(of: Void.self)
+            case .pipe:
+                let (reading, writing) = try loop.makePipe()
+                return reading.forEachChunk { _ in _ = writing.write("x") }
+            case .signals:
+                let iterator = loop.signals(.user1, .user2).makeAsyncIterator()
+                return iterator.pull().always { withExtendedLifetime(iterator) {} }.map { _ in }
+            case .drainAtSignal:
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+                return server.drain(on: .terminate, within: .seconds(1)).map { _ in }
+            case .poolJob:
+                return RemoteContext.pool.execute(on: loop) { usleep(20_000) }
+                    .flatMap { [core = loop.core] in core.never(of: Void.self) }
             case .resolver:
                 loop.resolver = KeepingResolver()
                 return loop.addresses(of: "example.test", port: 1).map { _ in }
