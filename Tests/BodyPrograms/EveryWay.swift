@@ -99,7 +99,7 @@ final class Plain {
             return Future(on: loop) { try await body() }
         case 15:
             let promise = loop.makePromise(of: Void.self)
-            promise.complete(with: { [self] in try await visit(self.trace) })
+            promise.complete(awaiting: { [self] in try await visit(self.trace) })
             return promise.future
         case 16:
             return loop.submit {}.flatMap { [self] in

@@ -12,8 +12,11 @@ final class Session {
         let heartbeat = loop.repeat(every: .seconds(1)) { print("never so fast") }
         heartbeat.future.whenCancelled { print("\(name): heartbeat stopped") }
         bag.add { heartbeat.cancel() }
-        bag.add(loop.sleep(for: .seconds(60)).tapCancelled { print("\(name): time limit cancelled") })
-        bag += Disposer { print("\(name): closed") }
+        bag.add(
+            loop.sleep(for: .seconds(60)).tapError(including: .onlyCancellation) { _ in
+                print("\(name): time limit cancelled")
+            })
+        bag.add { print("\(name): closed") }
     }
 
     func end() { bag.dispose() }
@@ -35,7 +38,7 @@ try loop.run()
 
 let outcomes = [
     ("success", loop.succeeded("a row", after: .milliseconds(1))),
-    ("failure", loop.failed(Broken(), after: .milliseconds(1))),
+    ("failure", loop.completed(.failure(Broken()), after: .milliseconds(1))),
     ("cancelled", loop.never(of: String.self)),
 ]
 for (name, work) in outcomes {

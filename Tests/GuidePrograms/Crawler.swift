@@ -38,7 +38,9 @@ final class Crawler {
     }
 
     private func fetch(_ path: String) -> Future<[String]> {
-        guard let page = site[path] else { return loop.failed(NotFound(), after: .milliseconds(5)) }
+        guard let page = site[path] else {
+            return loop.completed(.failure(NotFound()), after: .milliseconds(5))
+        }
         return loop.succeeded(page.links, after: page.delay)
     }
 }

@@ -23,7 +23,7 @@ final class Mirror {
                 return "\(file) from \(self.name)"
             }
             .tapError { print("\(self.name) failed: \($0)") }
-            .tapCancelled { print("\(self.name) was cancelled") }
+            .tapError(including: .onlyCancellation) { _ in print("\(self.name) was cancelled") }
     }
 }
 

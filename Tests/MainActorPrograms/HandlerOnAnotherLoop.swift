@@ -29,7 +29,7 @@ import UVFutures
         }
         try loop.run(until: client.timeout(after: .seconds(20)))
         let promise = loop.makePromise(of: Int.self)
-        promise.complete(with: {
+        promise.complete(awaiting: {
             MainActor.assertIsolated()
             return count.lines
         })

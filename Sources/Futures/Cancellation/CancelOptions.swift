@@ -30,30 +30,4 @@ extension Future {
     /// Whether a request to cancel this future would reach something that answers it: the handler of a promise, a
     /// timer, or a group. `false` if the future has completed.
     public var isCancellationSupported: Bool { cell.checkedRoot.isCancellationSupported() }
-
-    /// Returns a handle that cancels this future when it is released, if nobody waits for the future then.
-    ///
-    /// Dropping a future does not cancel it. Keep the handle where the wish for the outcome lives.
-    public func cancelOnDeinit() -> CancelHandle { CancelHandle(cell) }
 }
-
-/// A handle that asks for a future to be cancelled when it is released, or before.
-///
-/// It belongs to the future's loop and has to be released there.
-public final class CancelHandle {
-    private let cell: Cell
-
-    init(_ cell: Cell) { self.cell = cell }
-
-    deinit { cancel() }
-
-    /// Asks for the future to be cancelled, like ``Future/cancel(_:)``.
-    @discardableResult
-    public func cancel(_ options: CancelOptions = []) -> Bool { cell.requestCancellation(options) }
-}
-
-@available(
-    *, unavailable,
-    message: "A cancel handle belongs to its loop's thread; go there with loop.execute { … }."
-)
-extension CancelHandle: Sendable {}

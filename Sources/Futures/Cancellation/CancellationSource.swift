@@ -30,7 +30,7 @@ public final class CancellationSource {
     @discardableResult
     public func cancel() -> Bool {
         guard signal.succeed(()) else { return false }
-        signal.loop.runTokenActions()
+        signal.loop.propagation.runTokenActions()
         return true
     }
 }

@@ -42,7 +42,7 @@ public struct CancellationToken {
         let watch = TokenWatch(condition, for: cell) { loop.dispatch($0) }
         if condition.isMet {
             loop.dispatch(cell)
-            loop.finishChange()
+            loop.propagation.finishChange()
         }
         return CancellationRegistration(watch)
     }

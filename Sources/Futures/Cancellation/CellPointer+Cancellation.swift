@@ -11,9 +11,11 @@ extension CellPointer {
             cancelAlone()
             return true
         }
-        if withLoop({ $0.isAskingTooDeep }) {
+        if withPropagation({ $0.isAskingTooDeep }) {
             retain()
-            withLoop { $0.pendingCancellations.append(.request(self, options, ignoringConsumers)) }
+            withPropagation {
+                $0.requests.append(.cancel(self, options, ignoringConsumers: ignoringConsumers))
+            }
             return true
         }
         return askUpwards(options)
@@ -54,21 +56,21 @@ extension CellPointer {
 
     /// Cancels the path as one change: callbacks that run at once run afterwards, and see no path half cancelled.
     private func cancelAsOne(from top: CellPointer) {
-        withLoop { loop in
-            loop.asOneChange { cancelPath(from: top) }
-            loop.finishChange()
+        withPropagation { propagation in
+            propagation.asOneChange { cancelPath(from: top) }
+            propagation.finishChange()
         }
     }
 
     /// Cancels a cell that has nothing above it, such as a timer.
     private func cancelAlone() {
-        withLoop { loop in
-            loop.asOneChange {
+        withPropagation { propagation in
+            propagation.asOneChange {
                 // A step that runs after a cancel has a source, in whose list its cell stands.
                 assert(!runsAfterCancel)
                 cancelNow(before: nil)
             }
-            loop.finishChange()
+            propagation.finishChange()
         }
     }
 
@@ -156,7 +158,7 @@ extension CellPointer {
         if dropsStep { flags.remove(.hasStep) }
         if state == .pending { settle(as: .cancelled) }
         // Not sooner, and not by way of the graveyard: no outcome needs the payload.
-        if dropsStep { withLoop { $0.releasePayload(of: self, .dropStep) } }
+        if dropsStep { withPropagation { $0.releasePayload(of: self, .dropStep) } }
     }
 
     var runsAfterCancel: Bool { flags.contains(.hasStep) && interest.contains(.afterCancel) }
@@ -167,66 +169,9 @@ extension CellPointer {
         source.retain()
         detach()
         if cancelling {
-            withLoop { $0.requestCancellation(of: source) }
+            withPropagation { $0.requestCancellation(of: source) }
         } else {
             source.release()
         }
-    }
-}
-
-/// Work to do when the first of the nested handlers of requests has returned.
-enum PendingCancellation {
-    /// Owns a reference to the cell.
-    case request(CellPointer, CancelOptions, _ ignoringConsumers: Bool)
-    case hook(() -> Void)
-}
-
-extension LoopCore {
-    /// Asks `cell` to cancel, and releases the reference to it. Requests of producers that wait for others, which
-    /// wait for others, are a list of work, so that none of them recurses into the next.
-    fileprivate func requestCancellation(of cell: CellPointer) {
-        pendingCancellations.append(.request(cell, [], false))
-        workOffCancellations()
-    }
-
-    fileprivate var isAskingTooDeep: Bool { askingDepth >= CancelOptions.depthLimit }
-
-    /// Calls handlers of cancel requests. Requests that they make too deep down the stack are made when the first of
-    /// them has returned.
-    func whileAsking<Answer>(_ ask: () -> Answer) -> Answer {
-        askingDepth += 1
-        let answer = ask()
-        askingDepth -= 1
-        if askingDepth == 0, !pendingCancellations.isEmpty { workOffCancellations() }
-        return answer
-    }
-
-    /// Calls `body` at the end of a future, which may end others: now, or, deep down the stack, in the way of a
-    /// request.
-    func callEndHook(_ body: @escaping () -> Void) {
-        if isAskingTooDeep { pendingCancellations.append(.hook(body)) } else { whileAsking(body) }
-    }
-
-    private func workOffCancellations() {
-        guard !isCancelling else { return }
-        isCancelling = true
-        asOneChange {
-            var index = 0
-            while index < pendingCancellations.count {
-                let next = pendingCancellations[index]
-                index += 1
-                switch next {
-                case .request(let cell, let options, let ignoringConsumers):
-                    // What it stands for may have been linked meanwhile.
-                    _ = cell.object.requestCancellation(options, ignoringConsumers: ignoringConsumers)
-                    cell.release()
-                case .hook(let body):
-                    body()
-                }
-            }
-            pendingCancellations.removeAll(keepingCapacity: true)
-        }
-        isCancelling = false
-        finishChange()
     }
 }

@@ -1,36 +1,8 @@
 extension Future {
-    /// Runs `body` if this future is cancelled, and then passes the outcome on.
-    ///
-    /// `body` runs exactly once, also when the returned future itself is cancelled. Closures of futures upstream run
-    /// first. If `body` throws, its error replaces the cancellation that comes from upstream.
-    public func tapCancelled(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Void
-    ) -> Future<Value> {
-        cell.derive(
-            TapStep { _ in try body() }, when: [.cancellation, .afterCancel], on: context, token: token)
-    }
-
-    /// Shows the error, or a `CancellationError`, to `body`, and then passes the outcome on.
-    ///
-    /// `body` runs exactly once, also when the returned future itself is cancelled. Closures of futures upstream run
-    /// first. If `body` throws, its error replaces the cancellation that comes from upstream. After an error, a
-    /// ``CleanUpError`` with both errors replaces it.
-    public func tapErrorOrCancelled(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping (any Error) throws -> Void
-    ) -> Future<Value> {
-        let step = TapStep<Value> { result in
-            if let error = result.thrownError { try body(error) }
-        }
-        return cell.derive(
-            step, when: [.failure, .cancellation, .afterCancel], on: context, token: token)
-    }
-
     /// Passes the outcome on, but fails with ``FutureError/cancellationAsFailure`` if this future is cancelled, so that
     /// error handlers see it. Cancelling the returned future itself cancels it as usual.
     public func cancellationAsFailure() -> Future<Value> {
-        recoverCancelled { throw FutureError.cancellationAsFailure }
+        recover(including: .onlyCancellation) { _ in throw FutureError.cancellationAsFailure }
     }
 
     /// Passes the outcome on, but is cancelled if this future fails with an error for which `isCancellation` returns

@@ -29,7 +29,7 @@ final class TokenWatch: Producer {
         guard let condition, let target else { return }
         if condition.isMet {
             leave()
-            condition.loop.addTokenAction { [action] in action(target) }
+            condition.loop.propagation.addTokenAction { [action] in action(target) }
         } else if !condition.canBeMet {
             end()
         }
@@ -57,7 +57,7 @@ final class TokenWatch: Producer {
     }
 }
 
-extension LoopCore {
+extension Propagation {
     fileprivate func addTokenAction(_ action: @escaping () -> Void) {
         tokenActions.append(action)
         hasWorkLeft = true

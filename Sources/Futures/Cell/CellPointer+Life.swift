@@ -62,7 +62,7 @@ extension CellPointer {
                 root.source = nil
                 if root.state == .pending { root.fail(FutureError.abandoned) }
             }
-            withLoop { $0.release(root) }
+            withPropagation { $0.release(root) }
         } else {
             let heir = Cell.plain(loop, state: .pending, of: Never.self)
             heir.pointer.first = consumer
@@ -83,12 +83,12 @@ extension CellPointer {
     private func emptyPayload() {
         if flags.contains(.hasStep) {
             flags.remove(.hasStep)
-            withLoop { $0.releasePayload(of: self, .dropStep) }
+            withPropagation { $0.releasePayload(of: self, .dropStep) }
         } else if state == .success {
             if flags.contains(.holdsResult), !flags.contains(.isObserved) {
                 behavior(.reportFailure, self, self)
             }
-            withLoop { $0.releasePayload(of: self, .dropValue) }
+            withPropagation { $0.releasePayload(of: self, .dropValue) }
         } else if state == .failure {
             let failure = takeFailure()
             if !flags.contains(.isObserved) { reportUnhandled(failure.error, of: failure.subject) }

@@ -56,15 +56,6 @@ public final class DisposeBag: Disposable {
         return bag
     }
 
-    /// Adds an object to the bag, like `add`.
-    public static func += (bag: DisposeBag, disposable: any Disposable) { bag.add(disposable) }
-
-    /// Adds a closure to the bag, like `add`.
-    public static func += (bag: DisposeBag, action: @escaping () -> Void) { bag.add(action) }
-
-    /// Adds a future to the bag, like `add`.
-    public static func += <Value>(bag: DisposeBag, future: Future<Value>) { bag.add(future) }
-
     private func append(_ content: Content) {
         contents.append(content)
         guard contents.count >= cleanUpAt else { return }

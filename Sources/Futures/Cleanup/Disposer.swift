@@ -29,7 +29,9 @@ extension Disposer: Sendable {}
 extension Future {
     /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when it is disposed of or released. It
     /// does not keep the future alive.
-    public func disposer() -> Disposer {
+    ///
+    /// Dropping a future does not cancel it. Keep the disposer where the wish for the outcome lives.
+    public func cancelOnDeinit() -> Disposer {
         Disposer { [weak cell] in _ = cell?.requestCancellation() }
     }
 }

@@ -13,7 +13,7 @@ final class EndHook: Producer {
     override var answersRequests: Bool { false }
 
     override func settled() {
-        loop.callEndHook(body)
+        loop.propagation.callEndHook(body)
     }
 }
 

@@ -27,28 +27,6 @@ extension Future {
         let step = CompletingStep<Value, Value> { try $0.completion(replacingError: body) }
         return cell.derive(Named(FlatMapError.self, step), when: policy.interest, on: context, token: token)
     }
-
-    /// Passes a value on, and replaces cancellation with what `body` returns or throws.
-    ///
-    /// Cancelling the returned future itself cancels it as usual.
-    public func recoverCancelled(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Value
-    ) -> Future<Value> {
-        let step = MapResultStep<Value, Value> { _ in try body() }
-        return cell.derive(step, when: .cancellation, on: context, token: token)
-    }
-
-    /// Completes with the value, or in the way that `body` returns if this future is cancelled.
-    ///
-    /// Cancelling the returned future itself cancels it as usual.
-    public func flatMapCancelled<C: Completing>(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping () throws -> C
-    ) -> Future<Value> where C.Value == Value {
-        let step = CompletingStep<Value, Value> { _ in try body().completion }
-        return cell.derive(step, when: .cancellation, on: context, token: token)
-    }
 }
 
 extension Future where Value: Completing {

@@ -28,15 +28,6 @@ extension Future {
         flatMapError(including: policy, on: context, token: token, body)
     }
 
-    /// Completes with the value, or in the way that `body` returns if this future is cancelled.
-    @_disfavoredOverload
-    public func flatMapCancelled(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        _ body: @escaping () throws -> FutureCompletion<Value>
-    ) -> Future<Value> {
-        flatMapCancelled(on: context, token: token, body)
-    }
-
     /// Passes the outcome on after the completion that `body` returns for the value has succeeded.
     @_disfavoredOverload
     public func flatTap(

@@ -2,9 +2,6 @@ extension Future {
     /// Completes when this future does, but without the value.
     public func asVoid() -> Future<Void> { map { _ in } }
 
-    /// Completes with the value as `Any`, for collections of futures of different types.
-    public func asAny() -> Future<Any> { map { $0 } }
-
     /// Casts the value to `type`. Fails with ``FutureError/castFailed(from:to:)`` if the value is not of that type.
     public func cast<NewValue>(to type: NewValue.Type) -> Future<NewValue> {
         map { value in
@@ -13,11 +10,6 @@ extension Future {
             }
             return cast
         }
-    }
-
-    /// Casts the value to `type`, or completes with `nil` if the value is not of that type.
-    public func optionalCast<NewValue>(to type: NewValue.Type) -> Future<NewValue?> {
-        map { $0 as? NewValue }
     }
 
     /// Transforms the value with `transform`. Fails with ``FutureError/filtered`` if that returns `nil`.
@@ -29,20 +21,6 @@ extension Future {
             guard let transformed = try transform(value) else { throw FutureError.filtered }
             return transformed
         }
-    }
-
-    /// Transforms the value with `success`, or the error with `failure`. Passes cancellation on.
-    public func transform<NewValue>(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        success: @escaping (Value) throws -> NewValue, failure: @escaping (any Error) throws -> any Error
-    ) -> Future<NewValue> {
-        let step = MapResultStep<Value, NewValue> { result in
-            switch result {
-            case .success(let value): return try success(value)
-            case .failure(let error): throw try failure(error)
-            }
-        }
-        return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
 
     /// Completes with the error as its value. Fails with ``FutureError/notFailed`` if there is a value. Passes
@@ -66,22 +44,6 @@ extension Future {
         }
     }
 
-    /// Combines this value and the value of `other` with `combine`.
-    ///
-    /// Fails or is cancelled as soon as one of the two futures is. The other future is then asked to cancel if nobody
-    /// else waits for it. A cancelled `token` leaves both futures alone.
-    public func zip<Other, NewValue>(
-        with other: Future<Other>, on context: LocalContext = .default, token: CancellationToken = .none,
-        _ combine: @escaping (Value, Other) throws -> NewValue
-    ) -> Future<NewValue> {
-        guard !token.isCancelled else {
-            other.ignoreFailure()
-            return map(token: token) { _ in throw CancellationError() }
-        }
-        let both = and(other)
-        if let condition = token.condition { (both.cell.pointer.producer as? Group)?.end(by: condition) }
-        return both.map(on: context, token: token) { try combine($0.0, $0.1) }
-    }
 }
 
 extension Future {
@@ -93,18 +55,5 @@ extension Future {
             guard let value else { throw error }
             return value
         }
-    }
-
-    /// Unwraps the optional value, or completes with `replacement` if it is `nil`.
-    public func unwrap<Wrapped>(or replacement: Wrapped) -> Future<Wrapped> where Value == Wrapped? {
-        map { $0 ?? replacement }
-    }
-
-    /// Unwraps the optional value, or completes with what `makeReplacement` returns if it is `nil`.
-    public func unwrap<Wrapped>(
-        on context: LocalContext = .default, token: CancellationToken = .none,
-        orElse makeReplacement: @escaping () throws -> Wrapped
-    ) -> Future<Wrapped> where Value == Wrapped? {
-        map(on: context, token: token) { try $0 ?? makeReplacement() }
     }
 }

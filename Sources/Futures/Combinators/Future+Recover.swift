@@ -2,14 +2,24 @@
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
+    /// The interest of what hears of a cancellation wherever that comes from.
+    @usableFromInline
+    var interestOfTaps: Cell.Interest {
+        interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
+    }
+
     /// The scope of errors alone. Cancellation passes through.
     public static let failure = ErrorScope(interest: .failure)
     /// The scope of errors and of cancellation, which reads as `CancellationError`.
     public static let cancellation = ErrorScope(interest: [.failure, .cancellation])
+    /// The scope of cancellation alone. Errors pass through.
+    public static let onlyCancellation = ErrorScope(interest: .cancellation)
 }
 
 extension Future {
     /// Passes a value on, and replaces an error with the value that `body` returns for it.
+    ///
+    /// Cancelling the returned future itself cancels it as usual, whatever `policy` includes.
     @inlinable
     public func recover(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

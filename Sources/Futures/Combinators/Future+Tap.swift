@@ -10,18 +10,19 @@ extension Future {
 
     /// Shows the error to `body`, and passes it on. If `body` throws, fails with a ``CleanUpError``, which has both
     /// errors.
+    ///
+    /// If `policy` includes cancellation, `body` also runs when the returned future itself is cancelled: exactly once,
+    /// after the closures of futures upstream. What it throws replaces a cancellation that comes from upstream.
     @inlinable
     public func tapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none,
         _ body: @escaping (any Error) throws -> Void
     ) -> Future<Value> {
-        recover(including: policy, on: context, token: token) { error in
-            do { try body(error) } catch let second {
-                throw Result<Value, any Error>.failure(error).thrown(byCleanUp: second)
-            }
-            throw error
+        let step = TapStep<Value> { result in
+            if case .failure(let error) = result { try body(error) }
         }
+        return cell.derive(step, when: policy.interestOfTaps, on: context, token: token)
     }
 
     /// Shows the outcome to `body`, and passes it on. Cancellation reads as `CancellationError`.

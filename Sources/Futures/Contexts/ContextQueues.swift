@@ -1,4 +1,4 @@
-/// The callbacks of a loop that do not run from its ready queue, and the contexts that `default` and `current` stand
+/// The callbacks of a loop that wait for a turn or for idleness, and the contexts that `default` and `current` stand
 /// for.
 struct ContextQueues {
     /// The value of `defaultContext`.
@@ -7,16 +7,6 @@ struct ContextQueues {
     var running = LocalContext.loop { didSet { inherited = lookUp() } }
     /// Both contexts, where `Cell.Interest.placed(by:)` finds them.
     private(set) var inherited: Cell.Interest = []
-
-    var immediate = ReadyQueue()
-    /// Callbacks that were to run at once while another callback of their future ran. They run after that one.
-    var postponed = ReadyQueue()
-    /// Whether the postponed callbacks have their place in the ready queue.
-    var isCatchingUp = false
-    /// The number of running callbacks that were run at once.
-    var depth = 0
-    /// The number of changes in progress that callbacks are not to see half-way.
-    var holds = 0
 
     /// Callbacks for the next turn. The driver is not known to poll before that.
     private var coming = ReadyQueue()
@@ -32,8 +22,6 @@ struct ContextQueues {
         let standard = standard == .current ? running : standard
         return Cell.Interest(rawValue: standard.placement | running.placement << 2)
     }
-
-    mutating func takeUpPostponed() { immediate.append(contentsOf: &postponed) }
 
     mutating func appendForNextTurn(_ cell: CellPointer, source: CellPointer) {
         coming.append(cell, source: source)

@@ -27,12 +27,6 @@ public struct Deferred<Value> {
         Deferred { loop in loop.completed(result) }
     }
 
-    /// Returns work that succeeds with `value` each time.
-    public static func succeeded(_ value: Value) -> Deferred { completed(.success(value)) }
-
-    /// Returns work that fails with `error` each time.
-    public static func failed(_ error: any Error) -> Deferred { completed(.failure(error)) }
-
     /// Starts the work and completes with its outcome. It runs on `loop`, or else on the loop that runs the current
     /// callback.
     ///
@@ -50,14 +44,6 @@ public struct Deferred<Value> {
         } catch {
             return loop.failed(error)
         }
-    }
-
-    /// Starts the work as `start(on:token:)` does, and calls `completion` with its outcome.
-    public func start(
-        on loop: EventLoop? = nil, token: CancellationToken = .none,
-        _ completion: @escaping (Result<Value, any Error>) -> Void
-    ) {
-        start(on: loop, token: token).whenComplete(completion)
     }
 }
 

@@ -11,7 +11,7 @@ internal import CRuntime
         /// Takes the calls that led here, within the turn of `loop` if one runs: the code that runs a loop does not
         /// make what is made in its callbacks.
         package init(on loop: borrowing LoopCore) {
-            found = return_addresses_within(loop.isOnItsThread ? loop.turnDepth : 0)
+            found = return_addresses_within(loop.isOnItsThread ? loop.turnState.stackDepth : 0)
         }
 
         /// Takes the calls that led here, outside of a turn.

@@ -25,7 +25,7 @@ extension EventLoop {
         core.checkThread()
         guard !core.unhandled.isOver else { return }
         core.observer = observer
-        core.turnStarted = core.clock
+        core.turnState.started = core.clock
     }
 }
 
@@ -37,7 +37,7 @@ extension LoopCore {
 
     func observeTurn(callbacks: Int) {
         let now = clock
-        let duration = now > turnStarted ? now - turnStarted : 0
+        let duration = now > turnState.started ? now - turnState.started : 0
         tell(.turnEnded(duration: .nanoseconds(duration), callbacks: callbacks, lag: .nanoseconds(work.lag)))
         guard duration > Self.slowTurn, slowTurns.admits(at: now) else { return }
         tell(

@@ -35,9 +35,9 @@ extension EventLoop {
 extension LoopCore {
     fileprivate var snapshot: LoopStatistics {
         LoopStatistics(
-            futures: liveCells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: livePromises,
+            futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: liveConnections,
-            readyCallbacks: ready.count, turns: turns, callbacks: work.callbacks,
+            readyCallbacks: ready.count, turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
             wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))
     }

@@ -30,9 +30,9 @@ extension LoopCore {
         var budget = budget
         var started = clock
         let revealsMakers = slowCallbacks?.revealsMakers == true
-        defer { if revealsMakers { isTurning = true } }
+        defer { if revealsMakers { turnState.isTurning = true } }
         while budget > 0 {
-            if revealsMakers { (isTurning, isTurnRequested) = (false, false) }
+            if revealsMakers { (turnState.isTurning, turnState.isRequested) = (false, false) }
             guard runNext() else { break }
             budget -= 1
             let ended = clock

@@ -64,9 +64,4 @@ extension Future {
     /// Completes with this value and the value of `other`. Fails, or is cancelled, as soon as one of the two is. The
     /// other one is then asked to cancel if nobody else waits for it.
     public func and<Other>(_ other: Future<Other>) -> Future<(Value, Other)> { combine(self, other) }
-
-    /// Completes with the values of both futures, like ``and(_:)``.
-    public static func zip<A, B>(_ first: Future<A>, _ second: Future<B>) -> Future where Value == (A, B) {
-        combine(first, second)
-    }
 }

@@ -88,13 +88,13 @@ extension Group {
         for futures: [Cell], queued: Cell.Interest,
         _ arrived: @escaping (_ source: CellPointer, _ index: Int) -> Void
     ) {
-        let loop = target.loop
-        loop.asOneChange {
+        let propagation = target.loop.propagation
+        propagation.asOneChange {
             for (index, future) in futures.enumerated() {
                 wait(for: future, queued: queued, step: MemberStep(index: index, arrived: arrived))
             }
         }
-        loop.finishChange()
+        propagation.finishChange()
     }
 }
 

@@ -89,6 +89,6 @@ extension Cell {
     func stopObserving(cancelling: Bool) {
         pointer.dropStep()
         pointer.leaveSource(cancelling: cancelling)
-        loop.finishChange()
+        loop.propagation.finishChange()
     }
 }

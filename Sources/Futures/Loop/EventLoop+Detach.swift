@@ -16,25 +16,25 @@ extension EventLoop {
 extension LoopCore {
     fileprivate func beginDetaching() -> Future<Void> {
         guard isAttached else { Misuse.notAttached() }
-        if let detachment { return Future(detachment.outcome) }
-        if phase == .closed { return succeeded() }
+        if let detachment = ending.detachment { return Future(detachment.outcome) }
+        if ending.phase == .closed { return succeeded() }
         // Taken before it ends: the turn that follows sees it.
         let outcome = Cell.plain(self, state: .pending, of: Void.self)
         outcome.markObserved()
         requestTurn()
         // The host has closed the driver's handles, which came out just now.
-        if phase == .closed { return failed(FutureError.shutDown) }
-        detachment = Detachment(outcome: outcome, allowance: beginEnding())
+        if ending.phase == .closed { return failed(FutureError.shutDown) }
+        ending.detachment = Detachment(outcome: outcome, allowance: beginEnding())
         return Future(outcome)
     }
 
     /// Fails what is left, and closes the driver when nothing is.
     func goOnDetaching() {
-        guard var detachment, !detachment.isClosing else { return }
+        guard var detachment = ending.detachment, !detachment.isClosing else { return }
         repeat { endPending(&detachment.allowance) } while hasPending
         if bodies.count > 0 { noteWaitForBodies() }
         detachment.isClosing = liveHandles == 0 && bodies.count == 0
-        self.detachment = detachment
+        ending.detachment = detachment
         guard detachment.isClosing else { return }
         endRemotes(with: FutureError.shutDown)
         driver.close { [self] in detached() }
@@ -42,17 +42,17 @@ extension LoopCore {
 
     private func detached() {
         EventLoop.withCurrent(self) {
-            isTurning = true
+            turnState.isTurning = true
             releaseHandlers()
-            detachment?.outcome.succeed(())
+            ending.detachment?.outcome.succeed(())
             while !ready.isEmpty { drain() }
             reportUnhandledFailures()
             printOmitted()
-            isTurning = false
+            turnState.isTurning = false
         }
         completedVoid = nil
-        detachment = nil
-        phase = .closed
+        ending.detachment = nil
+        ending.phase = .closed
     }
 }
 
@@ -63,7 +63,7 @@ extension LoopCore {
             "A host has closed the handles of an event loop that is attached to it. Call detach() first, and close "
                 + "the host's loop when the future of that completes.")
         EventLoop.withCurrent(self) {
-            isTurning = true
+            turnState.isTurning = true
             var allowance = beginEnding()
             // Not even for a body: nothing can wake the driver any more.
             takeLastJobs()
@@ -72,22 +72,13 @@ extension LoopCore {
                 if !hasPending { endRemotes(with: FutureError.shutDown) }
             } while hasPending
             releaseHandlers()
-            detachment?.outcome.fail(FutureError.shutDown)
+            ending.detachment?.outcome.fail(FutureError.shutDown)
             printOmitted()
-            isTurning = false
+            turnState.isTurning = false
         }
         completedVoid = nil
-        detachment = nil
-        phase = .closed
+        ending.detachment = nil
+        ending.phase = .closed
         failReady()
     }
-}
-
-/// The end of an attached loop, in progress.
-struct Detachment {
-    let outcome: Cell
-    /// How many callbacks may still run.
-    var allowance: Int
-    /// Whether nothing is left but the driver itself.
-    var isClosing = false
 }

@@ -43,7 +43,7 @@ extension EventLoop {
 extension LoopCore {
     fileprivate func accept(_ job: @escaping @Sendable () -> Void) -> Bool {
         guard isCaller else { return inbox.add(job, waking: self) }
-        guard phase != .closed else { return false }
+        guard ending.phase != .closed else { return false }
         enqueue(job)
         return true
     }
@@ -57,7 +57,7 @@ extension LoopCore {
     func submit(_ cell: Cell, on context: LocalContext) {
         cell.pointer.place(Cell.Interest.all.on(context))
         dispatch(cell)
-        finishChange()
+        propagation.finishChange()
     }
 }
 

@@ -12,7 +12,7 @@ extension EventLoop {
     public func run() throws {
         try core.enter("run()") {
             if !core.takeStop() { core.driver.run() }
-            if !core.takeStop(), !core.hasLostOwner { core.endStalledWaiters() }
+            if !core.takeStop(), !core.ending.hasLostOwner { core.endStalledWaiters() }
         }
     }
 
@@ -23,7 +23,7 @@ extension EventLoop {
     /// completed.
     public func run<Value>(until future: Future<Value>) throws -> Value {
         guard future.cell.pointer.isOf(core) else { Misuse.foreignFuture() }
-        if core.isRunning || core.isTurning { Misuse.nestedRun("run(until:)") }
+        if core.turnState.isRunning || core.turnState.isTurning { Misuse.nestedRun("run(until:)") }
         if let result = future.result {
             future.ignoreFailure()
             return try result.get()
@@ -61,7 +61,7 @@ extension LoopCore {
 
     /// Records whether the loop is being driven, if it moves with tasks.
     func markAsDriven(_ isDriven: Bool) {
-        if movesWithTasks { self.isDriven.store(isDriven, ordering: .releasing) }
+        if home.movesWithTasks { home.isDriven.store(isDriven, ordering: .releasing) }
     }
 
     /// Runs `body`, which turns the driver, as a run of this loop. `call` names what the user has called.
@@ -69,16 +69,16 @@ extension LoopCore {
         checkProcess()
         guard !isShutDown else { throw FutureError.shutDown }
         if isAttached { Misuse.attached(call) }
-        if isRunning || isTurning { Misuse.nestedRun(call) }
+        if turnState.isRunning || turnState.isTurning { Misuse.nestedRun(call) }
         claimThread(for: call)
-        isRunning = true
+        turnState.isRunning = true
         markAsDriven(true)
         defer {
-            isRunning = false
+            turnState.isRunning = false
             markAsDriven(false)
             completedVoid = nil
             printOmitted()
-            if hasLostOwner { endIfAtRest() }
+            if ending.hasLostOwner { endIfAtRest() }
         }
         EventLoop.withCurrent(self, body)
     }

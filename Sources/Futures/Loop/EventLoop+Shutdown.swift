@@ -22,11 +22,11 @@ extension LoopCore {
     func shutDown() {
         if isAttached { Misuse.attached("shutdown()") }
         guard !isShutDown else { return }
-        if isRunning || isTurning { Misuse.nestedRun("shutdown()") }
+        if turnState.isRunning || turnState.isTurning { Misuse.nestedRun("shutdown()") }
         markAsDriven(true)
         defer { markAsDriven(false) }
         EventLoop.withCurrent(self) {
-            isTurning = true
+            turnState.isTurning = true
             var allowance = beginEnding()
             repeat {
                 endPending(&allowance)
@@ -37,21 +37,21 @@ extension LoopCore {
             printOmitted()
             driver.close {}
             releaseHandlers()
-            isTurning = false
-            isTurnRequested = false
+            turnState.isTurning = false
+            turnState.isRequested = false
         }
         completedVoid = nil
-        phase = .closed
+        ending.phase = .closed
         // What the handlers held may have left something.
         failReady()
     }
 
     /// Refuses new work from now on. Returns how many callbacks may run until the end.
     func beginEnding() -> Int {
-        phase = .shuttingDown
+        ending.phase = .shuttingDown
         contexts.moveAll(to: &ready)
         takeJobsAtEnd()
-        return 100_000 + 10 * (liveCells + jobs.count)
+        return 100_000 + 10 * (counts.cells + jobs.count)
     }
 
     /// Fails what is pending and runs its callbacks, which may leave something pending again.
@@ -68,9 +68,9 @@ extension LoopCore {
     /// Turns the driver until something has come, such as the end of a body.
     private func waitForBodies() {
         noteWaitForBodies()
-        isTurning = false
+        turnState.isTurning = false
         driver.run()
-        isTurning = true
+        turnState.isTurning = true
         if bodies.count == 0 { takeLastJobs() }
     }
 

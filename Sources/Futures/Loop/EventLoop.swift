@@ -60,11 +60,11 @@ public class EventLoop: @unchecked Sendable {
     /// the time for which endless work holds up everything else, and makes the loop look for I/O more often. Traps if
     /// it is less than 1.
     public var turnBudget: Int {
-        get { core.budget }
+        get { core.turnState.budget }
         set {
             core.checkThread()
             if newValue < 1 { Misuse.size(newValue, of: "A turn's budget", atLeast: 1) }
-            core.budget = newValue
+            core.turnState.budget = newValue
         }
     }
 

@@ -2,7 +2,7 @@ internal import CRuntime
 internal import Glibc
 internal import Synchronization
 
-// Which thread a loop is of, and how jobs of actors and tasks come to it.
+// How jobs of actors and tasks come to a loop.
 
 extension EventLoop {
     /// The loop that runs a callback on the calling thread now, or that `run()` runs there. `nil` without one.
@@ -34,40 +34,6 @@ extension EventLoop {
     static var currentTask: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
 }
 
-extension LoopCore {
-    /// Moves a loop that nothing has used yet to the calling thread.
-    func claimThread(for call: String) {
-        guard !isCurrent else { return }
-        checkProcess()
-        if liveCells > 0 || liveHandles > 0 { return moveToTask { Misuse.runElsewhere(call) } }
-        moveToThisThread()
-    }
-
-    /// Moves the loop to the calling thread if the caller is the task that owns the loop.
-    @inline(never)
-    func moveToTask(or trap: () -> Never) {
-        checkProcess()
-        guard movesWithTasks, EventLoop.isInTask, isOfThisTask, !isDriven.load(ordering: .acquiring) else {
-            trap()
-        }
-        moveToThisThread()
-    }
-
-    var isOfThisTask: Bool { task.load(ordering: .relaxed) == EventLoop.currentTask }
-
-    func moveToThisThread() {
-        OwningThreads.move(self, toCallingThread: true)
-        isOfMainThread = EventLoop.isMainThread
-        task.store(EventLoop.currentTask, ordering: .relaxed)
-    }
-
-    /// Leaves the loop without a thread, which ends, until another one claims it.
-    package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
-
-    func retainItself() { unsafe _ = Unmanaged.passRetained(self) }
-    func releaseItself() { unsafe Unmanaged.passUnretained(self).release() }
-}
-
 extension EventLoop: SerialExecutor, TaskExecutor {
     /// Runs a job of an actor that has this loop as its executor, or of a task that prefers the loop. Any thread.
     ///
@@ -86,7 +52,7 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     }
 
     public final func isIsolatingCurrentContext() -> Bool? {
-        isCurrent ? true : core.movesWithTasks ? nil : false
+        isCurrent ? true : core.home.movesWithTasks ? nil : false
     }
 }
 
@@ -137,7 +103,7 @@ actor Visit: SerialExecutor {
     }
 
     func run<Value: Sendable>(_ body: @Sendable () throws -> Future<Value>) async throws -> Value {
-        guard loop.isCurrent, loop.phase != .closed else { throw FutureError.shutDown }
+        guard loop.isCurrent, loop.ending.phase != .closed else { throw FutureError.shutDown }
         return try await LoopTask(loop).value(of: body)
     }
 }

@@ -29,15 +29,15 @@ extension LoopCore {
         var running = JobList()
         swap(&running, &jobs)
         // One at a time where each is watched.
-        let share = min(slowCallbacks == nil ? LoopCore.share : 1, jobAllowance)
-        jobAllowance -= share
+        let share = min(slowCallbacks == nil ? LoopCore.share : 1, turnState.jobAllowance)
+        turnState.jobAllowance -= share
         for _ in 0..<share {
             guard let job = running.takeFirst() else { break }
             job.body()
         }
         running.append(jobs)
         jobs = running
-        if jobAllowance > 0 { queueJobs() }
+        if turnState.jobAllowance > 0 { queueJobs() }
     }
 }
 

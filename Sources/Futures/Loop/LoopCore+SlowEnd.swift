@@ -3,31 +3,31 @@ extension LoopCore {
 
     /// Notes that the end of the loop waits for bodies. Reports it, once, when that has taken long.
     func noteWaitForBodies() {
-        guard endIsSlow != .max else { return }
+        guard ending.slowAt != .max else { return }
         let now = clock
-        let due = endIsSlow ?? now.addingSaturated(patienceAtEnd.wholeNanoseconds!)
-        endIsSlow = due
+        let due = ending.slowAt ?? now.addingSaturated(ending.patience.wholeNanoseconds!)
+        ending.slowAt = due
         if now >= due { return sayWhatIsAwaited() }
         driver.arm(deadline: due, keepsAlive: false)
     }
 
     /// When the driver has to come back for that report, though there are no timers any more.
     var alarmAtEnd: TimerHeap.Alarm? {
-        guard let endIsSlow, endIsSlow < .max else { return nil }
-        return TimerHeap.Alarm(deadline: endIsSlow, keepsAlive: false)
+        guard let slowAt = ending.slowAt, slowAt < .max else { return nil }
+        return TimerHeap.Alarm(deadline: slowAt, keepsAlive: false)
     }
 
     /// Prints once which bodies keep the loop from its end.
     package func sayWhatIsAwaited() {
-        guard isShutDown, bodies.count > 0, endIsSlow != .max else { return }
-        endIsSlow = .max
+        guard isShutDown, bodies.count > 0, ending.slowAt != .max else { return }
+        ending.slowAt = .max
         var names = bodies.names.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { $0.key + ($0.value > 1 ? " (\($0.value) of them)" : "") }
         if names.count > Self.namesAtEnd {
             names = names.prefix(Self.namesAtEnd) + ["\(names.count - Self.namesAtEnd) others"]
         }
         StandardError.print(
-            "\(isAttached ? "detach()" : hasLostOwner ? "The end of a loop that was released" : "shutdown()") has waited for \(patienceAtEnd) for what has been cancelled and does "
+            "\(isAttached ? "detach()" : ending.hasLostOwner ? "The end of a loop that was released" : "shutdown()") has waited for \(ending.patience) for what has been cancelled and does "
                 + "not end: \(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
                 + "loop, which fail by now.")
     }

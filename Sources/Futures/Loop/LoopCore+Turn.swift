@@ -1,6 +1,25 @@
 internal import CRuntime
 internal import Synchronization
 
+/// What a loop knows about its turns.
+struct TurnState {
+    var isTurning = false
+    var isRequested = false
+    var isRunning = false
+    /// The number of turns so far.
+    var count: UInt64 = 0
+    /// How many callbacks a turn may run.
+    var budget = 4096
+    /// How many jobs of other threads may still run in this turn.
+    var jobAllowance = 0
+    /// When the turn began, if the loop has an observer.
+    var started: UInt64 = 0
+    #if DEBUG
+        /// How deep the stack was when the turn began; 0 if none runs.
+        var stackDepth: UInt = 0
+    #endif
+}
+
 extension LoopCore {
     /// Lets `callback` handle an event, then runs what is ready, up to the budget, and prepares the next wait.
     ///
@@ -14,27 +33,27 @@ extension LoopCore {
 
     @usableFromInline
     func tryUsualTurn() -> Bool {
-        if isTurning || isAttached || observer != nil { return false }
-        isTurning = true
+        if turnState.isTurning || isAttached || observer != nil { return false }
+        turnState.isTurning = true
         #if DEBUG
-            turnDepth = stack_depth()
+            turnState.stackDepth = stack_depth()
         #endif
         return true
     }
 
     @usableFromInline
     func unusualTurn(_ callback: () -> Void) {
-        guard !isTurning else { return callback() }
+        guard !turnState.isTurning else { return callback() }
         // A host knows nothing of `current`, which `run` sets otherwise.
         guard isAttached else { return startTurn(callback) }
         LoopCore.withCurrent(self) { startTurn(callback) }
     }
 
     private func startTurn(_ callback: () -> Void) {
-        if observer != nil { turnStarted = clock }
-        isTurning = true
+        if observer != nil { turnState.started = clock }
+        turnState.isTurning = true
         #if DEBUG
-            turnDepth = stack_depth()
+            turnState.stackDepth = stack_depth()
         #endif
         callback()
         finishTurn()
@@ -42,19 +61,19 @@ extension LoopCore {
 
     @usableFromInline
     func finishTurn() {
-        isTurnRequested = false
-        turns &+= 1
+        turnState.isRequested = false
+        turnState.count &+= 1
         let callbacks = ready.isEmpty ? 0 : drain()
         if callbacks > 0 { work.turnEnded(callbacks: callbacks) }
-        if watchesAbandonment { queueAbandoned() }
+        if abandonment.isWatched { queueAbandoned() }
         reportUnhandledFailures()
-        if phase == .shuttingDown { goOnEnding() }
+        if ending.phase == .shuttingDown { goOnEnding() }
         if observer != nil { observeTurn(callbacks: callbacks) }
-        isTurning = false
+        turnState.isTurning = false
         #if DEBUG
-            turnDepth = 0
+            turnState.stackDepth = 0
         #endif
-        if !isRunning { completedVoid = nil }
+        if !turnState.isRunning { completedVoid = nil }
         if !ready.isEmpty || unhandled.isPending || contexts.isWaitingForTurn { requestTurn() }
         if timers.hasChanged { armTimer() }
     }
@@ -76,12 +95,12 @@ extension LoopCore {
     /// Runs what is ready, up to the budget, and returns how much that was.
     @discardableResult
     func drain() -> Int {
-        let most = turnBudget
+        let most = turnState.budget
         var budget = most
-        jobAllowance = most
+        turnState.jobAllowance = most
         if slowCallbacks != nil { budget = drainWatching(budget: budget) }
         while budget > 0, runNext() { budget -= 1 }
-        if jobAllowance <= 0 { queueJobs() }
+        if turnState.jobAllowance <= 0 { queueJobs() }
         return most - budget
     }
 
@@ -93,12 +112,12 @@ extension LoopCore {
     /// Makes the driver call `requestedTurn` before it waits, when something happens outside of a turn.
     @inline(__always)
     func requestTurn() {
-        if !isTurning, !isTurnRequested { requestTurnFromOutside() }
+        if !turnState.isTurning, !turnState.isRequested { requestTurnFromOutside() }
     }
 
     private func requestTurnFromOutside() {
-        guard phase != .closed else { return failReady() }
-        isTurnRequested = true
+        guard ending.phase != .closed else { return failReady() }
+        turnState.isRequested = true
         driver.requestTurn()
     }
 

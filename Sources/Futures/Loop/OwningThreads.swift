@@ -24,7 +24,7 @@ enum OwningThreads {
     static func add(_ loop: LoopCore) {
         _ = watchesForks
         noticeEnd()
-        withLoops { $0[loop.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
+        withLoops { $0[loop.home.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
     }
 
     static func remove(_ loop: LoopCore) {
@@ -37,13 +37,13 @@ enum OwningThreads {
         withLoops { loops in
             remove(loop, from: &loops)
             let thread = isClaimed ? current_thread_identity() : 0
-            loop.thread.store(thread, ordering: .relaxed)
+            loop.home.thread.store(thread, ordering: .relaxed)
             if isClaimed { loops[thread, default: []].append(address(of: loop)) }
         }
     }
 
     private static func remove(_ loop: LoopCore, from loops: inout [UInt: [UInt]]) {
-        let thread = loop.thread.load(ordering: .relaxed)
+        let thread = loop.home.thread.load(ordering: .relaxed)
         loops[thread]?.removeAll { $0 == address(of: loop) }
         if loops[thread]?.isEmpty == true { loops[thread] = nil }
     }
@@ -79,8 +79,8 @@ enum OwningThreads {
         withLoops { loops in
             for address in loops.removeValue(forKey: current_thread_identity()) ?? [] {
                 withLoop(at: address) {
-                    if $0.isAttached, $0.phase != .closed { Misuse.endOfAttachedThread() }
-                    $0.thread.store(0, ordering: .relaxed)
+                    if $0.isAttached, $0.ending.phase != .closed { Misuse.endOfAttachedThread() }
+                    $0.home.thread.store(0, ordering: .relaxed)
                 }
             }
         }
@@ -109,7 +109,7 @@ enum OwningThreads {
     private static func hasForked() {
         for address in unsafe loops.values.joined() {
             // One that moves with tasks has nothing that it could share with the parent.
-            withLoop(at: address) { if !$0.movesWithTasks { $0.belongToParent() } }
+            withLoop(at: address) { if !$0.home.movesWithTasks { $0.belongToParent() } }
         }
         unsafe loops = [:]
     }
@@ -117,14 +117,14 @@ enum OwningThreads {
 
 extension LoopCore {
     fileprivate func belongToParent() {
-        thread.store(OwningThreads.ofParent, ordering: .relaxed)
+        home.thread.store(OwningThreads.ofParent, ordering: .relaxed)
         // A turn that has forked finds out at its end.
-        phase = .shuttingDown
+        ending.phase = .shuttingDown
     }
 
     /// Ends the process if it is a forked child of the process that owns the loop. Any thread.
     @inline(__always)
     func checkProcess() {
-        if thread.load(ordering: .relaxed) == OwningThreads.ofParent { Misuse.forked() }
+        if home.thread.load(ordering: .relaxed) == OwningThreads.ofParent { Misuse.forked() }
     }
 }

@@ -5,7 +5,7 @@ extension Cell {
         let cell = pointer
         cell.withLoop { loop in
             loop.checkThread()
-            loop.livePromises &+= 1
+            loop.counts.promises &+= 1
             loop.promises.add(cell)
         }
     }
@@ -22,7 +22,7 @@ extension Cell {
     func promiseWasReleased(_ file: StaticString, _ line: UInt) {
         pointer.withLoop { loop in
             loop.checkThread()
-            loop.livePromises &-= 1
+            loop.counts.promises &-= 1
             #if DEBUG
                 loop.promiseSites[ObjectIdentifier(self)] = nil
             #endif

@@ -49,7 +49,7 @@ extension LoopCore {
     @inline(never)
     private func makeCompletedVoid() -> Cell {
         let cell = Cell.plain(self, state: .success, of: Void.self)
-        if isRunning || isTurning { completedVoid = cell }
+        if turnState.isRunning || turnState.isTurning { completedVoid = cell }
         return cell
     }
 }

@@ -19,7 +19,7 @@ class AbandonmentWatch: Producer {
 
     override func settled() {
         abandoned = []
-        loop?.abandonmentWatches[number] = nil
+        loop?.abandonment.watches[number] = nil
         loop = nil
     }
 }
@@ -33,25 +33,25 @@ struct WatchedCell {
 extension LoopCore {
     fileprivate func watch(_ cell: CellPointer, _ watch: AbandonmentWatch) {
         if watch.loop == nil {
-            lastWatchNumber += 1
-            (watch.loop, watch.number) = (self, lastWatchNumber)
-            abandonmentWatches[watch.number] = WatchedCell(cell: cell, watch: watch)
-            watchesAbandonment = true
+            abandonment.lastNumber += 1
+            (watch.loop, watch.number) = (self, abandonment.lastNumber)
+            abandonment.watches[watch.number] = WatchedCell(cell: cell, watch: watch)
+            abandonment.isWatched = true
         }
         requestTurn()
     }
 
     /// Queues the handlers of the promises that have been abandoned, in the order in which they were watched.
     func queueAbandoned() {
-        let abandoned = abandonmentWatches.values.filter { $0.cell.isAbandoned }
+        let abandoned = abandonment.watches.values.filter { $0.cell.isAbandoned }
         for watched in abandoned.sorted(by: { $0.watch.number < $1.watch.number }) {
             let handlers = watched.watch.abandoned
             watched.watch.abandoned = []
-            abandonmentWatches[watched.watch.number] = nil
+            abandonment.watches[watched.watch.number] = nil
             watched.watch.loop = nil
             for handler in handlers { enqueue(handler) }
         }
-        if !orphanages.isEmpty { cancelForgotten() }
-        watchesAbandonment = !abandonmentWatches.isEmpty || !orphanages.isEmpty
+        if !abandonment.orphanages.isEmpty { cancelForgotten() }
+        abandonment.isWatched = !abandonment.watches.isEmpty || !abandonment.orphanages.isEmpty
     }
 }

@@ -38,11 +38,6 @@ extension Promise {
         }
     }
 
-    /// Fails the future with ``FutureError/message(_:)``. Returns `false` if it has already been completed or
-    /// cancelled.
-    @discardableResult
-    public func fail(_ message: String) -> Bool { fail(FutureError.message(message)) }
-
     private var isOpen: Bool { cell.pointer.isOpen && !cell.isLockedIn }
 
     /// Completes the future like `complete(with:)`, but asks a future that comes too late to cancel.
@@ -63,11 +58,6 @@ extension Promise {
 }
 
 extension EventLoop {
-    /// Returns a future that has failed with ``FutureError/message(_:)``.
-    public func failed<Value>(_ message: String, of _: Value.Type = Value.self) -> Future<Value> {
-        failed(FutureError.message(message))
-    }
-
     /// Returns a future that completes in the way that `completing` says.
     public func completed<C: Completing>(_ completing: C) -> Future<C.Value> {
         core.checkThread()

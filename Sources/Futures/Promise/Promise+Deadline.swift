@@ -1,11 +1,6 @@
 extension Promise {
-    /// Cancels the future when `duration` has passed. If the future completes before, the timer stops.
-    ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
-    public func cancel(after duration: Duration) { fail(after: duration, with: CancellationError()) }
-
-    /// Fails the future when `duration` has passed: with `error`, or else with ``FutureError/timedOut(after:)``. If the
-    /// future completes before, the timer stops.
+    /// Fails the future when `duration` has passed: with `error`, or else with ``FutureError/timedOut(after:)``. A
+    /// `CancellationError` cancels it. If the future completes before, the timer stops.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func fail(after duration: Duration, with error: (any Error)? = nil) {

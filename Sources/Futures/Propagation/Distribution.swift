@@ -1,4 +1,4 @@
-extension LoopCore {
+extension Propagation {
     /// Hands on the outcome of a cell that has several consumers, or some that the outcome passes through.
     func distribute(_ cell: CellPointer) {
         guard !isDistributing else {

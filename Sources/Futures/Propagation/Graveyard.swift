@@ -35,7 +35,7 @@ final class Graveyard {
     }
 }
 
-extension LoopCore {
+extension Propagation {
     /// How many releases of payloads may be nested on the stack.
     private static let maximumDepth = 16
 
@@ -48,7 +48,7 @@ extension LoopCore {
 
     /// Releases the content of a dying cell's payload, now if the stack is shallow.
     func releasePayload(of cell: CellPointer, _ operation: Cell.Operation) {
-        if releaseDepth < LoopCore.maximumDepth {
+        if releaseDepth < Propagation.maximumDepth {
             releaseDepth += 1
             cell.behavior(operation, cell, cell)
             releaseDepth -= 1
@@ -60,7 +60,7 @@ extension LoopCore {
 
     /// Releases the reference to a cell that a dying cell had.
     func release(_ cell: CellPointer) {
-        if releaseDepth < LoopCore.maximumDepth {
+        if releaseDepth < Propagation.maximumDepth {
             releaseDepth += 1
             cell.release()
             releaseDepth -= 1
@@ -71,25 +71,9 @@ extension LoopCore {
         finishChange()
     }
 
-    /// Ends a change: releases what is buried, and runs what has to run at once, unless a caller further up does so.
-    @inline(__always)
-    func finishChange() {
-        if hasWorkLeft, releaseDepth == 0, !isDistributing { doWhatIsLeft() }
-    }
-
-    @inline(never)
-    private func doWhatIsLeft() {
-        if !graveyard.isEmpty { emptyGraveyard() }
-        // What may not run yet is looked for again.
-        hasWorkLeft = contexts.holds > 0 && !contexts.immediate.isEmpty
-        if !tokenActions.isEmpty { runTokenActions() }
-        runImmediate()
-        if hasLostOwner { endIfAtRest() }
-    }
-
-    private func emptyGraveyard() {
-        releaseDepth = LoopCore.maximumDepth
-        let coffin = Cell.plain(self, state: .pending, of: Void.self)
+    func emptyGraveyard() {
+        releaseDepth = Propagation.maximumDepth
+        let coffin = Cell.plain(loop, state: .pending, of: Void.self)
         while !graveyard.isEmpty { graveyard.empty(with: coffin) }
         releaseDepth = 0
     }

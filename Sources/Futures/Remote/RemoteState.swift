@@ -65,14 +65,14 @@ final class RemoteState<Value: Sendable>: Sendable {
 
     /// The loop's side, made when it is first needed, or `nil` if it has gone. On the loop's thread.
     func entry(on loop: LoopCore) -> RemoteEntry<Value>? {
-        if let remote = loop.remotes[id] { return remote as? RemoteEntry }
+        if let remote = loop.remotes.entries[id] { return remote as? RemoteEntry }
         let isNew = state.withLock { state in
             defer { state.isMade = true }
             return !state.isMade
         }
-        guard isNew, loop.phase != .closed else { return nil }
+        guard isNew, loop.ending.phase != .closed else { return nil }
         let entry = RemoteEntry(loop, self)
-        loop.remotes[id] = entry
+        loop.remotes.entries[id] = entry
         return entry
     }
 
@@ -125,7 +125,7 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
     }
 
     func end(with error: any Error) {
-        cell.loop.livePromises &-= 1
+        cell.loop.counts.promises &-= 1
         cell.fail(error)
     }
 
@@ -134,7 +134,7 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
     override func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         guard shared.hasHandler else { return .cancel }
         guard let handler = shared.handlerToCall() else { return .willComplete }
-        return cell.withLoop { $0.whileAsking { handler().applied(to: cell.object) } }
+        return cell.withPropagation { $0.whileAsking { handler().applied(to: cell.object) } }
     }
 
     override var subject: String? { onSettled == nil ? "a remote promise" : "a job of another thread" }

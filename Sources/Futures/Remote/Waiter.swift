@@ -21,7 +21,7 @@ private final class Waiter: Remote {
     /// Begins to wait. `endRemote` ends the wait by its number.
     func wait(for cell: Cell) {
         guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
-        loop.remotes[id] = self
+        loop.remotes.entries[id] = self
         observer = cell.observe(WaitStep(waiter: self), when: .all)
     }
 
@@ -33,7 +33,7 @@ private final class Waiter: Remote {
     }
 
     fileprivate func hasCompleted(_ cell: CellPointer) {
-        loop.remotes[id] = nil
+        loop.remotes.entries[id] = nil
         ended(.success(cell))
     }
 }
@@ -60,7 +60,9 @@ extension LoopCore {
 
     /// Ends the waits that block a thread, since `run` has nothing left to do.
     func endStalledWaiters() {
-        let stalled = remotes.filter { ($0.value as? Waiter)?.endsWithRun == true }
-        for id in stalled.keys.sorted() { remotes.removeValue(forKey: id)?.end(with: FutureError.stalled) }
+        let stalled = remotes.entries.filter { ($0.value as? Waiter)?.endsWithRun == true }
+        for id in stalled.keys.sorted() {
+            remotes.entries.removeValue(forKey: id)?.end(with: FutureError.stalled)
+        }
     }
 }

@@ -59,7 +59,7 @@ extension Promise {
     /// Leave `isolation` out: its default is the isolation of the caller.
     @discardableResult
     public func complete(
-        isolation: (any Actor)? = #isolation, with body: @escaping () async throws -> Value
+        isolation: (any Actor)? = #isolation, awaiting body: @escaping () async throws -> Value
     ) -> Bool {
         guard !cell.isCompleted, !cell.isLockedIn else { return false }
         return complete(using: Future(on: cell.loop, isolation: isolation, body))

@@ -22,7 +22,7 @@ extension LoopCore {
                 producer.timeIsUp(for: cell.object)
             } else if cell.flags.contains(.hasStep) {
                 dispatch(cell, source: cell)
-                return finishChange()
+                return propagation.finishChange()
             } else {
                 cell.succeed(())
             }

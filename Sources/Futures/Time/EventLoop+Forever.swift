@@ -18,14 +18,14 @@ extension EventLoop {
 extension LoopCore {
     /// Cancels the consumers of futures that nothing completes, if nobody holds them or listens to them any more.
     func cancelForgotten() {
-        var (unseen, budget) = (orphanages.count, 64)
-        while unseen > 0, budget > 0, let forever = orphanages.takeFirst() {
+        var (unseen, budget) = (abandonment.orphanages.count, 64)
+        while unseen > 0, budget > 0, let forever = abandonment.orphanages.takeFirst() {
             unseen -= 1
             if forever.isForgotten {
                 forever.cancel()
             } else if forever.isPending {
                 budget -= 1
-                orphanages.append(forever)
+                abandonment.orphanages.append(forever)
             }
         }
     }
@@ -48,8 +48,8 @@ final class Forever: Producer {
         heir.setProducer(self)
         heir.failAtShutdown()
         let loop = heir.loop
-        loop.orphanages.append(self)
-        loop.watchesAbandonment = true
+        loop.abandonment.orphanages.append(self)
+        loop.abandonment.isWatched = true
         loop.requestTurn()
     }
 

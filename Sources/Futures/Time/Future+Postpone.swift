@@ -18,14 +18,6 @@ extension Future {
         return cell.derive(step, when: [.success, .failure], token: token)
     }
 
-    /// Delays the value by `duration`. Passes on an error or cancellation at once.
-    ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
-    public func delaySuccess(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
-        let loop = loop
-        return flatMap(token: token) { value in loop.sleep(for: duration).map { value } }
-    }
-
     /// Delays this outcome, value or error, by what `duration` returns for it. Passes it on at once for `nil`.
     /// Passes on cancellation at once.
     ///
@@ -107,15 +99,6 @@ extension EventLoop {
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func succeeded<Value>(_ value: Value, after delay: Duration) -> Future<Value> {
         sleep(for: delay).map { value }
-    }
-
-    /// Fails with `error` when `delay` has passed. Cancelling the future stops the timer.
-    ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
-    public func failed<Value>(
-        _ error: any Error, after delay: Duration, of _: Value.Type = Value.self
-    ) -> Future<Value> {
-        sleep(for: delay).map { throw error }
     }
 
     /// Completes as `completing` says when `delay` has passed. Cancelling the future before stops the timer.

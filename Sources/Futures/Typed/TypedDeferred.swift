@@ -30,25 +30,14 @@ public struct TypedDeferred<Value, Failure: Error> {
         self.init { .completed(result, on: loop) }
     }
 
-    /// Creates a recipe for a future that has completed with `value`.
-    public init(value: Value, on loop: EventLoop) { self.init(result: .success(value), on: loop) }
-
-    /// Creates a recipe for a future that has failed with `failure`.
-    public init(failure: Failure, on loop: EventLoop) { self.init(result: .failure(failure), on: loop) }
-
     /// Does the work, and completes with its outcome.
     public func start() -> TypedFuture<Value, Failure> { make() }
-
-    /// Does the work, and calls `body` with its outcome.
-    public func start(_ body: @escaping (Result<Value, FutureFailure<Failure>>) -> Void) {
-        make().whenComplete(body)
-    }
 
     /// Transforms the value with `transform`: `TypedFuture.map` at each start.
     public func map<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> NewValue
     ) -> TypedDeferred<NewValue, Failure> {
-        TypedDeferred<NewValue, Failure> { make().map(transform) }
+        self.transform { $0.map(transform) }
     }
 
     /// Runs this recipe, and then the one that `transform` makes of the value.
@@ -60,16 +49,10 @@ public struct TypedDeferred<Value, Failure: Error> {
         }
     }
 
-    /// Transforms the failure with `transform`: `TypedFuture.mapError` at each start.
-    public func mapError<NewFailure: Error>(
-        _ transform: @escaping (Failure) -> NewFailure
-    ) -> TypedDeferred<Value, NewFailure> {
-        TypedDeferred<Value, NewFailure> { make().mapError(transform) }
-    }
-
-    /// Replaces a failure with the value that `body` returns: `TypedFuture.recover` at each start. The result cannot
-    /// fail.
-    public func recover(_ body: @escaping (Failure) -> Value) -> TypedDeferred<Value, Never> {
-        TypedDeferred<Value, Never> { make().recover(body) }
+    /// Does the work, and transforms its future with `body`: with any verb of ``TypedFuture``, or several.
+    public func transform<NewValue, NewFailure: Error>(
+        _ body: @escaping (TypedFuture<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
+    ) -> TypedDeferred<NewValue, NewFailure> {
+        TypedDeferred<NewValue, NewFailure> { body(make()) }
     }
 }

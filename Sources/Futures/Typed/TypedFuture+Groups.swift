@@ -44,13 +44,6 @@ extension TypedFuture {
         }
         return group.future
     }
-
-    /// Completes with the values of both futures, as ``and(_:)`` does.
-    public static func zip<A, B>(
-        _ first: TypedFuture<A, Failure>, _ second: TypedFuture<B, Failure>
-    ) -> TypedFuture where Value == (A, B) {
-        first.and(second)
-    }
 }
 
 /// A wait for several typed futures: for the first failure, or for all values.

@@ -39,7 +39,7 @@ func complete(_ promise: Promise<Int>, _ one: Future<Int>, loop: EventLoop, urge
     futures.append(one.flatMapResult { $0.isSuccess ? .success(1) : .cancelled })
     futures.append(one.flatMapError { .failure($0) })
     futures.append(one.flatMapError(including: .cancellation) { _ in .success(1) })
-    futures.append(one.flatMapCancelled { .success(1) })
+    futures.append(one.flatMapError(including: .onlyCancellation) { _ in .success(1) })
     futures.append(one.flatTap { $0 > 1 ? .success(()) : .cancelled })
     futures.append(one.flatTapError { _ in .cancelled })
     futures.append(one.flatTapResult { _ in .using(loop.succeeded()) })

@@ -1,6 +1,6 @@
-// expect: result of call to 'unwrap(or:)' is unused
+// expect: result of call to 'unwrap(orFail:)' is unused
 import UVFutures
 
 func forget(_ future: Future<Int?>) {
-    future.unwrap(or: 0)
+    future.unwrap()
 }

@@ -69,7 +69,7 @@ struct BodyCancellationTests {
         case .sequence: return Future(on: loop) { for try await _ in awaited.values {} }
         case .promise:
             let promise = loop.makePromise(of: Void.self)
-            promise.complete(with: { _ = try await awaited.value })
+            promise.complete(awaiting: { _ = try await awaited.value })
             return promise.future
         case .pinnedActor:
             let pinned = Pinned(loop)

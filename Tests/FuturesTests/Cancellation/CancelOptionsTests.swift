@@ -180,7 +180,7 @@ struct CancelOptionsTests {
     func handle(driver: Driver) throws {
         try withLoop(driver) { loop in
             let promise = loop.makePromise(of: Int.self)
-            var handle: CancelHandle? = promise.future.cancelOnDeinit()
+            var handle: Disposer? = promise.future.cancelOnDeinit()
             #expect(!promise.future.isCompleted)
             handle = nil
             #expect(promise.future.isCancelled && handle == nil)
@@ -193,8 +193,8 @@ struct CancelOptionsTests {
 
             let explicit = loop.makePromise(of: Int.self)
             let token = explicit.future.cancelOnDeinit()
-            #expect(token.cancel())
-            #expect(!token.cancel())
+            token.dispose()
+            token.dispose()
             #expect(explicit.future.isCancelled)
         }
     }
@@ -211,7 +211,7 @@ struct CancelOptionsTests {
             let (first, second) = (promise.future.branch(), promise.future.branch())
             #expect(first.cancel() && !first.cancel())
             #expect(seen.entries.isEmpty && !promise.future.isCompleted)
-            var token: CancelHandle? = second.cancelOnDeinit()
+            var token: Disposer? = second.cancelOnDeinit()
             token = nil
             #expect(token == nil && seen.entries == ["asked"])
             #expect(promise.future.isCancelled)

@@ -10,10 +10,10 @@ struct CancelledTests {
             let seen = Record()
             let promise = loop.makePromise(of: Int.self)
             let future = promise.future
-                .tapCancelled { seen.add("first") }
+                .tapError(including: .onlyCancellation) { _ in seen.add("first") }
                 .map { $0 + 1 }
-                .tapErrorOrCancelled { seen.add("second \($0 is CancellationError)") }
-                .tapCancelled { seen.add("third") }
+                .tapError(including: .cancellation) { seen.add("second \($0 is CancellationError)") }
+                .tapError(including: .onlyCancellation) { _ in seen.add("third") }
             #expect(future.cancel())
             #expect(seen.entries.isEmpty)
             try settle(loop)
@@ -26,7 +26,9 @@ struct CancelledTests {
         try withLoop(driver) { loop in
             let seen = Record()
             func tapped(_ future: Future<Int>) -> Future<Int> {
-                future.tapCancelled { seen.add("cancelled") }.tapErrorOrCancelled { seen.add($0) }
+                future.tapError(including: .onlyCancellation) { _ in seen.add("cancelled") }.tapError(
+                    including: .cancellation
+                ) { seen.add($0) }
             }
             try expect(tapped(loop.succeeded(1)), succeedsWith: 1)
             #expect(seen.entries.isEmpty)
@@ -34,9 +36,13 @@ struct CancelledTests {
             #expect(seen.entries == ["Failure(code: 2)"])
             expectCancelled(tapped(loop.failed(CancellationError())))
             #expect(seen.entries == ["Failure(code: 2)", "cancelled", "CancellationError()"])
-            let throwing = loop.failed(CancellationError(), of: Int.self).tapCancelled { throw Failure(3) }
+            let throwing = loop.failed(CancellationError(), of: Int.self).tapError(
+                including: .onlyCancellation
+            ) { _ in throw Failure(3) }
             expect(throwing, failsWith: Failure(3))
-            let other = loop.failed(Failure(4), of: Int.self).tapErrorOrCancelled { _ in throw Failure(5) }
+            let other = loop.failed(Failure(4), of: Int.self).tapError(including: .cancellation) { _ in
+                throw Failure(5)
+            }
             let both = #expect(throws: CleanUpError.self) { try loop.run(until: other) }
             #expect(both?.error as? Failure == Failure(4))
             #expect(both?.cleanUpError as? Failure == Failure(5))
@@ -47,12 +53,13 @@ struct CancelledTests {
     func queued(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
-            let tapped = loop.failed(CancellationError(), of: Int.self).tapCancelled { seen.add("tap") }
+            let tapped = loop.failed(CancellationError(), of: Int.self).tapError(including: .onlyCancellation)
+            { _ in seen.add("tap") }
             #expect(tapped.cancel())
             try settle(loop)
             #expect(seen.entries == ["tap"])
             let value = loop.makePromise(of: Int.self)
-            let late = value.future.tapCancelled { seen.add("none") }
+            let late = value.future.tapError(including: .onlyCancellation) { _ in seen.add("none") }
             value.succeed(1)
             #expect(!late.cancel())
             try expect(late, succeedsWith: 1)
@@ -65,17 +72,25 @@ struct CancelledTests {
         try withLoop(driver) { loop in
             let cancelled = loop.failed(CancellationError(), of: Int.self)
             let failed = loop.failed(Failure(1), of: Int.self)
-            try expect(cancelled.recoverCancelled { 2 }, succeedsWith: 2)
-            expect(cancelled.recoverCancelled { throw Failure(3) }, failsWith: Failure(3))
-            try expect(cancelled.flatMapCancelled { loop.submit { 4 } }, succeedsWith: 4)
+            try expect(cancelled.recover(including: .onlyCancellation) { _ in 2 }, succeedsWith: 2)
             expect(
-                cancelled.flatMapCancelled { Result<Int, Failure>.failure(Failure(5)) }, failsWith: Failure(5)
+                cancelled.recover(including: .onlyCancellation) { _ in throw Failure(3) },
+                failsWith: Failure(3))
+            try expect(
+                cancelled.flatMapError(including: .onlyCancellation) { _ in loop.submit { 4 } },
+                succeedsWith: 4)
+            expect(
+                cancelled.flatMapError(including: .onlyCancellation) { _ in
+                    Result<Int, Failure>.failure(Failure(5))
+                }, failsWith: Failure(5)
             )
             expect(
-                failed.recoverCancelled { 6 }.flatMapCancelled { loop.succeeded(7) }, failsWith: Failure(1))
-            try expect(loop.succeeded(8).recoverCancelled { 9 }, succeedsWith: 8)
+                failed.recover(including: .onlyCancellation) { _ in 6 }.flatMapError(
+                    including: .onlyCancellation
+                ) { _ in loop.succeeded(7) }, failsWith: Failure(1))
+            try expect(loop.succeeded(8).recover(including: .onlyCancellation) { _ in 9 }, succeedsWith: 8)
             let own = loop.makePromise(of: Int.self)
-            let replaced = own.future.recoverCancelled { 10 }
+            let replaced = own.future.recover(including: .onlyCancellation) { _ in 10 }
             #expect(replaced.cancel())
             #expect(replaced.isCancelled)
         }

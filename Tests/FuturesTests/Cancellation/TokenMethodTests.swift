@@ -15,11 +15,8 @@ struct TokenMethodTests {
     }
 
     private static let otherMethods: [Method] = [
-        ("unwrap", .nothing, { f, t in f.map { _ in Int?.none }.unwrap(token: t) { 1 }.asVoid() }),
         ("fallback", .nothing, { f, t in f.fallback(to: f.loop.succeeded(2), token: t).asVoid() }),
-        ("zip", .nothing, { f, t in f.zip(with: f.loop.succeeded(2), token: t) { $0 + $1 }.asVoid() }),
         ("notBefore", .nothing, { f, t in f.notBefore(.ticks(1), token: t).asVoid() }),
-        ("delaySuccess", .nothing, { f, t in f.delaySuccess(by: .ticks(1), token: t).asVoid() }),
         ("delay(by:)", .nothing, { f, t in f.delay(token: t) { _ in .ticks(1) }.asVoid() }),
         (
             "timeout", .nothing,
@@ -43,7 +40,6 @@ struct TokenMethodTests {
                 Future.fold([f.loop.succeeded(1)], 0, token: t) { _, _ in f }.asVoid()
             }
         ),
-        ("zip(with:) of two", .nothing, { f, t in f.zip(with: f.map { $0 }, token: t) { $0 + $1 }.asVoid() }),
         ("all", .nothing, { f, t in Future.all([f, f], token: t).asVoid() }),
         ("all, not fast", .nothing, { f, t in Future.all([f, f], failFast: false, token: t).asVoid() }),
         ("allSettled", .nothing, { f, t in Future.allSettled([f, f], token: t).asVoid() }),
@@ -77,7 +73,7 @@ struct TokenMethodTests {
             "start(_:)", .startedWork,
             { f, t in
                 let promise = f.loop.makePromise(of: Int.self)
-                Deferred { f }.start(on: f.loop, token: t) { promise.complete($0) }
+                Deferred { f }.start(on: f.loop, token: t).whenComplete { promise.complete($0) }
                 return promise.future.asVoid()
             }
         ),
@@ -120,8 +116,8 @@ struct TokenMethodTests {
                         #expect("\(made)" == "Future(cancelled)", "\(method.name) \(when)")
                         let isEnded = method.ends == .startedWork && when != "before" && !isShared
                         #expect(promise.future.isCompleted == isEnded, "\(method.name) \(when)")
-                        // Removed: nobody but others waits. The two made a future without a token in between.
-                        if !isEnded, !["unwrap", "zip(with:) of two"].contains(method.name) {
+                        // Removed: nobody but others waits.
+                        if !isEnded {
                             let waiting = "\(isShared ? 1 : 0) waiting"
                             #expect(
                                 promise.future.debugDescription.contains(waiting), "\(method.name) \(when)")
@@ -153,7 +149,6 @@ struct TokenMethodTests {
         ("all", { f, g, t in Future.all([f, g], token: t).asVoid() }),
         ("allSettled", { f, g, t in Future.allSettled([f, g], token: t).asVoid() }),
         ("firstCompleted", { f, g, t in Future.firstCompleted(2, of: [f, g], token: t).asVoid() }),
-        ("zip", { f, g, t in f.zip(with: g, token: t) { $0 + $1 }.asVoid() }),
     ]
 
     private typealias Second = @Sendable (Future<Int>, Future<Int>, CancellationToken) -> Future<Void>
@@ -324,12 +319,10 @@ struct TokenMethodTests {
                 let all = loop.forEach([1], on: context) { work($0).tap { seen.add($0) } }
                 _ = try loop.run(until: all)
                 #expect(seen.entries == ["1 \(context)"])
-                let zipped = loop.succeeded(1).zip(with: loop.succeeded(2), on: context) { _, _ in
+                let zipped = loop.succeeded(1).and(loop.succeeded(2)).map(on: context) { _ in
                     "\(loop.currentContext)"
                 }
                 try expect(zipped, succeedsWith: "\(context)")
-                let unwrapped = loop.succeeded(String?.none).unwrap(on: context) { "\(loop.currentContext)" }
-                try expect(unwrapped, succeedsWith: "\(context)")
             }
             expect(
                 loop.traverse([1], on: .immediate) { _ -> Future<Int> in throw Failure(1) },

@@ -49,8 +49,9 @@ struct UnwantedFutureTests {
             loop.failed(Failure()).flatMapError(token: token) { _ in FutureCompletion.using(body()) }
                 .asVoid()
         },
-        Verb("flatMapCancelled", takesToken: true) { loop, token, body in
-            loop.failed(CancellationError()).flatMapCancelled(token: token) { body() }.asVoid()
+        Verb("flatMapError of cancellation", takesToken: true) { loop, token, body in
+            loop.failed(CancellationError())
+                .flatMapError(including: .onlyCancellation, token: token) { _ in body() }.asVoid()
         },
         Verb("flatTap", takesToken: true) { loop, token, body in
             loop.succeeded(1).flatTap(token: token) { _ in body() }.asVoid()
@@ -156,21 +157,24 @@ struct UnwantedFutureTests {
 
     private static let recipes = [
         Verb("Deferred.flatMap", takesToken: true) { loop, token, body in
-            Deferred.succeeded(1).flatMap { _ in body() }.start(on: loop, token: token).asVoid()
+            Deferred.completed(.success(1)).flatMap { _ in body() }.start(on: loop, token: token).asVoid()
         },
         Verb("Deferred.flatMap to a recipe", takesToken: true) { loop, token, body in
-            Deferred.succeeded(1).flatMap { _ in Deferred(body) }.start(on: loop, token: token).asVoid()
-        },
-        Verb("Deferred.flatMapError", takesToken: true) { loop, token, body in
-            Deferred<Int>.failed(Failure()).flatMapError { _ in body() }.start(on: loop, token: token)
+            Deferred.completed(.success(1)).flatMap { _ in Deferred(body) }.start(on: loop, token: token)
                 .asVoid()
+        },
+        Verb("Deferred.transform", takesToken: true) { loop, token, body in
+            Deferred<Int>.completed(.failure(Failure())).transform { $0.flatMapError { _ in body() } }.start(
+                on: loop, token: token
+            )
+            .asVoid()
         },
         Verb("onErrorRepeat", takesToken: true) { loop, token, body in
             secondTime(body, else: { loop.failed(Failure()) }).onErrorRepeat().start(on: loop, token: token)
                 .asVoid()
         },
         Verb("the condition of onErrorRepeat", takesToken: true) { loop, token, body in
-            Deferred<Int>.failed(Failure()).onErrorRepeat { _ in body().map { _ in true } }
+            Deferred<Int>.completed(.failure(Failure())).onErrorRepeat { _ in body().map { _ in true } }
                 .start(on: loop, token: token).asVoid()
         },
         Verb("onResultRepeat", takesToken: true) { loop, token, body in
@@ -178,7 +182,7 @@ struct UnwantedFutureTests {
                 .start(on: loop, token: token).asVoid()
         },
         Verb("the condition of onResultRepeat", takesToken: true) { loop, token, body in
-            Deferred.succeeded(1).onResultRepeat { _ in body().map { _ in true } }
+            Deferred.completed(.success(1)).onResultRepeat { _ in body().map { _ in true } }
                 .start(on: loop, token: token).asVoid()
         },
         Verb("Deferred.retry", takesToken: true) { loop, token, body in

@@ -40,7 +40,7 @@ struct ReentrancyTests {
             }
             let source = promise!.future
             let always = source.always { seen.add("always") }
-            let cleaned = source.tapCancelled { seen.add("cancelled") }
+            let cleaned = source.tapError(including: .onlyCancellation) { _ in seen.add("cancelled") }
             let waiting = [
                 always, cleaned, source.recover(including: .cancellation) { _ in 1 }, source.map { $0 },
             ]

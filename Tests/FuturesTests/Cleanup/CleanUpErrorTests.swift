@@ -16,9 +16,9 @@ private enum End: CaseIterable {
         switch self {
         case .throwsError: throw Self.cleanUp
         case .fails: .using(loop.failed(Self.cleanUp))
-        case .failsLater: .using(loop.failed(Self.cleanUp, after: .zero))
+        case .failsLater: .using(loop.completed(.failure(Self.cleanUp), after: .zero))
         case .isCancelled: .cancelled
-        case .isCancelledLater: .using(loop.failed(CancellationError(), after: .zero))
+        case .isCancelledLater: .using(loop.completed(FutureCompletion.cancelled, after: .zero))
         case .throwsCancellation: throw CancellationError()
         case .isWrong: .failure(Self.cleanUp)
         }
@@ -45,12 +45,15 @@ struct CleanUpErrorTests {
             ("flatTapResult", { f, end in f.flatTapResult { _ in try end.end(on: f.loop) } }),
             ("tapError", { f, end in f.tapError { _ in try end.throwError() } }),
             ("tapResult", { f, end in f.tapResult { _ in try end.throwError() } }),
-            ("tapErrorOrCancelled", { f, end in f.tapErrorOrCancelled { _ in try end.throwError() } }),
+            (
+                "tapError, cancellation too",
+                { f, end in f.tapError(including: .cancellation) { _ in try end.throwError() } }
+            ),
             (
                 "deferred tapError",
                 { f, end in
-                    Deferred<Int> { () throws -> Future<Int> in f }.tapError { _ in try end.throwError() }
-                        .start(on: f.loop)
+                    Deferred<Int> { () throws -> Future<Int> in f }
+                        .transform { $0.tapError { _ in try end.throwError() } }.start(on: f.loop)
                 }
             ),
         ]

@@ -32,12 +32,12 @@ struct DisposeTests {
     func bag() {
         let seen = Record()
         var bag: DisposeBag? = DisposeBag()
-        bag! += Disposer { seen.add(1) }
-        bag! += { [unowned bag] in
+        bag!.add(Disposer { seen.add(1) })
+        bag!.add { [unowned bag] in
             seen.add(2)
-            bag! += { seen.add("added meanwhile") }
+            bag!.add { seen.add("added meanwhile") }
             bag!.dispose()
-            bag! += { seen.add("stays") }
+            bag!.add { seen.add("stays") }
         }
         let inner = bag!.innerBag()
         inner.add { seen.add(3) }
@@ -68,13 +68,13 @@ struct DisposeTests {
             let bag = DisposeBag()
             let promise = loop.makePromise(of: Int.self)
             let mapped = promise.future.map { $0 }
-            bag += mapped
+            bag.add(mapped)
             let shared = loop.makePromise(of: Int.self)
             shared.future.whenSuccess { _ in }
-            bag += shared.future
-            bag += loop.succeeded(1)
-            bag += loop.makePromise(of: Int.self).future
-            for _ in 0..<1_000 { bag += loop.submit {} }
+            bag.add(shared.future)
+            bag.add(loop.succeeded(1))
+            bag.add(loop.makePromise(of: Int.self).future)
+            for _ in 0..<1_000 { bag.add(loop.submit {}) }
             try settle(loop)
             #expect(loop.statistics.futures == 4)
             bag.dispose()
@@ -90,17 +90,17 @@ struct DisposeTests {
         try withLoop(driver) { loop in
             let bag = DisposeBag()
             var seen = Record()
-            bag += { seen.add("kept") }
+            bag.add { seen.add("kept") }
             let pending = loop.makePromise(of: Int.self)
-            bag += pending.future
-            for _ in 0..<31 { bag += loop.submit {} }
+            bag.add(pending.future)
+            for _ in 0..<31 { bag.add(loop.submit {}) }
             try settle(loop)
-            bag += loop.submit {}
+            bag.add(loop.submit {})
             #expect(!pending.future.isCompleted)
             bag.dispose()
             #expect(pending.future.isCompleted && seen.entries == ["kept"])
             seen = Record()
-            for _ in 0..<100 { bag += { seen.add("kept") } }
+            for _ in 0..<100 { bag.add { seen.add("kept") } }
             bag.dispose()
             #expect(seen.entries.count == 100)
         }
@@ -110,15 +110,15 @@ struct DisposeTests {
     func ofFuture(driver: Driver) throws {
         try withLoop(driver) { loop in
             let first = loop.makePromise(of: Int.self)
-            var disposer: Disposer? = first.future.disposer()
+            var disposer: Disposer? = first.future.cancelOnDeinit()
             disposer?.dispose()
             #expect(first.future.isCompleted)
             let second = loop.makePromise(of: Int.self)
-            disposer = second.future.disposer()
+            disposer = second.future.cancelOnDeinit()
             #expect(!second.future.isCompleted)
             disposer = nil
             #expect("\(second.future)" == "Future(cancelled)")
-            disposer = loop.makePromise(of: Int.self).future.disposer()
+            disposer = loop.makePromise(of: Int.self).future.cancelOnDeinit()
             #expect(loop.statistics.futures == 2)
             withExtendedLifetime((first, second)) {}
         }

@@ -175,16 +175,18 @@ struct CompletingTests {
                 loop.completed(.success(3)), loop.completed(.using(one.map { $0 + 2 })),
                 loop.completed(.success(3), after: .zero), loop.flatSubmit { .success(3) },
                 one.flatMap { .success($0 + 2) }, one.flatMapResult { .success($0.value! + 2) },
-                failed.flatMapError { _ in .success(3) }, cancelled.flatMapCancelled { .success(3) },
+                failed.flatMapError { _ in .success(3) },
+                cancelled.flatMapError(including: .onlyCancellation) { _ in .success(3) },
                 loop.succeeded(3).flatTap { _ in .success(()) },
                 loop.succeeded(3).flatAlways { .success(()) },
                 loop.succeeded(3).flatTapResult { _ in .using(loop.succeeded()) },
             ]
             for future in three { try expect(future, succeedsWith: 3) }
-            try expect(one.flatMapCancelled { .success(3) }, succeedsWith: 1)
+            try expect(one.flatMapError(including: .onlyCancellation) { _ in .success(3) }, succeedsWith: 1)
             let ended = [
                 one.flatMap { $0 > 1 ? .success($0) : .cancelled }, one.flatMapResult { _ in .cancelled },
-                failed.flatMapError { _ in .cancelled }, cancelled.flatMapCancelled { .cancelled },
+                failed.flatMapError { _ in .cancelled },
+                cancelled.flatMapError(including: .onlyCancellation) { _ in .cancelled },
                 one.flatTap { _ in .cancelled },
                 one.flatTapResult { _ in .cancelled }, one.flatAlways { .cancelled },
             ]

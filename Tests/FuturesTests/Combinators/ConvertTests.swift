@@ -19,10 +19,10 @@ struct ConvertTests {
             let (number, text) = (loop.succeeded(1), loop.succeeded("a"))
             let failed = loop.failed(Failure(2), of: Int.self)
             try expect(Future.all([number.asVoid(), text.asVoid()]).map(\.count), succeedsWith: 2)
-            let all = Future.all([number.asAny(), text.asAny()])
+            let all = Future.all([number.map { $0 as Any }, text.map { $0 as Any }])
             try expect(all.map { $0.map { "\($0)" } }, succeedsWith: ["1", "a"])
             expect(failed.asVoid(), failsWith: Failure(2))
-            expect(failed.asAny(), failsWith: Failure(2))
+            expect(failed.map { $0 as Any }, failsWith: Failure(2))
             let mixed: [any Completing] = [number, text]
             #expect(mixed.count == 2)
         }
@@ -33,16 +33,16 @@ struct ConvertTests {
         try withLoop(driver) { loop in
             let animal = loop.succeeded(Cat()).cast(to: Animal.self)
             try expect(animal.cast(to: Cat.self).map { _ in 1 }, succeedsWith: 1)
-            let any = loop.succeeded(1).asAny()
+            let any = loop.succeeded(1 as Any)
             try expect(any.cast(to: Int.self), succeedsWith: 1)
             expect(any.cast(to: String.self), failsWith: FutureError.castFailed(from: "Int", to: "String"))
             let error = FutureError.castFailed(from: "Int", to: "String")
             #expect("\(error)" == "a value of type Int is no String")
-            try expect(any.optionalCast(to: Int.self), succeedsWith: 1)
-            try expect(any.optionalCast(to: String.self), succeedsWith: nil)
+            try expect(any.map { $0 as? Int }, succeedsWith: 1)
+            try expect(any.map { $0 as? String }, succeedsWith: nil)
             let failed = loop.failed(Failure(2), of: Any.self)
             expect(failed.cast(to: Int.self), failsWith: Failure(2))
-            expect(failed.optionalCast(to: Int.self), failsWith: Failure(2))
+            expect(failed.map { $0 as? Int }, failsWith: Failure(2))
         }
     }
 
@@ -51,14 +51,13 @@ struct ConvertTests {
         try withLoop(driver) { loop in
             let (some, none) = (loop.succeeded(Int?.some(1)), loop.succeeded(Int?.none))
             try expect(some.unwrap(), succeedsWith: 1)
-            try expect(some.unwrap(or: 2), succeedsWith: 1)
+            try expect(some.map { $0 ?? 2 }, succeedsWith: 1)
             expect(none.unwrap(), failsWith: FutureError.missingValue)
             expect(none.unwrap(orFail: Failure(3)), failsWith: Failure(3))
-            try expect(none.unwrap(or: 4), succeedsWith: 4)
-            try expect(none.unwrap { 5 }, succeedsWith: 5)
-            expect(none.unwrap { throw Failure(6) }, failsWith: Failure(6))
+            try expect(none.map { $0 ?? 4 }, succeedsWith: 4)
+            try expect(none.map { $0 ?? 5 }, succeedsWith: 5)
             let failed = loop.failed(Failure(7), of: Int?.self)
-            expect(failed.unwrap(or: 8), failsWith: Failure(7))
+            expect(failed.map { $0 ?? 8 }, failsWith: Failure(7))
         }
     }
 
@@ -76,21 +75,22 @@ struct ConvertTests {
         }
     }
 
-    @Test("transform maps either side, and may throw on either", arguments: Driver.allCases)
-    func transform(driver: Driver) throws {
+    @Test("mapResult maps either side, and may throw on either", arguments: Driver.allCases)
+    func eitherSide(driver: Driver) throws {
         try withLoop(driver) { loop in
             func transform(_ future: Future<Int>) -> Future<String> {
-                future.transform(success: { "\($0)" }, failure: { Failure(($0 as? Failure)!.code + 1) })
+                future.map { "\($0)" }.mapError { Failure(($0 as? Failure)!.code + 1) }
             }
             try expect(transform(loop.succeeded(1)), succeedsWith: "1")
             expect(transform(loop.failed(Failure(2))), failsWith: Failure(3))
             expectCancelled(transform(loop.failed(CancellationError())))
-            let throwing = loop.succeeded(1).transform(
-                success: { _ -> Int in throw Failure(4) }, failure: { $0 })
-            expect(throwing, failsWith: Failure(4))
-            let other = loop.failed(Failure(5), of: Int.self)
-                .transform(success: { $0 }, failure: { _ in throw Failure(6) })
-            expect(other, failsWith: Failure(6))
+            func throwing(_ future: Future<Int>) -> Future<Int> {
+                future.mapResult { result in
+                    if case .failure = result { throw Failure(6) } else { throw Failure(4) }
+                }
+            }
+            expect(throwing(loop.succeeded(1)), failsWith: Failure(4))
+            expect(throwing(loop.failed(Failure(5))), failsWith: Failure(6))
         }
     }
 
@@ -137,9 +137,11 @@ struct ConvertTests {
     func zipWith(driver: Driver) throws {
         try withLoop(driver) { loop in
             let (pending, number) = (loop.makePromise(of: Int.self), loop.submit { 1 })
-            try expect(number.zip(with: loop.succeeded("a")) { "\($0)\($1)" }, succeedsWith: "1a")
-            expect(number.zip(with: number) { _, _ -> Int in throw Failure(2) }, failsWith: Failure(2))
-            expect(pending.future.zip(with: loop.failed(Failure(3), of: Int.self), +), failsWith: Failure(3))
+            try expect(number.and(loop.succeeded("a")).map { "\($0.0)\($0.1)" }, succeedsWith: "1a")
+            expect(number.and(number).map { _ -> Int in throw Failure(2) }, failsWith: Failure(2))
+            expect(
+                pending.future.and(loop.failed(Failure(3), of: Int.self)).map { $0.0 + $0.1 },
+                failsWith: Failure(3))
             #expect(pending.future.isCancelled)
         }
     }

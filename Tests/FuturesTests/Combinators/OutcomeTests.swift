@@ -80,10 +80,10 @@ struct OutcomeTests {
     func message(driver: Driver) throws {
         try withLoop(driver) { loop in
             let promise = loop.makePromise(of: Int.self)
-            #expect(promise.fail("out of luck"))
-            #expect(!promise.fail("again"))
+            #expect(promise.fail(FutureError.message("out of luck")))
+            #expect(!promise.fail(FutureError.message("again")))
             expect(promise.future, failsWith: FutureError.message("out of luck"))
-            let failed = loop.failed("no luck", of: Int.self)
+            let failed = loop.failed(FutureError.message("no luck"), of: Int.self)
             expect(failed, failsWith: FutureError.message("no luck"))
             #expect("\(FutureError.message("no luck"))" == "no luck")
         }

@@ -14,9 +14,11 @@ struct DeferredRepetitionTests {
                 runs += 1
                 let run = runs
                 return loop.submit { try outcome(run) }
-            }.tap { _ in }.mapError { [self] error in
-                maps += 1
-                return error
+            }.transform { future in
+                future.tap { _ in }.mapError { [self] error in
+                    maps += 1
+                    return error
+                }
             }
         }
     }
@@ -131,7 +133,7 @@ struct DeferredRepetitionTests {
             let running = Deferred { run.future }.onResultRepeat(when: refuse).start(on: loop)
             #expect(running.cancel())
             #expect("\(run.future)" == "Future(cancelled)")
-            let cancelled = Deferred<Int>.failed(CancellationError())
+            let cancelled = Deferred<Int>.completed(.failure(CancellationError()))
             expectCancelled(cancelled.onResultRepeat(when: refuse).start(on: loop))
             expectCancelled(cancelled.onErrorRepeat(when: refuse).start(on: loop))
 
@@ -257,7 +259,7 @@ struct DeferredRepetitionTests {
     func shutdown(driver: Driver) throws {
         try withLoop(driver) { loop in
             let seen = Record()
-            Deferred { loop.succeeded(1) }.onResultRepeat().start(on: loop) { seen.add($0) }
+            Deferred { loop.succeeded(1) }.onResultRepeat().start(on: loop).whenComplete { seen.add($0) }
             loop.shutdown()
             #expect(seen.entries == ["failed: \(FutureError.shutDown)"])
         }

@@ -33,10 +33,10 @@ struct DeferredTests {
                 promise.succeed(runs)
                 #expect(!promise.succeed(9))
             }
-            work.start(on: loop) { seen.add($0) }
-            work.start(on: loop) { seen.add($0) }
+            work.start(on: loop).whenComplete { seen.add($0) }
+            work.start(on: loop).whenComplete { seen.add($0) }
             #expect(seen.entries == [])
-            try loop.run(until: loop.submit { work.start { seen.add($0) } })
+            try loop.run(until: loop.submit { work.start().whenComplete { seen.add($0) } })
             try settle(loop)
             #expect(seen.entries == ["1", "failed: Failure(code: 2)", "3"])
         }
@@ -49,9 +49,9 @@ struct DeferredTests {
         try withLoop(driver) { loop in
             let throwing = Deferred { () -> Future<Int> in throw Failure(1) }
             expect(throwing.start(on: loop), failsWith: Failure(1))
-            try expect(Deferred.succeeded(2).start(on: loop), succeedsWith: 2)
-            expect(Deferred<Int>.failed(Failure(3)).start(on: loop), failsWith: Failure(3))
-            expectCancelled(Deferred<Int>.failed(CancellationError()).start(on: loop))
+            try expect(Deferred.completed(.success(2)).start(on: loop), succeedsWith: 2)
+            expect(Deferred<Int>.completed(.failure(Failure(3))).start(on: loop), failsWith: Failure(3))
+            expectCancelled(Deferred<Int>.completed(.failure(CancellationError())).start(on: loop))
             try expect(Deferred<Int>.completed(.success(4)).start(on: loop), succeedsWith: 4)
             expect(
                 throwing.map { $0 }.transform { $0.timeout(after: .zero) }.start(on: loop),
@@ -62,19 +62,24 @@ struct DeferredTests {
     @Test("the verbs are those of futures", arguments: Driver.allCases)
     func verbs(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let one = Deferred.succeeded(1)
-            let failing = Deferred<Int>.failed(Failure(1))
+            let one = Deferred.completed(.success(1))
+            let failing = Deferred<Int>.completed(.failure(Failure(1)))
             let seen = Record()
             try expect(one.flatMap { value in loop.submit { value + 1 } }.start(on: loop), succeedsWith: 2)
             try expect(
-                one.flatMap { value in Deferred.succeeded("\(value)") }.start(on: loop), succeedsWith: "1")
+                one.flatMap { value in Deferred.completed(.success("\(value)")) }.start(on: loop),
+                succeedsWith: "1")
             try expect(failing.recover { _ in 2 }.start(on: loop), succeedsWith: 2)
-            try expect(failing.flatMapError { _ in loop.submit { 3 } }.start(on: loop), succeedsWith: 3)
-            expect(failing.mapError { _ in Failure(4) }.start(on: loop), failsWith: Failure(4))
-            try expect(one.tap { seen.add($0) }.start(on: loop), succeedsWith: 1)
-            expect(failing.tapError { seen.add($0) }.start(on: loop), failsWith: Failure(1))
-            expect(failing.always { seen.add("always") }.start(on: loop), failsWith: Failure(1))
-            try expect(one.mapResult { "\($0)" }.start(on: loop), succeedsWith: "success(1)")
+            try expect(
+                failing.transform { $0.flatMapError { _ in loop.submit { 3 } } }.start(on: loop),
+                succeedsWith: 3)
+            expect(
+                failing.transform { $0.mapError { _ in Failure(4) } }.start(on: loop), failsWith: Failure(4))
+            try expect(one.transform { $0.tap { seen.add($0) } }.start(on: loop), succeedsWith: 1)
+            expect(failing.transform { $0.tapError { seen.add($0) } }.start(on: loop), failsWith: Failure(1))
+            expect(
+                failing.transform { $0.always { seen.add("always") } }.start(on: loop), failsWith: Failure(1))
+            try expect(one.transform { $0.mapResult { "\($0)" } }.start(on: loop), succeedsWith: "success(1)")
             try expect(
                 failing.transform { $0.recover { _ in 5 }.map { $0 + 1 } }.start(on: loop), succeedsWith: 6)
             #expect(seen.entries == ["1", "Failure(code: 1)", "always"])
@@ -85,11 +90,11 @@ struct DeferredTests {
     func time() throws {
         try withLoop(.virtual) { loop in
             let start = loop.now
-            let delayed = Deferred.succeeded(1).delay(by: .seconds(2))
+            let delayed = Deferred.completed(.success(1)).transform { $0.delay(by: .seconds(2)) }
             try expect(delayed.start(on: loop), succeedsWith: 1)
             try expect(delayed.start(on: loop), succeedsWith: 1)
             #expect(start.duration(to: loop.now) == .seconds(4))
-            let limited = delayed.timeout(after: .seconds(1))
+            let limited = delayed.transform { $0.timeout(after: .seconds(1)) }
             for _ in 0..<2 {
                 expect(limited.start(on: loop), failsWith: FutureError.timedOut(after: .seconds(1)))
             }
@@ -105,15 +110,18 @@ struct DeferredTests {
                 runs += 1
                 return loop.submit { runs }
             }
-            let pair = number.and(.succeeded("a"))
+            let pair = number.and(.completed(.success("a")))
             for run in 1...2 {
                 let values = try loop.run(until: pair.start(on: loop))
                 #expect(values.0 == run && values.1 == "a")
             }
-            let three = try loop.run(until: combine(number, .succeeded(2.0), .succeeded("c")).start(on: loop))
+            let three = try loop.run(
+                until: combine(number, .completed(.success(2.0)), .completed(.success("c"))).start(on: loop))
             #expect(three.0 == 3 && three.1 == 2.0 && three.2 == "c")
             let rest = loop.makePromise(of: Int.self)
-            let failing = Deferred<Int>.failed(Failure(1)).and(Deferred { rest.future }).map { $0.0 }
+            let failing = Deferred<Int>.completed(.failure(Failure(1))).and(Deferred { rest.future }).map {
+                $0.0
+            }
             expect(failing.start(on: loop), failsWith: Failure(1))
             #expect("\(rest.future)" == "Future(cancelled)")
         }
@@ -123,7 +131,7 @@ struct DeferredTests {
     func cancel(driver: Driver) throws {
         try withLoop(driver) { loop in
             let promise = loop.makePromise(of: Int.self)
-            let work = Deferred { promise.future }.map { $0 }.delay(by: .seconds(1))
+            let work = Deferred { promise.future }.map { $0 }.transform { $0.delay(by: .seconds(1)) }
             #expect(work.start(on: loop).cancel())
             #expect("\(promise.future)" == "Future(cancelled)")
             expectCancelled(work.start(on: loop))

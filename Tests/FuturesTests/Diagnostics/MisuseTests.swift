@@ -217,7 +217,7 @@ struct MisuseTests {
             case 0: _ = Future<Int>.all([])
             case 1: _ = Future<Int>.race([])
             case 2: _ = combine(cancelRemaining: true)
-            default: _ = Deferred.succeeded(1).start()
+            default: _ = Deferred.completed(.success(1)).start()
             }
         }
         expect(Self.noLoop, in: result)

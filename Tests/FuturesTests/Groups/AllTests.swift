@@ -150,7 +150,7 @@ struct AllTests {
             #expect(!pair.isCompleted)
             number.succeed(1)
             try expect(pair, succeedsWith: "1 nil")
-            let zipped = Future.zip(loop.succeeded(2), loop.succeeded("b")).map { "\($0.0) \($0.1)" }
+            let zipped = loop.succeeded(2).and(loop.succeeded("b")).map { "\($0.0) \($0.1)" }
             try expect(zipped, succeedsWith: "2 b")
         }
     }

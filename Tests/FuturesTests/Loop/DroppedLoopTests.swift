@@ -247,7 +247,7 @@ struct DroppedLoopTests {
             }
             core = loop.core
             // The thread ends a moment after it has said so.
-            #expect(eventually { loop.core.thread.load(ordering: .relaxed) == 0 })
+            #expect(eventually { loop.core.home.thread.load(ordering: .relaxed) == 0 })
         }
         #expect(seen.sum == 1)
         #expect(core == nil)

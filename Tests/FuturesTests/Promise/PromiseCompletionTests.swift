@@ -8,7 +8,7 @@ struct PromiseCompletionTests {
         [
             ("succeed", { $0.succeed(1) }, "1"),
             ("fail", { $0.fail(Failure(2)) }, "failed: Failure(code: 2)"),
-            ("fail with a text", { $0.fail("no") }, "failed: no"),
+            ("fail with a text", { $0.fail(FutureError.message("no")) }, "failed: no"),
             ("cancel", { $0.cancel() }, "cancelled"),
             ("a result", { $0.complete(.success(3)) }, "3"),
             ("a completion", { $0.complete(FutureCompletion.cancelled) }, "cancelled"),
@@ -101,7 +101,7 @@ struct PromiseCompletionTests {
                 set(promise)
                 return promise
             }
-            let cancelled = promise { $0.cancel(after: .ticks(1)) }
+            let cancelled = promise { $0.fail(after: .ticks(1), with: CancellationError()) }
             let failed = promise { $0.fail(after: .ticks(1), with: Failure(1)) }
             let timedOut = promise { $0.fail(after: .ticks(1)) }
             expectCancelled(cancelled.future)
@@ -110,7 +110,7 @@ struct PromiseCompletionTests {
             withExtendedLifetime((cancelled, failed, timedOut)) {}
             let both = promise {
                 $0.fail(after: .ticks(2), with: Failure(2))
-                $0.cancel(after: .ticks(1))
+                $0.fail(after: .ticks(1), with: CancellationError())
             }
             expectCancelled(both.future)
             #expect(loop.statistics.timers == 0)
@@ -123,7 +123,7 @@ struct PromiseCompletionTests {
         try withLoop(driver) { loop in
             func ended(by end: (inout Promise<Int>?) -> Void) -> String {
                 var promise: Promise<Int>? = loop.makePromise(of: Int.self, file: "here", line: 1)
-                promise?.cancel(after: .seconds(100))
+                promise?.fail(after: .seconds(100), with: CancellationError())
                 promise?.fail(after: .seconds(50), with: Failure(1))
                 #expect(loop.statistics.timers == 2)
                 let future = promise!.future
@@ -148,7 +148,7 @@ struct PromiseCompletionTests {
             let inner = loop.makePromise(of: Int.self)
             let outer = loop.succeeded(1).flatMap { _ in inner.future }
             try settle(loop)
-            inner.cancel(after: .ticks(1))
+            inner.fail(after: .ticks(1), with: CancellationError())
             expectCancelled(outer)
             let second = loop.makePromise(of: Int.self)
             let other = loop.succeeded(1).flatMap { _ in second.future }
@@ -164,7 +164,7 @@ struct PromiseCompletionTests {
     func negative(driver: Driver) throws {
         try withLoop(driver) { loop in
             let promise = loop.makePromise(of: Int.self)
-            promise.cancel(after: .seconds(-1))
+            promise.fail(after: .seconds(-1), with: CancellationError())
             let text = "a delay of -1.0 seconds is negative; give zero or more"
             expect(promise.future, failsWith: FutureError.invalidArgument(text))
             withExtendedLifetime(promise) {}
@@ -215,11 +215,10 @@ struct PromiseCompletionTests {
             func outcomes(_ future: Future<Int>) throws -> [String] {
                 let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
                 future.cascade(to: promises[0])
-                future.cascadeSuccess(to: promises[1])
-                future.cascadeFailure(to: promises[2])
+                future.whenSuccess { promises[1].succeed($0) }
+                future.whenFailure { promises[2].fail($0) }
+                future.whenCancelled { promises[2].cancel() }
                 future.cascade(to: nil)
-                future.cascadeSuccess(to: nil)
-                future.cascadeFailure(to: nil as Promise<String>?)
                 try settle(loop)
                 return promises.map { promise in
                     defer { promise.cancel() }
@@ -240,11 +239,12 @@ struct PromiseCompletionTests {
         try withLoop(driver) { loop in
             let (first, second) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
             var promise: Promise<Int>?
-            promise.setOrCascade(to: nil)
-            #expect(promise == nil)
-            promise.setOrCascade(to: first)
+            func wait(for other: Promise<Int>) {
+                if let promise { promise.future.cascade(to: other) } else { promise = other }
+            }
+            wait(for: first)
             #expect(promise === first)
-            promise.setOrCascade(to: second)
+            wait(for: second)
             #expect(promise === first)
             first.succeed(1)
             #expect(second.future.result?.value == 1)
@@ -255,7 +255,7 @@ struct PromiseCompletionTests {
     func deadlinesOfLockedIn(driver: Driver) throws {
         try withLoop(driver) { loop in
             let (promise, other) = (loop.makePromise(of: Int.self), loop.makePromise(of: Int.self))
-            promise.cancel(after: .seconds(100))
+            promise.fail(after: .seconds(100), with: CancellationError())
             promise.fail(after: .seconds(50), with: Failure(1))
             promise.complete(using: other.future)
             try settle(loop)

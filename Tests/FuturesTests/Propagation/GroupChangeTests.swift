@@ -35,8 +35,7 @@ struct GroupChangeTests {
         },
         Verb("combine") { combine($1, $0, $1).asVoid() },
         Verb("and") { $0.and($1).asVoid() },
-        Verb("zip") { Future.zip($1, $0).asVoid() },
-        Verb("zip(with:)") { $0.zip(with: $1) { $0 + $1 }.asVoid() },
+        Verb("and, the other way round") { $1.and($0).asVoid() },
         Verb("select") { Future.select($1, or: $0).asVoid() },
         Verb("traverse") { first, other in first.loop.traverse([other, first]) { $0 }.asVoid() },
         Verb("traverse, one by one") { first, _ in

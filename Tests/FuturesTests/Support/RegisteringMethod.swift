@@ -19,7 +19,7 @@ enum RegisteringMethod: String, CaseIterable, Codable {
     case flatMapCompleting, flatMapResultCompleting, flatMapErrorCompleting
     case tap, tapError, tapResult, always, flatTap, flatTapError, flatTapResult, flatAlways
     case tapCancelled, tapErrorOrCancelled, recoverCancelled, flatMapCancelled
-    case compactMap, transform, delay
+    case compactMap, delay
     case whenComplete, whenSuccess, whenFailure, whenCancelled
 
     /// The outcomes that its callback is called for.
@@ -35,7 +35,7 @@ enum RegisteringMethod: String, CaseIterable, Codable {
             Set(Outcome.allCases)
         case .tapCancelled, .recoverCancelled, .flatMapCancelled, .whenCancelled: [.cancellation]
         case .tapErrorOrCancelled: [.failure, .cancellation]
-        case .transform, .delay: [.success, .failure]
+        case .delay: [.success, .failure]
         }
     }
 
@@ -86,17 +86,15 @@ enum RegisteringMethod: String, CaseIterable, Codable {
         case .flatTapError: return future.flatTapError(on: context, token: token, next)
         case .flatTapResult: return future.flatTapResult(on: context, token: token, next)
         case .flatAlways: return future.flatAlways(on: context, token: token) { next(0) }
-        case .tapCancelled: return future.tapCancelled(on: context, token: token, body)
-        case .tapErrorOrCancelled: return future.tapErrorOrCancelled(on: context, token: token, see)
-        case .recoverCancelled: return future.recoverCancelled(on: context, token: token) { value(0) }
-        case .flatMapCancelled: return future.flatMapCancelled(on: context, token: token) { next(0) }
+        case .tapCancelled:
+            return future.tapError(including: .onlyCancellation, on: context, token: token, see)
+        case .tapErrorOrCancelled:
+            return future.tapError(including: .cancellation, on: context, token: token, see)
+        case .recoverCancelled:
+            return future.recover(including: .onlyCancellation, on: context, token: token, value)
+        case .flatMapCancelled:
+            return future.flatMapError(including: .onlyCancellation, on: context, token: token, next)
         case .compactMap: return future.compactMap(on: context, token: token, value)
-        case .transform:
-            return future.transform(on: context, token: token) {
-                value($0)
-            } failure: {
-                Failure(value($0))
-            }
         case .delay:
             return future.delay(on: context, token: token) { result in
                 see(result)

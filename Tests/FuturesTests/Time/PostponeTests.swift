@@ -38,15 +38,15 @@ struct PostponeTests {
         }
     }
 
-    @Test("delaySuccess delays the value and passes the error at once", arguments: Driver.allCases)
-    func delaySuccess(driver: Driver) throws {
+    @Test("a value alone is delayed, and an error passes at once", arguments: Driver.allCases)
+    func delayOfValues(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let failed = loop.failed(Failure(1), of: Int.self).delaySuccess(by: .seconds(100))
+            let failed = loop.failed(Failure(1), of: Int.self).delay { $0.isSuccess ? .seconds(100) : nil }
             expect(failed, failsWith: Failure(1))
-            let value = loop.submit { 2 }.delaySuccess(by: .ticks(2))
+            let value = loop.submit { 2 }.delay { $0.isSuccess ? .ticks(2) : nil }
             let time = try elapsed(loop) { try expect(value, succeedsWith: 2) }
             #expect(time >= .ticks(2))
-            expect(loop.succeeded(3).delaySuccess(by: .seconds(-1)), failsWith: negative)
+            expect(loop.succeeded(3).delay { $0.isSuccess ? .seconds(-1) : nil }, failsWith: negative)
         }
     }
 
@@ -142,11 +142,14 @@ struct PostponeTests {
         try withLoop(driver) { loop in
             let time = try elapsed(loop) { try expect(loop.succeeded(1, after: .ticks(2)), succeedsWith: 1) }
             #expect(time >= .ticks(2))
-            expect(loop.failed(Failure(2), after: .ticks(1), of: Int.self), failsWith: Failure(2))
+            expect(
+                loop.completed(Result<Int, any Error>.failure(Failure(2)), after: .ticks(1)),
+                failsWith: Failure(2))
             expectCancelled(loop.completed(FutureCompletion<Int>.cancelled, after: .ticks(1)))
             try expect(loop.completed(loop.submit { 3 }, after: .ticks(1)), succeedsWith: 3)
             let cancelled = [
-                loop.succeeded(1, after: .seconds(10)), loop.failed(Failure(2), after: .seconds(10)),
+                loop.succeeded(1, after: .seconds(10)),
+                loop.completed(.failure(Failure(2)), after: .seconds(10)),
                 loop.completed(FutureCompletion.success(3), after: .seconds(10)),
             ]
             for future in cancelled { #expect(future.cancel() && future.isCancelled) }

@@ -6,7 +6,7 @@ import Testing
 /// The ways to let no time go by, each as a future that completes when the callback after it runs.
 enum ZeroDelay: String, CaseIterable, Codable, CustomTestStringConvertible {
     case sleep, sleepWithToken, scheduleAfter, scheduleAt, scheduleInThePast, scheduleOnContext
-    case delay, delaySuccess, delayByClosure, succeededAfter, failedAfter, completedAfter
+    case delay, delayByClosure, succeededAfter, failedAfter, completedAfter
     case failAfter, cancelAfter, timeout, timeoutWithReplacement, whenCompleteWithin, typedTimeout
     case debounce, debounceOfNothing, disposeAfter, whilePending
     case retry, repeatOnError, repeatOnResult, repeatEveryNanosecond, repeatAtRate, pollEveryNanosecond, tick
@@ -36,17 +36,18 @@ enum ZeroDelay: String, CaseIterable, Codable, CustomTestStringConvertible {
         case .scheduleInThePast: return loop.schedule(at: loop.now.advanced(by: .seconds(-5))) {}.future
         case .scheduleOnContext: return loop.schedule(after: .zero, on: .immediate) {}.future
         case .delay: return loop.succeeded().delay(by: .zero)
-        case .delaySuccess: return loop.succeeded().delaySuccess(by: .zero)
         case .delayByClosure: return loop.succeeded().delay { _ in .zero }
         case .succeededAfter: return loop.succeeded(1, after: .zero).asVoid()
-        case .failedAfter: return loop.failed(Failure(), after: .zero).recover { _ in }
+        case .failedAfter: return loop.completed(.failure(Failure()), after: .zero).recover { _ in }
         case .completedAfter: return loop.completed(FutureCompletion.success(()), after: .zero)
         case .failAfter:
             promise.fail(after: .zero)
             return promise.future.recover { [promise] _ in withExtendedLifetime(promise) {} }
         case .cancelAfter:
-            promise.cancel(after: .zero)
-            return promise.future.recoverCancelled { [promise] in withExtendedLifetime(promise) {} }
+            promise.fail(after: .zero, with: CancellationError())
+            return promise.future.recover(including: .onlyCancellation) { [promise] _ in
+                withExtendedLifetime(promise) {}
+            }
         case .timeout: return keeping(pending) { $0.timeout(after: .zero) }
         case .timeoutWithReplacement: return keeping(pending) { $0.timeout(after: .zero, with: .success(1)) }
         case .whenCompleteWithin:
@@ -111,10 +112,10 @@ enum ZeroDelay: String, CaseIterable, Codable, CustomTestStringConvertible {
         case .tick: return loop.ticks(every: .nanoseconds(1)).first().asVoid()
         case .deferredDelay:
             return Deferred<Void> { () throws -> Future<Void> in loop.succeeded() }
-                .delay(by: .zero).start(on: loop)
+                .transform { $0.delay(by: .zero) }.start(on: loop)
         case .deferredTimeout:
             return keeping(pending) { future in
-                Deferred<Int> { () throws -> Future<Int> in future }.timeout(after: .zero)
+                Deferred<Int> { () throws -> Future<Int> in future }.transform { $0.timeout(after: .zero) }
                     .start(on: loop)
             }
         }

@@ -31,7 +31,7 @@ struct TypedDeferredTests {
                 complete(.success(2))
                 complete(.failure(.refused))
             }
-            recipe.start { seen.add("\($0)") }
+            recipe.start().whenComplete { seen.add("\($0)") }
             #expect(seen.entries.isEmpty)
             try settle(loop)
             #expect(seen.entries.count == 1 && seen.entries[0].hasPrefix("success(1"))
@@ -64,15 +64,15 @@ struct TypedDeferredTests {
                 }
             }
             let two = one.flatMap(next)
-            let refused = two.flatMap(next).mapError(Refused.init)
-            let safe = refused.recover { _ in 7 }.map { $0 * 2 }
+            let refused = two.flatMap(next).transform { $0.mapError(Refused.init) }
+            let safe = refused.transform { $0.recover { _ in 7 } }.map { $0 * 2 }
             #expect(seen.entries.isEmpty)
             try expect(two.start(), completesAs: "success: 2")
             try expect(refused.start(), completesAs: "failure: Refused(refused)")
             try expect(safe.start(), completesAs: "success: 14")
             #expect(seen.entries == ["one", "next", "one", "next", "next", "one", "next", "next"])
-            try expect(Recipe(value: 1, on: loop).start(), completesAs: "success: 1")
-            try expect(Recipe(failure: .tooLate, on: loop).start(), completesAs: "failure: tooLate")
+            try expect(Recipe(result: .success(1), on: loop).start(), completesAs: "success: 1")
+            try expect(Recipe(result: .failure(.tooLate), on: loop).start(), completesAs: "failure: tooLate")
             try expect(Recipe(result: .success(2), on: loop).start(), completesAs: "success: 2")
         }
     }

@@ -62,7 +62,7 @@ struct TypedGroupTests {
             let name = TypedFuture<String, Refusal>.succeeded("a", on: loop)
             let one = Typed.succeeded(1, on: loop)
             try expect(one.and(name), completesAs: "success: (1, \"a\")")
-            try expect(TypedFuture.zip(name, one), completesAs: "success: (\"a\", 1)")
+            try expect(name.and(one), completesAs: "success: (\"a\", 1)")
             let promises = promises(2, on: loop)
             let both = promises[0].future.and(promises[1].future)
             promises[1].fail(.tooLate)

@@ -163,7 +163,7 @@ struct HostTests {
 struct NoResolver: NameResolver {
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         Issue.record("asked for \(name)")
-        return loop.failed("asked")
+        return loop.failed(FutureError.message("asked"))
     }
 }
 
