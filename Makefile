@@ -15,6 +15,7 @@
 # guard         holds allocations and instructions per operation, and groups to time in proportion to their size
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
 # docs          the documentation of every module, into .build-docs
+# docs-serve    the same, served to this machine's browser: make docs-serve PORT=8080
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
 # clean         removes everything that was built
 
@@ -35,7 +36,7 @@ UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
 .PHONY: help deps build test test-release run check sanitize repeat test-newest soak
-.PHONY: examples hosts bench bench-quick guard api docs mutants clean
+.PHONY: examples hosts bench bench-quick guard api docs docs-serve mutants clean
 
 help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
@@ -139,8 +140,11 @@ api:
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules --write
 
 docs:
-	$(NEEDS)
+	$(NEEDS) python3
 	Tests/Checks/docs.sh $(DEBUG)
+
+docs-serve: docs
+	Tests/Checks/docs-serve.py .build-docs/UVFutures.doccarchive $(PORT)
 
 mutants:
 	$(NEEDS) git

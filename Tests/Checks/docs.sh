@@ -1,5 +1,5 @@
 #!/bin/bash
-# One archive of documentation for all modules; a link that leads nowhere is an error.
+# One archive of documentation for all modules; a link that leads nowhere is an error, and so is a symbol in no group.
 # The toolchain's docc does it alone: a plug-in would be a dependency of every user.
 # usage: docs.sh FLAGS...
 set -euo pipefail
@@ -7,18 +7,26 @@ set -euo pipefail
 catalog=.build-docs/UVFutures.docc
 rm -rf .build-docs
 mkdir -p "$catalog"
-swift package "$@" dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+# `swift package dump-symbol-graph` would ask for the tests too, and fail where nobody has built them.
+swift build "$@" --target UVFutures
+swift build "$@" --target FuturesTesting
+modules=$(swift build "$@" --show-bin-path)/Modules
 
-# UVFutures exports the others again, so readers find everything in one module, as users do. A link may name the
-# module that its target comes from.
-graphs=$(swift build --show-bin-path)/../symbolgraph
-for graph in "$graphs"/{Futures,ByteStreams,UVFutures,FuturesTesting}[.@]*; do
-    name=$(basename "$graph")
-    sed -E 's/"module":\{"name":"\w+"/"module":{"name":"UVFutures"/
-            s/``(Futures|ByteStreams|FuturesTesting)\//``/g' "$graph" >"$catalog/${name/@/-}"
+headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap)
+for flag in $(pkg-config --cflags libuv); do headers+=(-Xcc "$flag"); done
+for module in Futures ByteStreams UVFutures FuturesTesting; do
+    swift-symbolgraph-extract -module-name $module -minimum-access-level public -skip-synthesized-members \
+        -omit-extension-block-symbols -target "$(uname -m)-unknown-linux-gnu" -I "$modules" \
+        "${headers[@]}" -output-dir .build-docs
 done
+"${BASH_SOURCE%/*}/graphs.py" .build-docs "$catalog"
+"${BASH_SOURCE%/*}/diagrams.py" --check
 find Sources -path '*.docc/*' -type f -exec cp -t "$catalog" {} +
+# docc finds an image by its name alone. Whoever reads the sources has it by its path.
+sed -i 's|](Resources/|](|' "$catalog"/*.md
 
 docc convert "$catalog" --fallback-display-name UVFutures --fallback-bundle-identifier swift-uv-futures \
+    --enable-experimental-overloaded-symbol-presentation --fallback-default-module-kind Library \
     --warnings-as-errors --output-path .build-docs/UVFutures.doccarchive
+"${BASH_SOURCE%/*}/groups.py" .build-docs/UVFutures.doccarchive
 echo "built .build-docs/UVFutures.doccarchive"
