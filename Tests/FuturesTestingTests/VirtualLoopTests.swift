@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 struct VirtualLoopTests {
@@ -159,7 +160,7 @@ struct VirtualLoopTests {
                 + "pass, or allow for more by EventLoop.virtual(maxCallbacksPerInstant:).", in: result)
     }
 
-    @Test("by default a million callbacks at one instant are too many")
+    @Test("by default a million callbacks at one instant are too many", .disabled(if: isDebug, "Takes too long."))
     func million() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = EventLoop.virtual()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 
 /// Whether the full sizes are to be tested: with `SOAK` in the environment.
 public let isSoaking = ProcessInfo.processInfo.environment["SOAK"] != nil
@@ -12,7 +13,10 @@ public let largeCount = isSoaking ? 1_000_000 : isDebug ? 10_000 : 100_000
 public let smallStack = isDebug ? 128 << 10 : 512 << 10
 
 #if DEBUG
-    private let isDebug = true
+    public let isDebug = true
 #else
-    private let isDebug = false
+    public let isDebug = false
 #endif
+
+/// Whether a sanitizer watches the process.
+public let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil

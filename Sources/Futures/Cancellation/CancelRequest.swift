@@ -68,7 +68,7 @@ final class PromiseAttachments<Value>: AbandonmentWatch {
         guard answersRequests else { return .undecided }
         // Whoever asks from within waits for the answer, as all do.
         guard !isAsking, called < handlers.count else { return .willComplete }
-        return cell.withPropagation { $0.whileAsking { askAll(options).applied(to: cell.object) } }
+        return cell.withLoop { $0.propagation.whileAsking { askAll(options).applied(to: cell.object) } }
     }
 
     private func askAll(_ options: CancelOptions) -> CancelResponse<Value> {

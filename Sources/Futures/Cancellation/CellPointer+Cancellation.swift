@@ -11,10 +11,10 @@ extension CellPointer {
             cancelAlone()
             return true
         }
-        if withPropagation({ $0.isAskingTooDeep }) {
+        if withLoop({ $0.propagation.isAskingTooDeep }) {
             retain()
-            withPropagation {
-                $0.requests.append(.cancel(self, options, ignoringConsumers: ignoringConsumers))
+            withLoop {
+                $0.propagation.requests.append(.cancel(self, options, ignoringConsumers: ignoringConsumers))
             }
             return true
         }
@@ -56,21 +56,21 @@ extension CellPointer {
 
     /// Cancels the path as one change: callbacks that run at once run afterwards, and see no path half cancelled.
     private func cancelAsOne(from top: CellPointer) {
-        withPropagation { propagation in
-            propagation.asOneChange { cancelPath(from: top) }
-            propagation.finishChange()
+        withLoop { loop in
+            loop.propagation.asOneChange { cancelPath(from: top) }
+            loop.propagation.finishChange()
         }
     }
 
     /// Cancels a cell that has nothing above it, such as a timer.
     private func cancelAlone() {
-        withPropagation { propagation in
-            propagation.asOneChange {
+        withLoop { loop in
+            loop.propagation.asOneChange {
                 // A step that runs after a cancel has a source, in whose list its cell stands.
                 assert(!runsAfterCancel)
                 cancelNow(before: nil)
             }
-            propagation.finishChange()
+            loop.propagation.finishChange()
         }
     }
 
@@ -128,7 +128,7 @@ extension CellPointer {
         var cell = top
         while cell != self {
             guard !cell.isCompleted else { return cell.release() }
-            let below = cell.first
+            let below = cell.rootLink ?? cell.first
             if below != self { below?.retain() }
             cell.cancelNow(before: below)
             cell.release()
@@ -140,10 +140,9 @@ extension CellPointer {
 
     /// Cancels this cell. Its consumer `next` is cancelled afterwards. All others hear of it as of any outcome.
     private func cancelNow(before next: CellPointer?) {
-        if state == .linked {
+        if let root = rootLink {
             // Its root comes next. The step that would have completed it is not to run, and its producer, whose
             // release may be that of the promise, is released after the root has been cancelled.
-            let root = first!
             root.source = nil
             (root.producer, producer) = (producer, root.producer)
         } else if let next {
@@ -158,7 +157,7 @@ extension CellPointer {
         if dropsStep { flags.remove(.hasStep) }
         if state == .pending { settle(as: .cancelled) }
         // Not sooner, and not by way of the graveyard: no outcome needs the payload.
-        if dropsStep { withPropagation { $0.releasePayload(of: self, .dropStep) } }
+        if dropsStep { withLoop { $0.propagation.releasePayload(of: self, .dropStep) } }
     }
 
     var runsAfterCancel: Bool { flags.contains(.hasStep) && interest.contains(.afterCancel) }
@@ -169,7 +168,7 @@ extension CellPointer {
         source.retain()
         detach()
         if cancelling {
-            withPropagation { $0.requestCancellation(of: source) }
+            withLoop { $0.propagation.requestCancellation(of: source) }
         } else {
             source.release()
         }

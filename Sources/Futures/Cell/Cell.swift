@@ -29,6 +29,7 @@ final class Cell {
         #if DEBUG
             callers = Callers(on: loop)
         #endif
+        assert(pointer.timerSlot == SlotHeap.noSlot, "the timer's slot does not lie behind the content")
         loop.cellWasMade()
     }
 

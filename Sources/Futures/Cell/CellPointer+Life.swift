@@ -11,25 +11,24 @@ extension CellPointer {
     // Apart, which makes the way past it shorter.
     @inline(never)
     private func linkedRoot() -> CellPointer {
-        var root = first!
+        var root = rootLink!
         guard root.state == .linked else { return root }
-        repeat { root = root.first! } while root.state == .linked
+        while let next = root.rootLink { root = next }
         setRoot(root)
         return root
     }
 
     /// Makes `root` stand for this cell, which then owns a reference to it.
     func setRoot(_ root: CellPointer) {
-        let former = state == .linked ? first : nil
+        let former = rootLink
         root.retain()
-        first = root
-        state = .linked
+        storeRootLink(root)
         former?.release()
     }
 
     /// Whether the cell is held by its promise alone, and nobody waits for it.
     var isAbandoned: Bool {
-        isHeldOnce && (state == .linked ? first!.isAbandoned : state == .pending && !hasConsumers)
+        isHeldOnce && (rootLink?.isAbandoned ?? (state == .pending && !hasConsumers))
     }
 
     /// Does the last thing that a cell does.
@@ -37,7 +36,7 @@ extension CellPointer {
     func tearDown() {
         checkThread()
         if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }
-        if let first { abandon(first) }
+        if first != nil { abandon() }
         if holdsSomething { emptyPayload() }
         withLoop { $0.cellWasFreed() }
     }
@@ -54,20 +53,18 @@ extension CellPointer {
 
     /// Hands on the consumers of a cell that dies pending, or its root: nothing else would ever complete them.
     @inline(never)
-    private func abandon(_ consumer: CellPointer) {
-        first = nil
-        if state == .linked {
-            let root = consumer
+    private func abandon() {
+        if let root = rootLink {
             if root.source == self {
                 root.source = nil
                 if root.state == .pending { root.fail(FutureError.abandoned) }
             }
-            withPropagation { $0.release(root) }
+            withLoop { $0.propagation.release(root) }
         } else {
             let heir = Cell.plain(loop, state: .pending, of: Never.self)
-            heir.pointer.first = consumer
-            heir.pointer.last = last
-            var next = Optional(consumer)
+            var next = first
+            (heir.pointer.first, heir.pointer.last) = (first, last)
+            first = nil
             while let heirs = next {
                 heirs.source = heir.pointer
                 next = heirs.next
@@ -83,12 +80,12 @@ extension CellPointer {
     private func emptyPayload() {
         if flags.contains(.hasStep) {
             flags.remove(.hasStep)
-            withPropagation { $0.releasePayload(of: self, .dropStep) }
+            withLoop { $0.propagation.releasePayload(of: self, .dropStep) }
         } else if state == .success {
             if flags.contains(.holdsResult), !flags.contains(.isObserved) {
                 behavior(.reportFailure, self, self)
             }
-            withPropagation { $0.releasePayload(of: self, .dropValue) }
+            withLoop { $0.propagation.releasePayload(of: self, .dropValue) }
         } else if state == .failure {
             let failure = takeFailure()
             if !flags.contains(.isObserved) { reportUnhandled(failure.error, of: failure.subject) }

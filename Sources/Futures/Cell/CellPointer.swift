@@ -103,7 +103,17 @@ extension CellPointer {
         nonmutating set { unsafe content.pointee.next = newValue }
     }
 
-    /// The first of this cell's own consumers, or, when it is linked, the root.
+    /// The cell that stands for this one, if this one is linked. A linked cell has no consumers, and keeps its root in
+    /// the place of the first.
+    var rootLink: CellPointer? { state == .linked ? first : nil }
+
+    /// Sets the root of a cell that is linked from now on.
+    func storeRootLink(_ root: CellPointer) {
+        first = root
+        state = .linked
+    }
+
+    /// The first of this cell's own consumers.
     var first: CellPointer? {
         get { unsafe content.pointee.first }
         nonmutating set { unsafe content.pointee.first = newValue }

@@ -37,8 +37,11 @@ struct Line<Member: LineMember> {
         closeUp()
     }
 
+    /// The members, in order.
+    var all: [Member] { places[head...].compactMap { $0 } }
+
     mutating func takeAll() -> [Member] {
-        let members = places[head...].compactMap { $0 }
+        let members = all
         for member in members { member.place = nil }
         clear()
         return members

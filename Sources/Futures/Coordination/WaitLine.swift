@@ -2,9 +2,9 @@
 ///
 /// The future owns it until it completes. Completion also takes it out of the line: nothing is given to a waiter that
 /// was cancelled or has timed out.
-final class LineWaiter<Payload>: Producer, LineMember {
+package final class LineWaiter<Payload>: Producer, LineMember {
     let target: Cell
-    let payload: Payload
+    package let payload: Payload
     var place: Int?
     fileprivate unowned var line: WaitLine<Payload>?
 
@@ -16,6 +16,11 @@ final class LineWaiter<Payload>: Producer, LineMember {
         target.failAtShutdown()
     }
 
+    /// Completes the future with `value`, which is of its type.
+    package func succeed<Value>(_ value: Value) { target.succeed(value) }
+
+    package func fail(_ error: any Error) { target.fail(error) }
+
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override func settled() {
@@ -26,14 +31,14 @@ final class LineWaiter<Payload>: Producer, LineMember {
 }
 
 /// Futures that wait for their turn, in order. When the line is released, those that still wait fail.
-final class WaitLine<Payload> {
+package final class WaitLine<Payload> {
     let loop: LoopCore
     private let name: String
     private var waiters = Line<LineWaiter<Payload>>()
     /// Called when a waiter has left that was not taken: it was cancelled, or the loop was shut down.
-    var onDeparture: () -> Void = {}
+    package var onDeparture: () -> Void = {}
 
-    init(on loop: LoopCore, name: String) {
+    package init(on loop: LoopCore, name: String) {
         loop.checkThread()
         self.loop = loop
         self.name = name
@@ -44,11 +49,11 @@ final class WaitLine<Payload> {
     var closedError: FutureError { .closed(name) }
 
     var count: Int { waiters.count }
-    var isEmpty: Bool { waiters.isEmpty }
+    package var isEmpty: Bool { waiters.isEmpty }
     var first: LineWaiter<Payload>? { waiters.first }
 
     /// Adds a future to the end of the line.
-    func wait<Value>(for _: Value.Type, _ payload: Payload) -> Future<Value> {
+    package func wait<Value>(for _: Value.Type = Value.self, _ payload: Payload) -> Future<Value> {
         loop.checkThread()
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
         let waiter = LineWaiter(loop, of: Value.self, payload: payload)
@@ -57,7 +62,7 @@ final class WaitLine<Payload> {
         return Future(waiter.target)
     }
 
-    func takeFirst() -> LineWaiter<Payload>? {
+    package func takeFirst() -> LineWaiter<Payload>? {
         let waiter = waiters.takeFirst()
         waiter?.line = nil
         return waiter
@@ -81,7 +86,16 @@ final class WaitLine<Payload> {
         for waiter in takeAll() { waiter.target.fail(error) }
     }
 
-    private func takeAll() -> [LineWaiter<Payload>] {
+    /// The waiters, in order.
+    package var all: [LineWaiter<Payload>] { waiters.all }
+
+    /// Takes out `waiter`, to be completed by the caller.
+    package func take(_ waiter: LineWaiter<Payload>) {
+        waiter.line = nil
+        waiters.remove(waiter)
+    }
+
+    package func takeAll() -> [LineWaiter<Payload>] {
         let all = waiters.takeAll()
         for waiter in all { waiter.line = nil }
         return all

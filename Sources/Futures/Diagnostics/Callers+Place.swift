@@ -5,10 +5,15 @@
 
     extension Callers {
         /// The innermost place outside of this library: the file, with its folder, and the line.
-        package var place: String? {
-            zip(addresses, symbolicated(addresses, [.useSymbolCache])).lazy
-                .filter { $1.symbol?.isOfLibrary == false }
-                .compactMap { symbolicated([$0.0], .default).lazy.compactMap(\.userPlace).first }.first
+        package var place: String? { addresses.lazy.compactMap(place).first }
+
+        private func place(of address: UInt64) -> String? {
+            if let known = places.withLock({ $0[address] }) { return known }
+            let symbol = symbolicated([address], [.useSymbolCache]).first?.symbol
+            let isUsers = symbol?.isOfLibrary == false
+            let place = isUsers ? symbolicated([address], .default).lazy.compactMap(\.userPlace).first : nil
+            places.withLock { $0[address] = .some(place) }
+            return place
         }
 
         /// Looks up names or lines. Lines take a thousand times as long as names: up to a third of a second in a
@@ -29,6 +34,9 @@
     #endif
 
     private let images = ImageMap.capture()
+
+    /// The places that have been looked up, by address; `nil` for code of nobody else's.
+    private let places = Locked<[UInt64: String?]>([:])
 
     /// The folder of this library's sources.
     private let sources: String = {

@@ -58,7 +58,7 @@ extension CellPointer {
     func dropStep() {
         if flags.contains(.hasStep) {
             flags.remove(.hasStep)
-            withPropagation { $0.bury(self, .dropStep) }
+            withLoop { $0.propagation.bury(self, .dropStep) }
         }
     }
 
@@ -76,10 +76,10 @@ extension CellPointer {
             last = nil
             withLoop { $0.enqueue(only, source: self) }
         } else if first != nil {
-            withPropagation { $0.distribute(self) }
+            withLoop { $0.propagation.distribute(self) }
         }
         if hasProducer { endProducer() }
-        withPropagation { $0.finishChange() }
+        withLoop { $0.propagation.finishChange() }
     }
 
     /// Takes over the producer of what is linked to this cell. It ends as this cell's own does.
@@ -93,7 +93,7 @@ extension CellPointer {
     @inline(never)
     func endProducer() {
         let producer = takeProducer()
-        withPropagation { $0.asOneChange { producer?.settled() } }
+        withLoop { $0.propagation.asOneChange { producer?.settled() } }
     }
 
     /// Empties the list of consumers, in order. Moves them into the ready queue, or completes those that the outcome

@@ -35,7 +35,7 @@ extension CellPointer {
     @inline(never)
     private func deliverAtOnce(to child: CellPointer) {
         deliver(to: child)
-        withPropagation { $0.finishChange() }
+        withLoop { $0.propagation.finishChange() }
     }
 
     /// Takes this cell out of its source's list. Does nothing if it is not in one.

@@ -73,10 +73,3 @@ final class Propagation {
             && callbackDepth == 0
     }
 }
-
-extension CellPointer {
-    @inline(__always)
-    func withPropagation<Result>(_ body: (Propagation) -> Result) -> Result {
-        withLoop { body($0.propagation) }
-    }
-}

@@ -76,12 +76,11 @@ extension CellPointer {
     fileprivate func areConsumersForgotten() -> (Bool, visits: Int) {
         var (visits, cells) = (0, [self])
         while let cell = cells.popLast() {
-            var consumer = cell.first
+            var consumer = cell.rootLink ?? cell.first
             while let current = consumer {
                 visits += 1
                 if !current.isHeldBySource || current.interest.contains(.listens) { return (false, visits) }
                 cells.append(current)
-                // What a linked cell has there is its root.
                 consumer = cell.state == .linked ? nil : current.next
             }
         }

@@ -27,34 +27,22 @@ public final class DescriptorWatch {
     public let descriptor: CInt
     private let poll: UVPoll
     private let closedPromise: Promise<Void>
-    private var waits: [Wait] = []
+    /// Those who wait for one of some events. `isIterating` says what they get at the end.
+    private let waits: WaitLine<(events: DescriptorEvents, isIterating: Bool)>
     private var closure: (events: DescriptorEvents, body: (DescriptorEvents) -> Void)?
     /// The watch itself, while something is waited for.
     private var hold: DescriptorWatch?
     private var isDelivering = false
 
-    private final class Wait {
-        let events: DescriptorEvents
-        let complete: (Result<DescriptorEvents, any Error>) -> Void
-        let end: () -> Void
-
-        init(
-            _ events: DescriptorEvents, complete: @escaping (Result<DescriptorEvents, any Error>) -> Void,
-            end: @escaping () -> Void
-        ) {
-            self.events = events
-            self.complete = complete
-            self.end = end
-        }
-    }
-
     init(_ poll: UVPoll) {
         core = poll.loop
         descriptor = poll.descriptor
         self.poll = poll
+        waits = WaitLine(on: poll.loop, name: "watch")
         closedPromise = poll.loop.makePromise()
         closedPromise.future.ignoreFailure()
         closedPromise.onCancelRequest { .continue }
+        waits.onDeparture = { [unowned self] in update() }
         poll.onEvents = { [unowned self] in deliver($0) }
         poll.onLoss = { [unowned self] in lose($0) }
         poll.onClose = { [weak self, closedPromise] in
@@ -77,17 +65,17 @@ public final class DescriptorWatch {
     /// or if the descriptor turns out to have been closed.
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func next(_ events: DescriptorEvents) -> Future<DescriptorEvents> {
-        wait(for: events, as: { $0 }, atEnd: { $0.cancel() })
+        wait(for: events, isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
     /// Completes when a read would not wait. Fails as ``next(_:)`` does.
-    public var readable: Future<Void> { wait(for: .readable, as: { _ in }, atEnd: { $0.cancel() }) }
+    public var readable: Future<Void> { next(.readable).asVoid() }
 
     /// Completes when a write would not wait. Fails as ``next(_:)`` does.
-    public var writable: Future<Void> { wait(for: .writable, as: { _ in }, atEnd: { $0.cancel() }) }
+    public var writable: Future<Void> { next(.writable).asVoid() }
 
     /// Completes when the peer has finished sending or is gone. Fails as ``next(_:)`` does.
-    public var disconnected: Future<Void> { wait(for: .disconnected, as: { _ in }, atEnd: { $0.cancel() }) }
+    public var disconnected: Future<Void> { next(.disconnected).asVoid() }
 
     /// Returns a sequence of those of `events` that occur, until the watch is closed:
     /// `for try await events in watch.events([.readable, .writable])`. Throws what ``next(_:)`` fails with.
@@ -96,14 +84,13 @@ public final class DescriptorWatch {
     public func events(_ events: DescriptorEvents) -> LoopSequence<DescriptorEvents> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: {
-                self.wait(for: events, as: { .some($0) }, atEnd: { $0.succeed(nil) })
+                self.wait(for: events, isIterating: true, atEnd: self.loop.succeeded(nil))
             })
         }
     }
 
     private func wait<Value>(
-        for events: DescriptorEvents, as convert: @escaping (DescriptorEvents) -> Value,
-        atEnd end: @escaping (Promise<Value>) -> Void
+        for events: DescriptorEvents, isIterating: Bool, atEnd: @autoclosure () -> Future<Value>
     ) -> Future<Value> {
         core.checkThread()
         let events = events.intersection(.all)
@@ -113,22 +100,10 @@ public final class DescriptorWatch {
                     "a wait for no event never ends; give readable, writable or others"))
         }
         if let loss = poll.loss { return loop.failed(loss) }
-        let promise = loop.makePromise(of: Value.self)
-        guard !poll.isClosing else {
-            end(promise)
-            return promise.future
-        }
-        let wait = Wait(events, complete: { promise.complete($0.map(convert)) }, end: { end(promise) })
-        promise.onCancelRequest { [self, unowned promise, unowned wait] in
-            let promise = promise
-            promise.cancel()
-            waits.removeAll { $0 === wait }
-            update()
-            return .continue
-        }
-        waits.append(wait)
+        guard !poll.isClosing else { return atEnd() }
+        let future = waits.wait(for: Value.self, (events, isIterating))
         update()
-        return promise.future
+        return future
     }
 
     // MARK: A closure
@@ -155,13 +130,16 @@ public final class DescriptorWatch {
     private func deliver(_ events: DescriptorEvents) {
         isDelivering = true
         let hasFailed = events.contains(.failed)
-        let ready = waits.filter { hasFailed || !$0.events.isDisjoint(with: events) }
-        waits.removeAll { wait in ready.contains { $0 === wait } }
+        let ready = waits.all.filter { hasFailed || !$0.payload.events.isDisjoint(with: events) }
+        for wait in ready { waits.take(wait) }
         let closure = closure
         if hasFailed { self.closure = nil }
         // Ends with a turn, in which what follows is asked for again: only then the system is told.
         core.turn {
-            for wait in ready { wait.complete(.success(events.intersection(wait.events.union(.failed)))) }
+            for wait in ready {
+                let wanted = events.intersection(wait.payload.events.union(.failed))
+                if wait.payload.isIterating { wait.succeed(Optional(wanted)) } else { wait.succeed(wanted) }
+            }
             if let closure, hasFailed || !closure.events.isDisjoint(with: events) {
                 closure.body(events.intersection(closure.events.union(.failed)))
             }
@@ -172,11 +150,10 @@ public final class DescriptorWatch {
 
     /// Ends all waits when the descriptor is another one, or closed.
     private func lose(_ error: any Error) {
-        let (waits, closure) = (waits, closure)
-        self.waits = []
+        let (waits, closure) = (waits.takeAll(), closure)
         self.closure = nil
         core.turn {
-            for wait in waits { wait.complete(.failure(error)) }
+            for wait in waits { wait.fail(error) }
             closure?.body(.failed)
         }
         update()
@@ -184,7 +161,7 @@ public final class DescriptorWatch {
 
     private func update() {
         guard !isDelivering, !poll.isClosing else { return }
-        let interest = waits.reduce(closure?.events ?? []) { $0.union($1.events) }
+        let interest = waits.all.reduce(closure?.events ?? []) { $0.union($1.payload.events) }
         // Last: this may be the last reference.
         defer { hold = interest.isEmpty ? nil : self }
         poll.setInterest(interest)
@@ -200,10 +177,14 @@ public final class DescriptorWatch {
     }
 
     private func end() {
-        let waits = waits
-        self.waits = []
         closure = nil
-        for wait in waits { wait.end() }
+        for wait in waits.takeAll() {
+            if wait.payload.isIterating {
+                wait.succeed(DescriptorEvents?.none)
+            } else {
+                wait.fail(CancellationError())
+            }
+        }
         hold = nil
     }
 }

@@ -12,25 +12,15 @@ public final class SocketListener<Connection: SocketConnection> {
     public let localAddress: SocketAddress
     let acceptor: Acceptor
     private let closedPromise: Promise<Void>
-    private var waiting: [Acceptance] = []
+    /// The callers that wait for a connection. They keep the listener, and `isIterating` says what they get at the end.
+    private let waiting: WaitLine<(listener: SocketListener, isIterating: Bool)>
     private let shortages = ShortageReport()
-
-    /// A caller that waits for a connection.
-    private final class Acceptance {
-        let complete: (Result<Connection, UVError>) -> Void
-        /// Called when no connection will come.
-        let end: () -> Void
-
-        init(complete: @escaping (Result<Connection, UVError>) -> Void, end: @escaping () -> Void) {
-            self.complete = complete
-            self.end = end
-        }
-    }
 
     /// Creates a listener. `socket` is of the kind of `Connection`, and the caller has validated `limits`.
     init(_ socket: UVListener, limits: StreamLimits) {
         core = socket.loop
         localAddress = socket.localAddress
+        waiting = WaitLine(on: core, name: "listener")
         acceptor = Acceptor(socket, limits: limits)
         closedPromise = socket.loop.makePromise()
         closedPromise.future.ignoreFailure()
@@ -64,7 +54,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// descriptors is not a failure but a wait: ``onShortage``.
     /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func accept() -> Future<Connection> {
-        accept(as: { $0 }, atEnd: { $0.cancel() })
+        accept(isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
     /// The connections as they come, until the listener is closed: `for try await connection in listener.connections`.
@@ -73,35 +63,28 @@ public final class SocketListener<Connection: SocketConnection> {
     /// listens. A `break` closes nothing.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in
-            LoopSequence.AsyncIterator(next: { self.accept(as: { .some($0) }, atEnd: { $0.succeed(nil) }) })
+            LoopSequence.AsyncIterator(next: {
+                self.accept(isIterating: true, atEnd: self.loop.succeeded(nil))
+            })
         }
     }
 
-    private func accept<Value>(
-        as convert: @escaping (Connection) -> Value, atEnd end: @escaping (Promise<Value>) -> Void
-    ) -> Future<Value> {
+    private func accept<Value>(isIterating: Bool, atEnd: @autoclosure () -> Future<Value>) -> Future<Value> {
         core.checkThread()
-        let promise = loop.makePromise(of: Value.self)
-        guard !acceptor.socket.isClosing else {
-            end(promise)
-            return promise.future
-        }
-        let acceptance = Acceptance(
-            complete: { promise.complete($0.map(convert).mapError { $0 }) }, end: { end(promise) })
-        promise.onCancelRequest { [self, unowned promise, unowned acceptance] in
-            let promise = promise
-            promise.cancel()
-            waiting.removeAll { $0 === acceptance }
-            return .continue
-        }
-        waiting.append(acceptance)
+        guard !acceptor.socket.isClosing else { return atEnd() }
+        let future = waiting.wait(for: Value.self, (self, isIterating))
         acceptor.resume()
-        return promise.future
+        return future
     }
 
     private func complete(_ result: Result<Connection, UVError>) {
-        guard !waiting.isEmpty else { return }
-        waiting.removeFirst().complete(result)
+        guard let waiter = waiting.takeFirst() else { return }
+        switch result {
+        case .success(let connection) where waiter.payload.isIterating:
+            waiter.succeed(Connection?.some(connection))
+        case .success(let connection): waiter.succeed(connection)
+        case .failure(let error): waiter.fail(error)
+        }
     }
 
     /// Stops listening, and completes when that is done. Accepted connections continue.
@@ -109,9 +92,13 @@ public final class SocketListener<Connection: SocketConnection> {
     public func close() -> Future<Void> {
         core.checkThread()
         acceptor.close()
-        let waiting = waiting
-        self.waiting = []
-        for acceptance in waiting { acceptance.end() }
+        for waiter in waiting.takeAll() {
+            if waiter.payload.isIterating {
+                waiter.succeed(Connection?.none)
+            } else {
+                waiter.fail(CancellationError())
+            }
+        }
         return closedPromise.future
     }
 }
