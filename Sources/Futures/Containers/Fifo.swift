@@ -10,6 +10,11 @@ struct Fifo<Element> {
 
     mutating func append(_ element: Element) { elements.append(.some(element)) }
 
+    mutating func removeAll(where shouldBeRemoved: (Element) -> Bool) {
+        elements = all.filter { !shouldBeRemoved($0) }
+        head = 0
+    }
+
     mutating func takeFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]

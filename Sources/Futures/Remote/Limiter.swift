@@ -4,9 +4,8 @@
 final class Limiter: RemoteRunner {
     fileprivate struct State {
         var limit: Int
-        /// The queue. Jobs before `head` have been handed on.
-        var queue: [(job: RemoteJob, isBarrier: Bool)?] = []
-        var head = 0
+        /// The jobs that have not been handed on.
+        var queue = Fifo<(job: RemoteJob, isBarrier: Bool)>()
         /// At least the number of jobs in the queue that have been cancelled, and are only shells.
         var shells = 0
         var running: Set<ObjectIdentifier> = []
@@ -64,20 +63,15 @@ extension Limiter.State {
     /// Takes the next job, which counts as running from now on, or a shell, to be released outside of the lock. If it
     /// returns `nil`, the calling thread has to end.
     fileprivate mutating func takeNext() -> (job: RemoteJob, isShell: Bool)? {
-        if head < queue.count, let (job, isBarrier) = queue[head] {
+        if let (job, isBarrier) = queue.first {
             let isShell = !job.isWaiting
             if isShell || mayStart(isBarrier) {
-                queue[head] = nil
-                head += 1
+                _ = queue.takeFirst()
                 guard !isShell else { return (job, true) }
                 running.insert(ObjectIdentifier(job))
                 isBarrierRunning = isBarrier
                 return (job, false)
             }
-        }
-        if head > 1024, 2 * head > queue.count {
-            queue.removeFirst(head)
-            head = 0
         }
         isStarting = false
         return nil
@@ -96,11 +90,10 @@ extension Limiter.State {
         }
         // It was cancelled where it stood. Once in a while the shells are swept out.
         shells += 1
-        guard shells > 64, 2 * shells > queue.count - head else { return [] }
-        let all = queue[head...]
-        queue = all.filter { $0!.job.isWaiting }
-        head = 0
+        guard shells > 64, 2 * shells > queue.count else { return [] }
+        let all = queue.all
+        queue.removeAll { !$0.job.isWaiting }
         shells = 0
-        return all.compactMap { $0?.job }
+        return all.map(\.job)
     }
 }

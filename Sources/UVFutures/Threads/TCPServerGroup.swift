@@ -15,15 +15,15 @@ public import Futures
 ///
 /// Another program of the same user that also shares the port, such as a second copy of this one, can listen on it too.
 public final class TCPServerGroup: Sendable {
-    private struct Member: Sendable {
+    struct Member: Sendable {
         let thread: LoopThread
         let server: LoopResident<TCPServer>
     }
 
     /// The address on which each loop listens, with the port that the system picked if 0 was asked for.
     public let localAddress: SocketAddress
-    private let members: [Member]
-    private let summary = Locked<ShutdownSummary?>(nil)
+    let members: [Member]
+    let summary = Locked<ShutdownSummary?>(nil)
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
     /// number. Closes each connection when the future that `handler` returned for it completes.
@@ -137,7 +137,7 @@ public final class TCPServerGroup: Sendable {
         return try await first.run { self.onEach(on: first, body) }
     }
 
-    private func flatOnEach<Value: Sendable>(
+    func flatOnEach<Value: Sendable>(
         on loop: EventLoop, failFast: Bool = true,
         _ body: @escaping @Sendable (TCPServer) throws -> Future<Value>
     ) -> Future<[Value]> {
@@ -150,90 +150,6 @@ public final class TCPServerGroup: Sendable {
                 }
             }, failFast: failFast, on: loop)
     }
-
-    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, ends the threads, and completes with the sum. The
-    /// future belongs to `loop`.
-    ///
-    /// Can be called again, also with a shorter grace, and while it drains. Cancelling changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
-    public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
-        end(within: grace, on: loop) { $0.shutdown(within: grace) }
-    }
-
-    /// Ends all servers as ``SocketServer/drain(within:)`` does, ends the threads, and completes with the sum. The
-    /// future belongs to `loop`.
-    ///
-    /// Can be called again, also with a shorter deadline. Cancelling changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
-    public func drain(within deadline: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
-        end(within: deadline, on: loop) { $0.drain(within: deadline) }
-    }
-
-    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, ends the threads, and returns the sum.
-    ///
-    /// Can be called again, also with a shorter grace, and while it drains. Cancelling the task changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
-    public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
-        try await withCheckedThrowingContinuation { continuation in
-            end(within: grace, { $0.shutdown(within: grace) }) { continuation.resume(with: $0) }
-        }
-    }
-
-    /// Ends all servers as ``SocketServer/drain(within:)`` does, ends the threads, and returns the sum.
-    ///
-    /// Can be called again, also with a shorter deadline. Cancelling the task changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
-    public func drain(within deadline: Duration) async throws -> ShutdownSummary {
-        try await withCheckedThrowingContinuation { continuation in
-            end(within: deadline, { $0.drain(within: deadline) }) { continuation.resume(with: $0) }
-        }
-    }
-
-    private func end(
-        within time: Duration, on loop: EventLoop,
-        _ body: @escaping @Sendable (TCPServer) -> Future<ShutdownSummary>
-    ) -> Future<ShutdownSummary> {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
-        let promise = loop.makeRemotePromise(of: ShutdownSummary.self)
-        promise.onCancelRequest { .continue }
-        end(within: time, body) { promise.complete($0) }
-        return promise.future
-    }
-
-    private func end(
-        within time: Duration, _ body: @escaping @Sendable (TCPServer) -> Future<ShutdownSummary>,
-        _ completion: @escaping @Sendable (Result<ShutdownSummary, any Error>) -> Void
-    ) {
-        guard time >= .zero else {
-            let text = "a time limit of \(time) is negative; give zero or more"
-            return completion(.failure(FutureError.invalidArgument(text)))
-        }
-        if let summary = summary.withLock({ $0 }) { return completion(.success(summary)) }
-        let first = members[0].thread.loop
-        let accepted = first.execute {
-            self.flatOnEach(on: first, failFast: false, body).whenComplete { self.ended($0, completion) }
-        }
-        if !accepted { completion(.failure(FutureError.shutDown)) }
-    }
-
-    /// Called when all servers have ended, or other code has shut down one of the loops.
-    private func ended(
-        _ result: Result<[ShutdownSummary], any Error>,
-        _ completion: @escaping @Sendable (Result<ShutdownSummary, any Error>) -> Void
-    ) {
-        let total = summary.withLock { summary in
-            if let summary { return Result<ShutdownSummary, any Error>.success(summary) }
-            let total = result.map { $0.reduce(into: ShutdownSummary()) { $0.add($1) } }
-            summary = try? total.get()
-            return total
-        }
-        let ended = Countdown(members.count) { completion(total) }
-        for member in members {
-            member.thread.shutdown()
-            member.thread.whenEnded { ended.count() }
-        }
-    }
 }
 
 /// Runs `body` on the loop and returns its result. Blocks the calling thread.
@@ -241,31 +157,4 @@ private func wait<Value: Sendable>(
     on loop: EventLoop, _ body: @escaping @Sendable () throws -> Value
 ) throws -> Value {
     try loop.wait { loop.succeeded(try body()) }
-}
-
-extension ShutdownSummary {
-    fileprivate mutating func add(_ other: ShutdownSummary) {
-        finished += other.finished
-        aborted += other.aborted
-        failed += other.failed
-    }
-}
-
-/// Calls `body` when it has been counted down.
-private final class Countdown: Sendable {
-    private let left: Locked<Int>
-    private let body: @Sendable () -> Void
-
-    init(_ count: Int, _ body: @escaping @Sendable () -> Void) {
-        left = Locked(count)
-        self.body = body
-    }
-
-    func count() {
-        let left = left.withLock { left in
-            left -= 1
-            return left
-        }
-        if left == 0 { body() }
-    }
 }

@@ -166,3 +166,10 @@ extension UVLoop {
         if isLast { unsafe Unmanaged.passUnretained(eventLoop).release() }
     }
 }
+
+extension UnsafeMutablePointer {
+    /// The handle as a `uv_handle_t`, with which every libuv handle begins.
+    var asHandle: UnsafeMutablePointer<uv_handle_t> {
+        unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: uv_handle_t.self)
+    }
+}

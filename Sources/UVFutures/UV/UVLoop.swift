@@ -9,14 +9,14 @@ internal import Synchronization
 @safe
 final class UVLoop: LoopDriver {
     let loop: UnsafeMutablePointer<uv_loop_t>
-    private let isAttached: Bool
+    let isAttached: Bool
     /// Whether threads that turn the loop block SIGPIPE.
     var blocksBrokenPipes = false
     let forks = ForkWatch.start()
-    private let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
-    private let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
-    private let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
-    private let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
+    let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
+    let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
+    let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
+    let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
     /// Watches for work of the main queue, after that has been asked for.
     var mainQueue: UnsafeMutablePointer<uv_poll_t>?
     /// Whether the loop does the work of Dispatch's main queue, and so of the main actor.
@@ -33,10 +33,10 @@ final class UVLoop: LoopDriver {
     private var isNeeded = false
     private var isRunning = false
     private var isStopped = false
-    private var isClosing = false
+    var isClosing = false
     /// The number of the driver's own handles that are being closed.
-    private var closingHandles = 0
-    private var onClose: () -> Void = {}
+    var closingHandles = 0
+    var onClose: () -> Void = {}
     private var isTimerArmed = false
     /// The reasons why the idle handle is active: a requested turn, and timers that were due when they were armed.
     private var isTurnRequested = false
@@ -83,14 +83,6 @@ final class UVLoop: LoopDriver {
         unsafe uv_unref(prepare.asHandle)
         unsafe uv_unref(async.asHandle)
         if isAttached { nameWhatClosesHandles() }
-    }
-
-    /// Names the cause for Node: after a worker ends, Node names this function for each open handle before it aborts.
-    private func nameWhatClosesHandles() {
-        unsafe async.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
-        unsafe timer.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
-        unsafe idle.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
-        unsafe prepare.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
     }
 
     deinit {
@@ -254,80 +246,4 @@ final class UVLoop: LoopDriver {
     }
 
     var openHandles: [String] { unsafe handles.descriptions }
-
-    func closeHandles() {
-        checkProcess()
-        unsafe handles.abortAll()
-        while !isAttached, unsafe !handles.isEmpty {
-            unsafe uv_run(loop, UV_RUN_NOWAIT)
-            unsafe handles.abortAll()
-        }
-    }
-
-    func close(_ done: @escaping () -> Void) {
-        checkProcess()
-        isClosing = true
-        residents = [:]
-        names = nil
-        hangUps.end()
-        onClose = done
-        // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.
-        unsafe _ = Unmanaged.passRetained(self)
-        unsafe close(async.asHandle)
-        if isAttached || works.isEmpty { unsafe close(timer.asHandle) } else { waitForWorks() }
-        unsafe close(idle.asHandle)
-        unsafe close(prepare.asHandle)
-        if let mainQueue = unsafe mainQueue { unsafe close(mainQueue.asHandle) }
-        if let poll = unsafe hangUps.poll { unsafe close(poll.asHandle) }
-        if isAttached { return }
-        unsafe uv_run(loop, UV_RUN_DEFAULT)
-        let status = unsafe uv_loop_close(loop)
-        if status != 0 {
-            trap(
-                "An event loop could not be closed (\(UVError.Code(rawValue: status).name)): somebody else has a "
-                    + "handle open on it. Close that before the loop is shut down.")
-        }
-    }
-
-    /// Waits for jobs of the thread pool, which cannot be interrupted. The timer reports it when that takes long.
-    private func waitForWorks() {
-        closingHandles += 1
-        unsafe uv_unref(timer.asHandle)
-        unsafe uv_timer_start(
-            timer,
-            {
-                let driver = unsafe UVLoop.from($0!.pointee.data)
-                StandardError.print(
-                    "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool, which nobody "
-                        + "can interrupt: \(driver.works.count). Let them end by themselves.")
-            }, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
-    }
-
-    /// Called when a job of the thread pool has ended.
-    func workHasEnded() {
-        guard isClosing, !isAttached, works.isEmpty else { return }
-        closingHandles -= 1
-        unsafe close(timer.asHandle)
-    }
-
-    private func close(_ handle: UnsafeMutablePointer<uv_handle_t>) {
-        closingHandles += 1
-        unsafe uv_close(handle) { unsafe UVLoop.from($0!.pointee.data).closed() }
-    }
-
-    private func closed() {
-        closingHandles -= 1
-        guard closingHandles == 0 else { return }
-        let done = onClose
-        onClose = {}
-        done()
-        unsafe Unmanaged.passUnretained(self).release()
-    }
-}
-
-extension UnsafeMutablePointer {
-    /// The handle as a `uv_handle_t`, with which every libuv handle begins.
-    var asHandle: UnsafeMutablePointer<uv_handle_t> {
-        unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: uv_handle_t.self)
-    }
 }

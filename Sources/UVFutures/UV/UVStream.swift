@@ -28,10 +28,6 @@ class UVStream: UVHandle, ByteTransport {
         return unsafe !isClosing && uv_fileno(handle, &descriptor) == 0 ? descriptor : nil
     }
 
-    final func readLocalAddress() {
-        localAddress = descriptor.flatMap { SocketAddress(localOf: $0) }
-    }
-
     /// Whether the peer has sent something that has not been read here, including its end.
     final var hasArrivals: Bool { peek() >= 0 }
 

@@ -87,6 +87,10 @@ final class UVTCP: UVStream {
         }
     }
 
+    func readLocalAddress() {
+        localAddress = descriptor.flatMap { SocketAddress(localOf: $0) }
+    }
+
     func timeout() -> UVError {
         readLocalAddress()
         return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)

@@ -1,0 +1,81 @@
+internal import CLibUV
+internal import Futures
+
+extension UVLoop {
+    func closeHandles() {
+        checkProcess()
+        unsafe handles.abortAll()
+        while !isAttached, unsafe !handles.isEmpty {
+            unsafe uv_run(loop, UV_RUN_NOWAIT)
+            unsafe handles.abortAll()
+        }
+    }
+
+    func close(_ done: @escaping () -> Void) {
+        checkProcess()
+        isClosing = true
+        residents = [:]
+        names = nil
+        hangUps.end()
+        onClose = done
+        // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.
+        unsafe _ = Unmanaged.passRetained(self)
+        unsafe close(async.asHandle)
+        if isAttached || works.isEmpty { unsafe close(timer.asHandle) } else { waitForWorks() }
+        unsafe close(idle.asHandle)
+        unsafe close(prepare.asHandle)
+        if let mainQueue = unsafe mainQueue { unsafe close(mainQueue.asHandle) }
+        if let poll = unsafe hangUps.poll { unsafe close(poll.asHandle) }
+        if isAttached { return }
+        unsafe uv_run(loop, UV_RUN_DEFAULT)
+        let status = unsafe uv_loop_close(loop)
+        if status != 0 {
+            trap(
+                "An event loop could not be closed (\(UVError.Code(rawValue: status).name)): somebody else has a "
+                    + "handle open on it. Close that before the loop is shut down.")
+        }
+    }
+
+    /// Waits for jobs of the thread pool, which cannot be interrupted. The timer reports it when that takes long.
+    private func waitForWorks() {
+        closingHandles += 1
+        unsafe uv_unref(timer.asHandle)
+        unsafe uv_timer_start(
+            timer,
+            {
+                let driver = unsafe UVLoop.from($0!.pointee.data)
+                StandardError.print(
+                    "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool, which nobody "
+                        + "can interrupt: \(driver.works.count). Let them end by themselves.")
+            }, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
+    }
+
+    /// Called when a job of the thread pool has ended.
+    func workHasEnded() {
+        guard isClosing, !isAttached, works.isEmpty else { return }
+        closingHandles -= 1
+        unsafe close(timer.asHandle)
+    }
+
+    private func close(_ handle: UnsafeMutablePointer<uv_handle_t>) {
+        closingHandles += 1
+        unsafe uv_close(handle) { unsafe UVLoop.from($0!.pointee.data).closed() }
+    }
+
+    private func closed() {
+        closingHandles -= 1
+        guard closingHandles == 0 else { return }
+        let done = onClose
+        onClose = {}
+        done()
+        unsafe Unmanaged.passUnretained(self).release()
+    }
+
+    /// Names the cause for Node: after a worker ends, Node names this function for each open handle before it aborts.
+    func nameWhatClosesHandles() {
+        unsafe async.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe timer.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe idle.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe prepare.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+    }
+}
