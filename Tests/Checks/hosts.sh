@@ -23,8 +23,15 @@ clang -O1 -Wall -Werror Tests/Hosts/unload.c -o "$work/unload" -luv
 passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
 
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
-swift build -c release --package-path Examples/NodeAddon "$@" -Xcc "-idirafter$node/include/node"
-cp Examples/NodeAddon/.build/release/libNodeAddon.so "$work/swift.node"
+# It and the guide's addon, further down, find the library by the same path and build in the same place, and so share it.
+addons=$PWD/.build-hosts
+rm -rf "$addons/addon"
+mkdir -p "$addons/addon/Sources/CNode" "$addons/addon/Sources/NodeAddon" "$addons/build"
+ln -sfn .. "$addons/swift-uv-futures"
+ln -s ../build "$addons/addon/.build"
+swift build -c release --package-path "$addons/swift-uv-futures/Examples/NodeAddon" --scratch-path "$addons/build" "$@" \
+    -Xcc "-idirafter$node/include/node"
+cp "$addons/build/release/libNodeAddon.so" "$work/swift.node"
 for mode in main worker workers terminated; do
     passes "Node: passed" node --expose-gc Examples/NodeAddon/test.js "$work/swift.node" "$mode"
 done
@@ -46,16 +53,14 @@ grep -q "call_detach_on_the_event_loop_and_wait_for_its_future" "$work/report" |
 excerpts() { awk '/^```/ { isShown = $0 == "```swift excerpt"; next } isShown && NF' "$guide"; }
 ! excerpts | sed 's/^ *//' | grep -vxFf <(sed 's/^ *//' Examples/NodeAddon/Sources/NodeAddon/*.swift) ||
     { echo "Node: the guide shows what is not in the example" >&2; exit 1; }
-mkdir -p "$work/addon/Sources/CNode" "$work/addon/Sources/NodeAddon"
-ln -s "$PWD" "$work/swift-uv-futures"
-awk -v folder="$work/addon" '
+awk -v folder="$addons/addon" '
     /^`[^`]*`:$/ { file = folder "/" substr($0, 2, length($0) - 3); next }
     /^```sh$/ { file = folder "/commands" }
     /^```/ { isShown = file != "" && !isShown; if (!isShown) file = ""; next }
     isShown { print > file }' "$guide"
 said=$(
     swift() { command swift "$@" "${flags[@]}" >&2; }
-    cd "$work/addon"
+    cd "$addons/addon"
     . ./commands
 )
 [[ $said == slept ]] || { echo "Node: the guide's addon says $said" >&2; exit 1; }
