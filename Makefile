@@ -19,8 +19,8 @@
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
 # clean         removes everything that was built
 
-# The linker that comes with the toolchain, and no index, which nobody reads.
-FLAGS = -Xswiftc -use-ld=lld --disable-index-store
+# The linker that comes with the toolchain.
+FLAGS = -Xswiftc -use-ld=lld
 # Tests and an example find out when code that is isolated to an actor runs elsewhere.
 CHECKED = $(FLAGS) -Xswiftc -enable-actor-data-race-checks
 # A warning of a newer toolchain fails nobody's tests. In CI it does, and so one debug build serves all that need one.
@@ -76,6 +76,7 @@ check:
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
+	Tests/Checks/comments.py $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 17
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)

@@ -160,7 +160,9 @@ struct VirtualLoopTests {
                 + "pass, or allow for more by EventLoop.virtual(maxCallbacksPerInstant:).", in: result)
     }
 
-    @Test("by default a million callbacks at one instant are too many", .disabled(if: isDebug, "Takes too long."))
+    @Test(
+        "by default a million callbacks at one instant are too many",
+        .disabled(if: isDebug, "Takes too long."))
     func million() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let loop = EventLoop.virtual()

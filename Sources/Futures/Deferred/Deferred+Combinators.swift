@@ -2,7 +2,7 @@ extension Deferred {
     /// Starts this work, and transforms its future with `body`: with any verb of ``Future``, or several.
     ///
     /// ```swift
-    /// let patient = download.transform { $0.timeout(after: .seconds(5)).tapError { print($0) } }
+    /// let patient = work.transform { $0.timeout(after: .seconds(5)).tapError { print($0) } }
     /// ```
     public func transform<NewValue>(
         _ body: @escaping (Future<Value>) throws -> Future<NewValue>

@@ -21,7 +21,7 @@ struct TrapPlaceTests {
 
     @Test(
         "a trap names the file and the line of the call, in a debug build",
-        .disabled(if: isSanitized, "Reading what a debugger reads takes ten times as long, and finds nothing."),
+        .disabled(if: isSanitized, "Symbols take ten times as long, and nothing is found."),
         arguments: Mistake.allCases)
     func place(of mistake: Mistake) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -35,7 +35,7 @@ struct UnhandledSubjectTests {
 
     @Test(
         "an unheard failure is printed with what has failed, and where that was made",
-        .disabled(if: isSanitized, "Reading what a debugger reads takes ten times as long, and finds nothing."))
+        .disabled(if: isSanitized, "Symbols take ten times as long, and nothing is found."))
     func lines() async {
         // One process for all: the first place that is looked up takes the longest.
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
