@@ -48,7 +48,8 @@ struct DroppedLoopTests {
             }
             #expect(failures == 1)
             #expect(core == nil)
-            #expect(openDescriptors().isSubset(of: before))
+            // A thread that looks a name up may have a file open for a moment longer.
+            #expect(eventually { openDescriptors().isSubset(of: before) })
         }
     }
 
