@@ -4,10 +4,13 @@ internal import Futures
 package final class SharedLimits: Sendable {
     package let limits: StreamLimits
     private let nanoseconds: [UInt64?]
+    /// Whether some limit runs from the moment in which a stream is made.
+    let runFromStart: Bool
 
     private init(_ limits: StreamLimits) {
         self.limits = limits
         nanoseconds = StreamTimeLimit.all.map { limits[$0]?.wholeNanoseconds }
+        runFromStart = StreamTimeLimit.all.contains { $0.runsFromStart && limits[$0] != nil }
     }
 
     subscript(limit: StreamTimeLimit) -> UInt64? { nanoseconds[limit.rawValue] }

@@ -85,6 +85,8 @@ public struct StreamLimits: Hashable, Sendable {
 }
 
 /// The time limit of a stream that has passed.
+///
+/// Of several that have passed, the first in this order is reported.
 public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     /// ``StreamLimits/handshakeTimeout``
     case handshake
@@ -98,6 +100,14 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     case idle
 
     static let all = allCases
+
+    /// Whether the limit runs from the moment in which the stream is made.
+    var runsFromStart: Bool {
+        switch self {
+        case .handshake, .idle: true
+        case .framing, .read, .write: false
+        }
+    }
 
     /// The name of the limit, as in ``StreamLimits``.
     public var name: String {

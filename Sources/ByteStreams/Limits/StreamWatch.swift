@@ -171,7 +171,7 @@ extension ByteStream {
 
     /// Starts the limits that run from the start of the connection.
     final func watchFromStart() {
-        guard shared[.idle] != nil || shared[.handshake] != nil else { return }
+        guard shared.runFromStart else { return }
         let now = core.clock
         let watch = StreamWatch(self, now: now)
         self.watch = watch

@@ -60,6 +60,10 @@ extension CellPointer {
 
     func takeFailure() -> Failure { takePayload(as: Failure.self) }
 
+    /// Whether the payload is empty. Whoever succeeds a cell that still has its step calls `dropStep()` first.
+    @usableFromInline
+    var hasRoomForValue: Bool { !flags.contains(.hasStep) }
+
     @usableFromInline
     func readError() -> any Error { readPayload(as: (any Error).self) }
 

@@ -9,6 +9,7 @@ extension CellPointer {
     @inlinable @discardableResult
     func succeed<Value>(_ value: Value) -> Bool {
         guard let root = openRoot else { return false }
+        assert(root.hasRoomForValue, "a cell is given a value while it has its step")
         root.initializePayload(value)
         root.settle(as: .success)
         return true

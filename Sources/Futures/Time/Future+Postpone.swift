@@ -64,8 +64,9 @@ extension Future {
         within limit: Duration, on context: LocalContext = .default, token: CancellationToken = .none,
         _ completed: @escaping (Result<Value, any Error>) -> Void, timedOut: @escaping () -> Void
     ) {
-        mapResult(token: token) { Optional($0) }
-            .timeout(after: limit, with: .success(nil), cancellingSource: false)
+        // What waits in between leaves this future alone, and leaves its list when the time is up.
+        ignoringCancellation().mapResult(token: token) { Optional($0) }
+            .timeout(after: limit, with: .success(nil))
             .whenComplete(on: context) { outcome in
                 switch outcome {
                 case .success(let result?): completed(result)

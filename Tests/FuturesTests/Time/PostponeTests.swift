@@ -137,6 +137,25 @@ struct PostponeTests {
         }
     }
 
+    @Test("whoever has waited long enough leaves the line of the future", arguments: Driver.allCases)
+    func leavesAfterTime(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            var timeouts = 0
+            for _ in 0..<10 {
+                promise.future.whenComplete(within: .ticks(1)) { _ in
+                    Issue.record("it has completed")
+                } timedOut: {
+                    timeouts += 1
+                }
+            }
+            try loop.run(until: loop.sleep(for: .ticks(3)))
+            #expect(timeouts == 10)
+            #expect(promise.future.debugDescription == "Future<Int>(pending, 0 waiting)")
+            promise.succeed(1)
+        }
+    }
+
     @Test("a value, an error or any completion may come after a while", arguments: Driver.allCases)
     func later(driver: Driver) throws {
         try withLoop(driver) { loop in
