@@ -24,6 +24,10 @@ extension Future {
     ///
     /// Returns `false` if the future has completed or, with ``CancelOptions/ifSupported``, if nobody answers. Also
     /// returns `false` if somebody waits for it, unless ``CancelOptions/evenIfOthersWaiting`` is given.
+    ///
+    /// ```swift
+    /// future.cancel([.evenIfOthersWaiting, .immediately])    // Whoever else waits is cancelled too.
+    /// ```
     @discardableResult
     public func cancel(_ options: CancelOptions) -> Bool { cell.requestCancellation(options) }
 

@@ -32,6 +32,13 @@ extension Promise {
     /// A handler may cancel other futures. Handlers that ask each other in this way are nested at most
     /// ``CancelOptions/depthLimit`` deep. Deeper requests are made when the first of the handlers has returned. Without
     /// a handler, a request cancels the future at once and a later ``succeed(_:)`` returns `false`.
+    ///
+    /// ```swift
+    /// promise.onCancelRequest {
+    ///     connection.abort()
+    ///     return .cancel
+    /// }
+    /// ```
     public func onCancelRequest(_ handler: @escaping () -> CancelResponse<Value>) {
         onCancelRequest { _ in handler() }
     }

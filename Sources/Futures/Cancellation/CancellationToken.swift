@@ -31,6 +31,10 @@ public struct CancellationToken {
     /// Calls `handler` when the token is cancelled. Handlers are called in the order of registration.
     ///
     /// If the token is already cancelled, `handler` is queued now. If it never will be, `handler` is released.
+    ///
+    /// ```swift
+    /// source.token.onCancel { connection.abort() }
+    /// ```
     @discardableResult
     public func onCancel(
         on context: LocalContext = .default, _ handler: @escaping () -> Void

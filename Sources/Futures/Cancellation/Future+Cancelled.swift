@@ -1,6 +1,10 @@
 extension Future {
     /// Passes the outcome on, but fails with ``FutureError/cancellationAsFailure`` if this future is cancelled, so that
     /// error handlers see it. Cancelling the returned future itself cancels it as usual.
+    ///
+    /// ```swift
+    /// let page = fetch("index").cancellationAsFailure().recover { _ in Data() }
+    /// ```
     public func cancellationAsFailure() -> Future<Value> {
         recover(including: .onlyCancellation) { _ in throw FutureError.cancellationAsFailure }
     }
@@ -14,6 +18,12 @@ extension Future {
     }
 
     /// Returns a future with this outcome. Cancelling it only ends its waiting: this future runs on.
+    ///
+    /// ```swift
+    /// let index = fetch("index")
+    /// let visitor = index.ignoringCancellation()
+    /// visitor.cancel()    // The fetch goes on.
+    /// ```
     public func ignoringCancellation() -> Future<Value> {
         let child = branch()
         if !child.isCompleted { child.cell.setProducer(Shield()) }
@@ -24,6 +34,10 @@ extension Future {
     ///
     /// Then fails with the error of that signal, or else with ``FutureError/aborted``, and asks this future to cancel
     /// if nobody else waits. The signals themselves run on. Traps if one is of another loop.
+    ///
+    /// ```swift
+    /// let page = fetch("index").abort(when: [connection.closed])
+    /// ```
     public func abort(when signals: [Future<Void>]) -> Future<Value> {
         let target = Cell.plain(loop.core, state: .pending, of: Value.self)
         let group = Group(target: target, cancelRemaining: .always)

@@ -42,6 +42,10 @@ public final class DisposeBag: Disposable {
     /// Adds a future to be asked to cancel, as ``Future/cancel()`` does. The bag does not keep it alive.
     ///
     /// A future that somebody else waits for, by `whenSuccess` for example, is left alone, so add the last of a chain.
+    ///
+    /// ```swift
+    /// bag.add(fetch("avatar").map(hash).tap { print($0) })
+    /// ```
     public func add<Value>(_ future: Future<Value>) {
         if !future.isCompleted { append(.future(WeakFuture(cell: future.cell))) }
     }
@@ -50,6 +54,12 @@ public final class DisposeBag: Disposable {
     public func hold(_ object: AnyObject) { append(.object(object)) }
 
     /// Returns a bag in this bag, to be disposed of by itself or together with this one.
+    ///
+    /// ```swift
+    /// let request = bag.innerBag()
+    /// request.add(fetch("index").flatMap { connection.write($0) })
+    /// request.dispose()    // Leaves the rest of the bag alone.
+    /// ```
     public func innerBag() -> DisposeBag {
         let bag = DisposeBag()
         add(bag)

@@ -31,6 +31,11 @@ extension Future {
     /// does not keep the future alive.
     ///
     /// Dropping a future does not cancel it. Keep the disposer where the wish for the outcome lives.
+    ///
+    /// ```swift
+    /// let avatar = fetch("avatar")
+    /// let disposer = avatar.cancelOnDeinit()    // A property of the object that shows the avatar.
+    /// ```
     public func cancelOnDeinit() -> Disposer {
         Disposer { [weak cell] in _ = cell?.requestCancellation() }
     }

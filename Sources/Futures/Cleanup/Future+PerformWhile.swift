@@ -4,6 +4,13 @@ extension Future {
     /// The loop starts `work`, when `delay` has passed if one is given. It does not start `work` if the future has
     /// completed or been cancelled before. A cancelled `token` ends the returned future alone. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    ///
+    /// ```swift
+    /// let page = fetch("index").whilePending(delayBy: .milliseconds(300)) {
+    ///     let dots = loop.repeat(every: .milliseconds(100)) { print(".", terminator: "") }
+    ///     return Disposer { dots.cancel() }
+    /// }
+    /// ```
     public func whilePending(
         delayBy delay: Duration? = nil, on context: LocalContext = .default,
         token: CancellationToken = .none, _ work: @escaping () -> any Disposable
