@@ -3,6 +3,12 @@ extension Future {
     ///
     /// This future is asked to cancel when the last of its branches, and everything else that waits for it, is
     /// cancelled.
+    ///
+    /// ```swift
+    /// let index = fetch("index")
+    /// let (mine, theirs) = (index.branch(), index.branch())
+    /// mine.cancel()    // The fetch goes on: theirs still waits.
+    /// ```
     public func branch() -> Future<Value> {
         let child = Cell.plain(loop.core, state: .pending, of: Value.self)
         cell.register(child, when: [])

@@ -25,6 +25,10 @@ extension Future {
 
     /// Completes with the error as its value. Fails with ``FutureError/notFailed`` if there is a value. Passes
     /// cancellation on.
+    ///
+    /// ```swift
+    /// let complaint = save(1).errorAsValue().map { "not saved: \($0)" }
+    /// ```
     public func errorAsValue() -> Future<any Error> {
         let step = MapResultStep<Value, any Error> { result in
             guard let error = result.thrownError else { throw FutureError.notFailed }
@@ -37,6 +41,10 @@ extension Future {
     ///
     /// Passes a cancellation of this future on, and `other` continues then. A cancelled `token` leaves both futures
     /// alone.
+    ///
+    /// ```swift
+    /// let page = fetch("index").fallback(to: fetch("mirror/index"))    // Fetches both at once.
+    /// ```
     public func fallback(to other: Future<Value>, token: CancellationToken = .none) -> Future<Value> {
         other.ignoreFailure()
         return flatMapError(token: token) { error in
@@ -48,6 +56,10 @@ extension Future {
 
 extension Future {
     /// Unwraps the optional value. Fails with `error`, or else ``FutureError/missingValue``, if the value is `nil`.
+    ///
+    /// ```swift
+    /// let number = optional.unwrap(orFail: FutureError.message("there is no such row"))
+    /// ```
     public func unwrap<Wrapped>(
         orFail error: any Error = FutureError.missingValue
     ) -> Future<Wrapped> where Value == Wrapped? {

@@ -3,6 +3,12 @@ extension Future {
     ///
     /// A loop of `flatMap`s, in which `transform` calls its enclosing function, runs in constant memory. Traps if the
     /// returned future is of another loop.
+    ///
+    /// ```swift
+    /// func echo() -> Future<Void> {
+    ///     connection.read().flatMap { $0.isEmpty ? done : connection.write($0).flatMap { echo() } }
+    /// }
+    /// ```
     @inlinable
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -12,6 +18,10 @@ extension Future {
     }
 
     /// Completes with the outcome of the future that `body` returns for any outcome of this future.
+    ///
+    /// ```swift
+    /// let answered = fetch("index").flatMapResult { connection.write($0.value ?? Data("not found\n".utf8)) }
+    /// ```
     @inlinable
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -2,6 +2,10 @@ extension Future {
     /// Waits for what `body` returns for the value, and passes the value on when that has succeeded.
     ///
     /// If that fails or is cancelled, or `body` throws, the returned future has that outcome.
+    ///
+    /// ```swift
+    /// let saved = future.flatTap { save($0) }    // Has the number that was saved.
+    /// ```
     public func flatTap<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) throws -> C
@@ -47,6 +51,10 @@ extension Future {
     ///
     /// `body` also runs when the returned future itself is cancelled. That does not wait for the clean-up, and a
     /// failure of the clean-up is then reported as unhandled.
+    ///
+    /// ```swift
+    /// let line = connection.readLine().flatAlways { connection.close() }
+    /// ```
     public func flatAlways<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> C

@@ -4,6 +4,10 @@ extension Future {
     /// Calls `body` when this future has completed in any way, or when `token` is cancelled. In that case the future
     /// may still be pending. If the future has completed meanwhile and nobody else holds it, `body` gets a cancelled
     /// one instead. Cancelling the returned future itself cancels it as usual.
+    ///
+    /// ```swift
+    /// let report = fetch("index").mapFuture { $0.isCancelled ? "stopped" : "fetched: \($0.isSuccess)" }
+    /// ```
     public func mapFuture<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Future<Value>) throws -> NewValue

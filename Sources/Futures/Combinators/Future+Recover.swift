@@ -20,6 +20,10 @@ extension Future {
     /// Passes a value on, and replaces an error with the value that `body` returns for it.
     ///
     /// Cancelling the returned future itself cancels it as usual, whatever `policy` includes.
+    ///
+    /// ```swift
+    /// let page = fetch("index").recover(including: .cancellation) { _ in Data() }
+    /// ```
     @inlinable
     public func recover(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -30,6 +34,10 @@ extension Future {
     }
 
     /// Passes a value on, and replaces an error with the outcome of the future that `body` returns for it.
+    ///
+    /// ```swift
+    /// let page = fetch("index").flatMapError { _ in fetch("mirror/index") }    // Only after a failure.
+    /// ```
     @inlinable
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

@@ -13,6 +13,10 @@ extension Future {
     ///
     /// If `policy` includes cancellation, `body` also runs when the returned future itself is cancelled: exactly once,
     /// after the closures of futures upstream. What it throws replaces a cancellation that comes from upstream.
+    ///
+    /// ```swift
+    /// let page = fetch("index").tapError(including: .cancellation) { print("no index: \($0)") }
+    /// ```
     @inlinable
     public func tapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -41,6 +45,11 @@ extension Future {
     ///
     /// `body` runs exactly once, on value, error and cancellation alike, also when the returned future itself is
     /// cancelled first.
+    ///
+    /// ```swift
+    /// count += 1
+    /// let page = fetch("index").always { count -= 1 }
+    /// ```
     @inlinable
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none, _ body: @escaping () -> Void

@@ -2,6 +2,10 @@ extension Result where Failure == any Error {
     /// Creates a result from what a callback was given: the error if there is one, or else the value.
     ///
     /// Fails with ``FutureError/invalidCallback`` if there is neither.
+    ///
+    /// ```swift
+    /// download("index") { data, error in promise.complete(Result(data, error).map(hash)) }
+    /// ```
     public init(_ value: Success?, _ error: (any Error)?) {
         if let error {
             self = .failure(error)
