@@ -10,6 +10,10 @@ public enum FutureEither<Left, Right> {
     public var right: Right? { if case .right(let right) = self { right } else { nil } }
 
     /// Transforms the thing with `left` or `right`, depending on which it is.
+    ///
+    /// ```swift
+    /// let size = Future.select(fetch("index"), or: text).map { $0.map(left: \.count, right: \.count).value }
+    /// ```
     public func map<NewLeft, NewRight>(
         left: (Left) throws -> NewLeft, right: (Right) throws -> NewRight
     ) rethrows -> FutureEither<NewLeft, NewRight> {

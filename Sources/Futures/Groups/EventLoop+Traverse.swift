@@ -9,6 +9,10 @@ extension EventLoop {
     /// Completes at once if there are no elements.
     /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not
     /// positive.
+    ///
+    /// ```swift
+    /// let pages = loop.traverse(names, maxConcurrent: 4) { fetch($0) }
+    /// ```
     public func traverse<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
@@ -44,6 +48,10 @@ extension EventLoop {
     /// Calls `body` for each of `elements`, and completes when all its futures have succeeded. They follow one after
     /// another unless `maxConcurrent` allows more at a time. Keeps none of their values. Otherwise like
     /// ``traverse(_:maxConcurrent:on:token:_:)``.
+    ///
+    /// ```swift
+    /// let sent = loop.forEach(names) { fetch($0).flatMap { connection.write($0) } }
+    /// ```
     public func forEach<Element, Ignored>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = 1, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Ignored>

@@ -10,6 +10,10 @@ extension Future {
     /// cancels the whole, and leaves the futures alone.
     /// An empty group belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
     /// Traps if the futures are not all of one loop.
+    ///
+    /// ```swift
+    /// let pages = Future.all(names.map { fetch($0) }, on: loop, onFirstFailure: { print(names[$1], $0) })
+    /// ```
     @inlinable
     public static func all(
         _ futures: some Sequence<Future>, failFast: Bool = true, cancelRemaining: CancelRemaining = .always,
@@ -54,6 +58,11 @@ extension Future {
     /// Never fails. Cancelling `token` cancels the whole, and leaves the futures alone. Cancellation of one future
     /// reads as `CancellationError`. An empty group belongs to `loop`, or else to the loop of the current callback.
     /// It traps if there is neither. Traps if the futures are not all of one loop.
+    ///
+    /// ```swift
+    /// let greeted = Future.allSettled(members.map { $0.write("hello\n") }, on: loop)
+    /// greeted.whenSuccess { print($0.count(where: \.isSuccess), "of", $0.count, "have been greeted") }
+    /// ```
     public static func allSettled(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<[Result<Value, any Error>]> {
@@ -66,6 +75,12 @@ extension Future {
     /// Fails with the first error that `body` throws, and asks what is pending then to cancel. Cancelling `token`
     /// cancels the whole, and leaves the futures alone. An empty group belongs to `loop`, or else to the loop of the
     /// current callback. It traps if there is neither.
+    ///
+    /// ```swift
+    /// let sizes = Future.mapEach(names.map { fetch($0) }, on: loop) { page, index in
+    ///     "\(names[index]): \(page.value?.count ?? 0) bytes"
+    /// }
+    /// ```
     public static func mapEach<NewValue>(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>, _ index: Int) throws -> NewValue

@@ -3,6 +3,10 @@
 /// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits for
 /// them, as far as `cancelRemaining` says. Without futures the group belongs to `loop`, or else to the loop of the
 /// current callback. Traps if the futures are not all of one loop.
+///
+/// ```swift
+/// let line = combine(fetch("index"), text).map { page, title in "\(title): \(page.count) bytes" }
+/// ```
 public func combine<each Value>(
     _ futures: repeat Future<each Value>, cancelRemaining: CancelRemaining = .always,
     on loop: EventLoop? = nil

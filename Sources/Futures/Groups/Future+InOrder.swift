@@ -15,6 +15,10 @@ extension Future {
     /// `update` gets each value as soon as it and all before it are there. Fails with the first failure in order, or
     /// with what `update` throws, and asks what is pending then to cancel if nobody else waits for it. An empty group
     /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
+    ///
+    /// ```swift
+    /// let size = Future.reduce(names.map { fetch($0) }, into: 0, on: loop) { $0 += $1.count }
+    /// ```
     public static func reduce<Total>(
         _ futures: some Sequence<Future>, into initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ update: @escaping (inout Total, Value) throws -> Void
@@ -39,6 +43,12 @@ extension Future {
     ///
     /// The next value waits for the future that `combine` returned for the one before. Otherwise like
     /// ``reduce(_:into:on:token:_:)``.
+    ///
+    /// ```swift
+    /// let sent = Future.fold(names.map { fetch($0) }, 0, on: loop) { sent, page in
+    ///     connection.write(page).map { sent + page.count }
+    /// }
+    /// ```
     public static func fold<Total>(
         _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ combine: @escaping (Total, Value) throws -> Future<Total>

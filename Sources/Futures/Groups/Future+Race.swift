@@ -54,6 +54,10 @@ extension Future {
     /// Fails with ``FutureError/invalidArgument(_:)`` if there are less than `count` futures, or if `count` is
     /// negative. An empty group belongs to `loop`, or else to the loop of the current callback. It traps if there is
     /// neither. Traps if the futures are not all of one loop.
+    ///
+    /// ```swift
+    /// let quorum = Future.firstCompleted(2, of: members.map { $0.readLine() }, on: loop)
+    /// ```
     public static func firstCompleted(
         _ count: Int, of futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none

@@ -13,6 +13,10 @@ extension Future {
     ///
     /// The other one is then asked to cancel if nobody else waits for it, as far as `cancelRemaining` says. If both
     /// have completed, `first` wins. Traps if they are not of one loop.
+    ///
+    /// ```swift
+    /// let chunk = Future.select(connection.read(), or: loop.sleep(for: .seconds(5))).map(\.left)
+    /// ```
     public static func select<A, B>(
         _ first: Future<A>, or second: Future<B>, cancelRemaining: CancelRemaining = .always,
         token: CancellationToken = .none
@@ -41,6 +45,11 @@ extension Future {
     /// Completes with the first outcome of `futures`, its index, and the other futures, which go on.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
+    ///
+    /// ```swift
+    /// let line = Future.select(from: members.map { $0.readLine() }, on: loop)
+    /// line.whenSuccess { print("member \($0.index) spoke, \($0.rest.count) are silent") }
+    /// ```
     public static func select(
         from futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none
     ) -> Future<FutureSelection<Value>> {

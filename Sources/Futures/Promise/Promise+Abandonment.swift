@@ -4,6 +4,10 @@ extension Promise {
     ///
     /// The loop looks for this at the end of each turn, for each promise with such a handler, so that it costs other
     /// promises nothing. The promise stays open, and its ``future`` can still be taken.
+    ///
+    /// ```swift
+    /// promise.onAbandoned { connection.abort() }
+    /// ```
     public func onAbandoned(_ body: @escaping () -> Void) {
         guard let attachments else { return }
         attachments.abandoned.append(body)

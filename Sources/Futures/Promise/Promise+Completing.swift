@@ -14,6 +14,10 @@ extension Promise {
     ///
     /// Otherwise calls `alreadyCompleted` instead. Returns whether this call completed the future. It did not if `body`
     /// completed or cancelled the future in another way.
+    ///
+    /// ```swift
+    /// promise.completeIfPending { hash(Data(names.joined().utf8)) }    // Not if it is cancelled.
+    /// ```
     @discardableResult
     public func completeIfPending(
         _ body: () throws -> Value, else alreadyCompleted: () -> Void = {}

@@ -3,6 +3,10 @@ extension Promise {
     /// `CancellationError` cancels it. If the future completes before, the timer stops.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
+    ///
+    /// ```swift
+    /// promise.fail(after: .seconds(5), with: FutureError.message("the peer does not answer"))
+    /// ```
     public func fail(after duration: Duration, with error: (any Error)? = nil) {
         guard let attachments else { return }
         let timer = loop.sleep(for: duration)

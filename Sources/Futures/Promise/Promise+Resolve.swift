@@ -15,6 +15,11 @@ extension Promise {
     }
 
     /// Completes the future from a `(Value?, (any Error)?) -> Void` callback.
+    ///
+    /// ```swift
+    /// let page = loop.makePromise(of: Data.self)
+    /// download("index", completion: page.resolve)
+    /// ```
     public func resolve(_ value: Value?, _ error: (any Error)?) {
         if let error {
             fail(error)
