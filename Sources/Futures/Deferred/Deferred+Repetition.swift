@@ -6,6 +6,10 @@ extension Deferred {
     /// repetition follows at once. A delay of zero lets timers and I/O come first. A cancelled run ends the
     /// repetition. Cancelling the whole ends it too, and reaches the run or the wait in progress. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `maxRepetitions` or `delay` is negative.
+    ///
+    /// ```swift
+    /// let patient = work.onErrorRepeat(delay: .seconds(1), maxRepetitions: 5) { !($0 is Failure) }
+    /// ```
     @_disfavoredOverload
     public func onErrorRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
@@ -25,6 +29,10 @@ extension Deferred {
 
     /// Repeats the work as long as `condition` returns `true` for its outcome, value or error. Otherwise like
     /// `onErrorRepeat`.
+    ///
+    /// ```swift
+    /// let positive = work.onResultRepeat(delay: .seconds(1)) { ($0.value ?? 0) <= 0 }
+    /// ```
     @_disfavoredOverload
     public func onResultRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
@@ -78,6 +86,10 @@ extension Deferred {
     /// Fails with the first failure, and ends there. Without a `delay` the next run follows at once. A delay of zero
     /// lets timers and I/O come first. Fails with ``FutureError/invalidArgument(_:)`` if `repetitions` or `delay` is
     /// negative.
+    ///
+    /// ```swift
+    /// let ten = work.repeatAndCollect(repetitions: 9, delay: .seconds(1)).start(on: loop)
+    /// ```
     public func repeatAndCollect(repetitions: Int, delay: Duration? = nil) -> Deferred<[Value]> {
         Deferred<[Value]> { loop in
             let complaint = FutureError.complaint(repetitions: repetitions, delay: delay)

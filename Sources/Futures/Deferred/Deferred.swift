@@ -7,11 +7,20 @@ public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
     /// Creates work that `recipe` starts. If `recipe` throws, its error is the outcome.
+    ///
+    /// ```swift
+    /// let index = Deferred { fetch("index") }
+    /// let (now, again) = (index.start(on: loop), index.start(on: loop))    // Fetches twice.
+    /// ```
     public init(_ recipe: @escaping () throws -> Future<Value>) {
         self.init { _ in try recipe() }
     }
 
     /// Creates work that `operation` starts. It ends when `operation` completes the promise it gets, or throws.
+    ///
+    /// ```swift
+    /// let index = Deferred<Data> { promise in download("index", completion: promise.resolve) }
+    /// ```
     public init(operation: @escaping (Promise<Value>) throws -> Void) {
         self.init { loop in
             let promise = loop.makePromise(of: Value.self)

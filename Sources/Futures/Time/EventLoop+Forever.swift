@@ -4,6 +4,11 @@ extension EventLoop {
     ///
     /// It is released when nobody holds it. Futures that follow from it live on as long as somebody holds them, or
     /// listens to them by a `when…`, an `await` or a group. Afterwards they are cancelled in one of the next turns.
+    ///
+    /// ```swift
+    /// let limit = names.isEmpty ? loop.never() : loop.sleep(for: .seconds(5))
+    /// let page = fetch("index").abort(when: [limit])
+    /// ```
     public func never<Value>(of _: Value.Type = Value.self) -> Future<Value> {
         core.checkThread()
         guard !core.isShutDown else { return failed(FutureError.shutDown) }

@@ -2,6 +2,12 @@ extension EventLoop {
     /// Returns a function that calls `body` with its last input when `pause` has passed since it was last called.
     ///
     /// Traps if `pause` is negative.
+    ///
+    /// ```swift
+    /// let search = loop.debounce(for: .milliseconds(300)) { fetch($0).whenSuccess { print($0.count) } }
+    /// search("f")
+    /// search("fu")    // Fetches this one.
+    /// ```
     public func debounce<Input>(
         for pause: Duration, _ body: @escaping (Input) -> Void
     ) -> PacedCall<Input> {
@@ -12,6 +18,11 @@ extension EventLoop {
     /// and `body` gets only the last of them.
     ///
     /// Traps if `interval` is negative.
+    ///
+    /// ```swift
+    /// let report = loop.throttle(every: .seconds(1)) { (percent: Int) in print("\(percent) % done") }
+    /// for percent in 0...100 { report(percent) }    // Prints 0, and 100 a second later.
+    /// ```
     public func throttle<Input>(
         every interval: Duration, _ body: @escaping (Input) -> Void
     ) -> PacedCall<Input> {

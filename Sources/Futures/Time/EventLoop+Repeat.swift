@@ -39,6 +39,11 @@ extension EventLoop {
     /// Runs never overlap: the next one waits for the future of the one before. Cancelling asks that future to
     /// cancel.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    ///
+    /// ```swift
+    /// let heartbeat = loop.repeat(every: .seconds(30), onFailure: .continue) { connection.write("ping\n") }
+    /// connection.closed.whenComplete { _ in heartbeat.cancel() }
+    /// ```
     @discardableResult
     public func `repeat`<Ignored>(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,

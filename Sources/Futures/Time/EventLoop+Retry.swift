@@ -6,6 +6,10 @@ extension EventLoop {
     /// `condition` is `false`, and with cancellation. Cancelling the future, or `token`, reaches the attempt or the
     /// wait in progress. With a token that is cancelled already there is no attempt.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `attempts` is not positive or `backoff` makes no sense.
+    ///
+    /// ```swift
+    /// let page = loop.retry(attempts: 5, backoff: .constant(.seconds(1))) { _ in fetch("index") }
+    /// ```
     @_disfavoredOverload
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
@@ -68,6 +72,10 @@ extension EventLoop {
     /// Cancelling the future, or `token`, reaches the run or the wait in progress. With a token that is cancelled
     /// already there is no run.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    ///
+    /// ```swift
+    /// let page = loop.poll(every: .seconds(1), until: { !$0.isEmpty }) { fetch("index") }
+    /// ```
     public func poll<Value>(
         every interval: Duration, until predicate: @escaping (Value) throws -> Bool,
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>

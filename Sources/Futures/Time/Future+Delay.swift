@@ -15,6 +15,10 @@ extension Future {
     /// When the time is up, asks this future to cancel if nobody else waits for it. With `cancellingSource: false`
     /// leaves it alone. Cancelling `token` cancels the returned future at once, and leaves this one alone too.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    ///
+    /// ```swift
+    /// let page = fetch("index").timeout(after: .seconds(5))
+    /// ```
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, token: CancellationToken = .none
     ) -> Future<Value> {

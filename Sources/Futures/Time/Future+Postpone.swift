@@ -4,6 +4,10 @@ extension Future {
     ///
     /// Cancelling `token` cancels the returned future, which stops the timer and nothing else.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    ///
+    /// ```swift
+    /// let answer = fetch("login").notBefore(.seconds(1))    // How long it took tells nothing.
+    /// ```
     public func notBefore(_ delay: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
         guard let nanoseconds = delay.wholeNanoseconds else {
@@ -22,6 +26,10 @@ extension Future {
     /// Passes on cancellation at once.
     ///
     /// Fails with what `duration` throws, and with ``FutureError/invalidArgument(_:)`` if it is negative.
+    ///
+    /// ```swift
+    /// let page = fetch("index").delay { $0.isSuccess ? nil : .seconds(1) }
+    /// ```
     public func delay(
         on context: LocalContext = .default, token: CancellationToken = .none,
         by duration: @escaping (Result<Value, any Error>) throws -> Duration?
@@ -60,6 +68,10 @@ extension Future {
     /// Does not cancel this future. Cancelling `token` calls `completed` as for a cancelled future.
     ///
     /// Calls `completed` with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    ///
+    /// ```swift
+    /// fetch("index").whenComplete(within: .seconds(1)) { print($0) } timedOut: { print("still loading") }
+    /// ```
     public func whenComplete(
         within limit: Duration, on context: LocalContext = .default, token: CancellationToken = .none,
         _ completed: @escaping (Result<Value, any Error>) -> Void, timedOut: @escaping () -> Void

@@ -1,6 +1,10 @@
 extension Future {
     /// Converts this future to one that fails with a `Failure` only. An error that is a `Failure` stays as it is.
     /// `convert` makes a `Failure` of any other error. Cancellation passes.
+    ///
+    /// ```swift
+    /// let page = fetch("index").typed(FutureError.self) { .message("\($0)") }
+    /// ```
     public func typed<Failure: Error>(
         _: Failure.Type, else convert: @escaping (any Error) -> Failure
     ) -> TypedFuture<Value, Failure> {

@@ -11,6 +11,12 @@ public struct TypedDeferred<Value, Failure: Error> {
     ///
     /// `operation` calls the closure once, on the loop's thread, now or later. Further calls change nothing. If the
     /// closure is released uncalled, the future is broken.
+    ///
+    /// ```swift
+    /// let page = TypedDeferred<Data, Failure>(on: loop) { complete in
+    ///     download("index") { data, _ in complete(data.map { .success($0) } ?? .failure(Failure())) }
+    /// }
+    /// ```
     public init(
         on loop: EventLoop,
         operation: @escaping (_ complete: @escaping (Result<Value, Failure>) -> Void) -> Void,

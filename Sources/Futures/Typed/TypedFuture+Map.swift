@@ -36,6 +36,11 @@ extension TypedFuture {
 
     /// Transforms the failure with `transform`, where the new type is named. The compiler has to know the type before
     /// the next link of a chain, and takes it from no closure.
+    ///
+    /// ```swift
+    /// let page = fetch("index").typed { _ in Failure() }
+    ///     .mapError(to: FutureError.self) { .message("\($0)") }
+    /// ```
     public func mapError<NewFailure: Error>(
         to _: NewFailure.Type, on context: LocalContext = .default,
         token: CancellationToken = .none, _ transform: @escaping (Failure) -> NewFailure
@@ -59,6 +64,10 @@ extension TypedFuture {
 
     /// Replaces the failure with the value that `body` returns. The result cannot fail, unless `body` throws: then it
     /// fails with that.
+    ///
+    /// ```swift
+    /// let page: TypedFuture<Data, Never> = fetch("index").typed { _ in Failure() }.recover { _ in Data() }
+    /// ```
     public func recover<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) throws(NewFailure) -> Value
