@@ -23,6 +23,11 @@ public final class FutureMutex {
     /// Runs `body` with the lock, and unlocks it when the future that `body` returns has completed.
     ///
     /// Cancelling the result before its turn, or `token`, takes it out of the line, and `body` never runs.
+    ///
+    /// ```swift
+    /// let mutex = FutureMutex(on: loop)
+    /// let saved = mutex.withLock { fetch("total").flatMap { save(hash($0)) } }
+    /// ```
     public func withLock<Value>(
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {

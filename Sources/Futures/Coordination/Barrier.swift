@@ -16,6 +16,13 @@ public final class FutureBarrier {
 
     /// Completes when `parties` have arrived. Cancelling it takes the arrival back. Fails with
     /// ``FutureError/closed(_:)`` if the barrier is released before.
+    ///
+    /// ```swift
+    /// let barrier = FutureBarrier(parties: names.count, on: loop)
+    /// for name in names {
+    ///     fetch(name).flatMap { _ in barrier.arrive() }.whenSuccess { print("\(name): all have come") }
+    /// }
+    /// ```
     public func arrive(token: CancellationToken = .none) -> Future<Void> {
         let future = line.wait().until(token)
         if line.count == parties { line.succeed() }

@@ -21,6 +21,13 @@ public final class FutureCondition {
     }
 
     /// Completes when `predicate` is true: at once, or after a signal. Fails with what `predicate` throws.
+    ///
+    /// ```swift
+    /// let left = FutureCondition(on: loop)
+    /// left.wait { members.isEmpty }.whenSuccess { print("all have left") }
+    /// members.removeAll()
+    /// left.broadcast()
+    /// ```
     public func wait(
         token: CancellationToken = .none, until predicate: @escaping () throws -> Bool
     ) -> Future<Void> {

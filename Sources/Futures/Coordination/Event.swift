@@ -36,6 +36,12 @@ public final class FutureEvent {
 
 extension Future {
     /// Holds the outcome back, value or error, until `event` is set. Cancellation passes at once.
+    ///
+    /// ```swift
+    /// let ready = FutureEvent(on: loop)
+    /// let page = fetch("page").delay(until: ready)
+    /// ready.set()
+    /// ```
     public func delay(until event: FutureEvent) -> Future<Value> {
         cell.derive(
             FlatMapResultStep { result in event.wait().map { try result.get() } }, when: [.success, .failure])

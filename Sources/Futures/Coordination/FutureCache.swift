@@ -27,6 +27,11 @@ public final class FutureCache<Key: Hashable, Value> {
     /// A fetch is asked to cancel when nobody waits for it any more. `expiresAfter` counts from the end of the fetch.
     /// `nil` means never. `cost` is asked once. A negative `cost` or `expiresAfter` fails the future with
     /// ``FutureError/invalidArgument(_:)``.
+    ///
+    /// ```swift
+    /// let cache = FutureCache<String, Data>(costLimit: 1_000_000, on: loop)
+    /// let page = cache.findOrFetch("page", expiresAfter: .seconds(60), cost: { $0.count }) { fetch("page") }
+    /// ```
     public func findOrFetch(
         _ key: Key, expiresAfter: Duration? = nil, cost: @escaping (Value) -> Int = { _ in 1 },
         token: CancellationToken = .none, _ fetch: @escaping () throws -> Future<Value>

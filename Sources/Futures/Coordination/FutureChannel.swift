@@ -35,6 +35,12 @@ public final class FutureChannel<Element> {
     public var waitingReceives: Int { receives.count }
 
     /// Sends `element`, and completes when there is room for it, or somebody takes it. Fails with ``closedError``.
+    ///
+    /// ```swift
+    /// let pages = FutureChannel<Data>(capacity: 8, on: loop)
+    /// for name in names { try await pages.send(load(name)).value }
+    /// pages.close()
+    /// ```
     @discardableResult
     public func send(_ element: Element, token: CancellationToken = .none) -> Future<Void> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }

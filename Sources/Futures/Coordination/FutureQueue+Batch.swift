@@ -4,6 +4,13 @@ extension FutureQueue {
     /// The slot is taken until the future that `operation` returns has completed and the inner queue is empty. Then
     /// the inner queue is closed. The inner queue has the same resource, and its own `maxConcurrent`, by default this
     /// queue's. If the future fails, or is cancelled, everything in the inner queue fails with that at once.
+    ///
+    /// ```swift
+    /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
+    /// let pages = queue.enqueueBatch(maxConcurrent: 4) { inner in
+    ///     Future.all(names.map { name in inner.enqueue { fetch(name) } })
+    /// }
+    /// ```
     @discardableResult
     public func enqueueBatch<Value>(
         priority: Int = 0, maxConcurrent: Int? = nil,

@@ -66,6 +66,12 @@ public final class FutureQueue<Resource> {
     /// Higher priorities start first, equal ones in their order. Cancelling the future before the start removes the
     /// operation, which then never runs. Afterwards it asks the operation's future to cancel, and frees the slot when
     /// that future, or the wait for it, ends. Fails with ``closedError`` if the queue is closed.
+    ///
+    /// ```swift
+    /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
+    /// for name in names { queue.enqueue { fetch(name) } }
+    /// let urgent = queue.enqueue(priority: 1) { fetch("urgent") }
+    /// ```
     @discardableResult
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Future<Value>

@@ -23,6 +23,12 @@ public final class FutureGate: PermitIssuer {
     /// Runs `body` inside the gate, at once, and leaves when the future that it returns has completed.
     ///
     /// If the gate is closed, fails with ``FutureError/closed(_:)`` and does not run `body`.
+    ///
+    /// ```swift
+    /// let gate = FutureGate(on: loop)
+    /// let page = gate.with { fetch("page") }
+    /// gate.close().whenSuccess { print("nobody is inside any more") }
+    /// ```
     public func with<Value>(_ body: () throws -> Future<Value>) -> Future<Value> {
         do {
             let permit = try enter()

@@ -21,5 +21,11 @@ public final class FutureLatch {
     }
 
     /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released before.
+    ///
+    /// ```swift
+    /// let latch = FutureLatch(count: names.count, on: loop)
+    /// for name in names { fetch(name).whenComplete { _ in latch.countDown() } }
+    /// latch.wait().whenSuccess { print("all have ended, in whatever way") }
+    /// ```
     public func wait(token: CancellationToken = .none) -> Future<Void> { isDown.wait(token: token) }
 }

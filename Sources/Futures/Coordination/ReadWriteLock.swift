@@ -21,6 +21,12 @@ public final class FutureReadWriteLock {
     }
 
     /// Runs `body` as a reader, until the future that `body` returns has completed.
+    ///
+    /// ```swift
+    /// let lock = FutureReadWriteLock(on: loop)
+    /// let total = lock.withReading { fetch("total") }
+    /// let saved = lock.withWriting { save(1) }
+    /// ```
     public func withReading<Value>(
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {

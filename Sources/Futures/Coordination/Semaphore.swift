@@ -36,6 +36,13 @@ public final class FutureSemaphore: PermitIssuer {
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if there are never so many, and with the error given to
     /// ``break(_:)``.
+    ///
+    /// ```swift
+    /// let semaphore = FutureSemaphore(count: 4, on: loop)
+    /// let permit = try await semaphore.acquire().timeout(after: .seconds(1)).value
+    /// defer { permit.release() }
+    /// let page = try await load("page")
+    /// ```
     public func acquire(_ count: Int = 1, token: CancellationToken = .none) -> Future<Permit> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let permit = tryAcquire(count) { return loop.succeeded(permit) }
@@ -62,6 +69,11 @@ public final class FutureSemaphore: PermitIssuer {
     ///
     /// Cancelling the result before its turn, or `token`, takes it out of the line, and `body` never runs. Later it
     /// asks the future that `body` returned to cancel.
+    ///
+    /// ```swift
+    /// let semaphore = FutureSemaphore(count: 4, on: loop)
+    /// let pages = names.map { name in semaphore.with { fetch(name) } }
+    /// ```
     public func with<Value>(
         _ count: Int = 1, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Value>

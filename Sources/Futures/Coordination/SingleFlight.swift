@@ -14,6 +14,12 @@ public final class SingleFlight<Value> {
     public var isPerforming: Bool { flights.isPerforming(true) }
 
     /// Starts `work` unless work is under way, and completes with the outcome of the work.
+    ///
+    /// ```swift
+    /// let logins = SingleFlight<Data>(on: loop)
+    /// let first = logins.perform { fetch("login") }
+    /// let second = logins.perform { fetch("login") }    // waits for the same fetch
+    /// ```
     public func perform(_ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         flights.perform(true, work)
     }
