@@ -21,6 +21,12 @@ extension EventLoop {
     /// A loop has one observer; another takes its place. It is released when the loop has been shut down or detached.
     /// It is called within the turn in which something happens, so it should be quick and complete nothing. Each turn
     /// then reads the clock twice. Without an observer, which is how a loop begins, all this costs nothing.
+    ///
+    /// ```swift
+    /// loop.observe { event in
+    ///     if case .warning(let text) = event { print("warning: \(text)") }
+    /// }
+    /// ```
     public func observe(_ observer: ((LoopEvent) -> Void)?) {
         core.checkThread()
         guard !core.unhandled.isOver else { return }

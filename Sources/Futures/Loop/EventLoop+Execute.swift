@@ -3,6 +3,13 @@ extension EventLoop {
     ///
     /// Keeps ``run()`` from returning until the job has run. Drops the job and returns `false` if the loop has been
     /// shut down. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
+    ///
+    /// ```swift
+    /// DispatchQueue.global().async { [loop] in
+    ///     let host = ProcessInfo.processInfo.hostName
+    ///     loop.execute { print("\(host) has \(loop.statistics.connections) connections") }
+    /// }
+    /// ```
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool {
         withCore { $0.accept(job) }
@@ -25,6 +32,10 @@ extension EventLoop {
     /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
     ///
     /// Cancelling `token` cancels the future at once. A `body` that has not run by then is released without running.
+    ///
+    /// ```swift
+    /// let report = loop.submit(on: .whenIdle) { loop.dump() }
+    /// ```
     @inlinable
     public func submit<Value>(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -21,6 +21,10 @@ extension EventLoop {
     /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with ``FutureError/stopped``
     /// after ``stop()``. Traps if `future` belongs to another loop. Traps where ``run()`` does, even if `future` has
     /// completed.
+    ///
+    /// ```swift
+    /// let page = try loop.run(until: fetch("page").timeout(after: .seconds(5)))
+    /// ```
     public func run<Value>(until future: Future<Value>) throws -> Value {
         guard future.cell.pointer.isOf(core) else { Misuse.foreignFuture() }
         if core.turnState.isRunning || core.turnState.isTurning { Misuse.nestedRun("run(until:)") }

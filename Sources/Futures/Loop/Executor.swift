@@ -43,6 +43,14 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     }
 
     /// Returns the core as executor. All code on the loop is isolated to it, however it got hold of the loop.
+    ///
+    /// ```swift
+    /// actor Index {
+    ///     let loop: EventLoop
+    ///     init(on loop: EventLoop) { self.loop = loop }
+    ///     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    /// }
+    /// ```
     public final func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         unsafe UnownedSerialExecutor(ordinary: core)
     }
