@@ -26,6 +26,13 @@ extension EventLoop {
     /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`. `.zero` moves nothing.
     ///
     /// Traps on a loop that is not virtual or has been shut down, in a callback, and if `duration` is negative.
+    ///
+    /// ```swift
+    /// let loop = EventLoop.virtual()
+    /// let pause = loop.sleep(for: .seconds(3600))
+    /// loop.advance(by: .seconds(3600))
+    /// print(pause.isCompleted)    // true
+    /// ```
     public func advance(by duration: Duration) {
         guard let driver = core.driver as? VirtualDriver else {
             trap(
@@ -46,6 +53,13 @@ extension EventLoop {
     /// takes so long.
     ///
     /// Traps on a loop that is not virtual, and if `duration` is negative.
+    ///
+    /// ```swift
+    /// let loop = EventLoop.virtual()
+    /// loop.onSlowCallback { time in print("a callback took \(time)") }
+    /// loop.later { loop.advanceWithoutRunning(by: .seconds(1)) }
+    /// try loop.run()    // a callback took 1.0 seconds
+    /// ```
     public func advanceWithoutRunning(by duration: Duration) {
         guard let driver = core.driver as? VirtualDriver else {
             trap(

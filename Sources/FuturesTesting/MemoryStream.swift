@@ -19,6 +19,13 @@ public final class MemoryStream: ByteStream {
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or if `limits` or `faults`
     /// make no sense, and ``Futures/FutureError/shutDown``.
+    ///
+    /// ```swift
+    /// let loop = EventLoop.virtual()
+    /// let (client, server) = try MemoryStream.pair(on: loop)
+    /// client.write("hello\n")
+    /// print(try loop.run(until: server.readLine())?.count ?? 0)    // 5
+    /// ```
     public static func pair(
         on loop: EventLoop, limits: StreamLimits = StreamLimits(), capacity: Int = 65_536,
         faults: StreamFaults = StreamFaults()

@@ -10,6 +10,10 @@ extension ByteStream {
     /// broke the connection, with ``StreamError/readPending`` if a read is pending, and with `FutureError.cycle` if
     /// `body` returns the future of the whole. Cancelling it asks the future that it waits for to cancel, and leaves
     /// the bytes that follow readable.
+    ///
+    /// ```swift
+    /// let echo = connection.forEachChunk { chunk in connection.write(chunk) }
+    /// ```
     public func forEachChunk<Ignored>(
         _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
     ) -> Future<Void> {
@@ -35,6 +39,10 @@ extension ByteStream {
     /// `bytes` can be used only within the call, as the compiler checks. To keep them, make a copy:
     /// `Data(copying: bytes)`. The next bytes wait in a buffer for the future that `body` returned. Otherwise like
     /// `forEachChunk`.
+    ///
+    /// ```swift
+    /// let relayed = connection.forEachSpan { bytes in peer.write(bytes) }
+    /// ```
     public func forEachSpan<Ignored>(
         _ body: @escaping (_ bytes: RawSpan) throws -> Future<Ignored>
     ) -> Future<Void> {

@@ -7,6 +7,12 @@ extension ByteStream {
     ///
     /// Gathers the bytes in memory, however many there are. Fails with ``StreamError/unexpectedEnd(received:)`` if
     /// the peer finishes after some of them, and with ``FutureError/invalidArgument(_:)`` if `count` is negative.
+    ///
+    /// ```swift
+    /// let message = connection.read(exactly: 2).unwrap().flatMap { size in
+    ///     connection.read(exactly: Int(size[0]) << 8 | Int(size[1])).unwrap()
+    /// }
+    /// ```
     public func read(exactly count: Int) -> Future<Data?> {
         guard count >= 0 else {
             return invalid("read(exactly:) was given a count of \(count); give zero or more")

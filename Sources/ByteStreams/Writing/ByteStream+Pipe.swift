@@ -14,6 +14,13 @@ extension ByteStream {
     /// ``StreamError/notWritable`` if a stream has no such side. After a failure both stay as they are. Then `other`
     /// must not end as if it had got everything: abort it. Cancelling the future leaves what has not been passed on
     /// readable. Traps if `other` is of another loop.
+    ///
+    /// ```swift
+    /// let proxy = Future.all([connection.pipe(to: peer), peer.pipe(to: connection)])
+    /// proxy.whenFailure { _ in
+    ///     for end in [connection, peer] { end.abort() }
+    /// }
+    /// ```
     public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {
         core.checkThread()
         guard other.core === core else {

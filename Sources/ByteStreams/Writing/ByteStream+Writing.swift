@@ -63,6 +63,13 @@ extension ByteStream {
     /// ``StreamLimits/writeHighWaterMark`` now.
     ///
     /// Fails as ``write(_:)-(Data)`` does. Cancelling it has no effect on others that wait for it.
+    ///
+    /// ```swift
+    /// for name in names {
+    ///     try await connection.writable.value
+    ///     connection.write(try await load(name))
+    /// }
+    /// ```
     public var writable: Future<Void> {
         if let refusal { return refused(refusal) }
         if let writablePromise { return writablePromise.future }
@@ -77,6 +84,12 @@ extension ByteStream {
     /// Completes when the peer has been told. All calls return the same future. If the peer has gone, that is not a
     /// failure. Fails with the error that broke the connection, and with ``StreamError/connectionClosed`` after
     /// ``close(within:)``. Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
+    ///
+    /// ```swift
+    /// connection.write("GET / HTTP/1.0\r\n\r\n")
+    /// connection.shutdownWrite()
+    /// let answer = connection.readToEnd()
+    /// ```
     @discardableResult
     public func shutdownWrite() -> Future<Void> {
         core.checkThread()
