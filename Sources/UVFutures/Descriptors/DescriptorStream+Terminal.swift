@@ -30,6 +30,12 @@ extension DescriptorStream {
     /// Closing the stream and the exit of the process restore the terminal's former mode. A signal that kills the
     /// process does not: wait for it with `loop.signal(_:)`, and return.
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is not a terminal, ``UVError`` if it is gone.
+    ///
+    /// ```swift
+    /// let terminal = try loop.standardInput()
+    /// try terminal.setRawMode(true)
+    /// let key = terminal.read(exactly: 1)
+    /// ```
     public func setRawMode(_ isRaw: Bool) throws {
         let terminal = try terminal("setRawMode(_:)")
         guard let descriptor = terminal.descriptor else { throw StreamError.connectionClosed }

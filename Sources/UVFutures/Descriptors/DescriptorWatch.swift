@@ -8,6 +8,12 @@ extension EventLoop {
     /// of this library needs no watch. On one loop a descriptor has one watch.
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if it is not open, is watched already, or is of a kind that
     /// cannot be waited for: files and directories.
+    ///
+    /// ```swift
+    /// let watch = try loop.watch(descriptor: STDIN_FILENO)
+    /// watch.readable.whenSuccess { print(FileHandle.standardInput.availableData.count) }
+    /// ```
+    ///
     /// Binds [`uv_poll_init`](https://docs.libuv.org/en/v1.x/poll.html).
     public func watch(descriptor: CInt) throws -> DescriptorWatch {
         core.checkThread()

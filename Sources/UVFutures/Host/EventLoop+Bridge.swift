@@ -34,6 +34,14 @@ extension EventLoop {
     ///
     /// Traps in a callback of this loop, and on a loop that is attached to a host's. Fails with
     /// ``Futures/FutureError/shutDown``.
+    ///
+    /// ```swift
+    /// let timeout = loop.pollTimeout.map { CInt($0 / .milliseconds(1)) } ?? -1
+    /// var entry = pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0)
+    /// poll(&entry, 1, timeout)
+    /// try loop.turn()
+    /// ```
+    ///
     /// Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html) with `UV_RUN_NOWAIT`.
     @discardableResult
     public func turn() throws -> Bool {

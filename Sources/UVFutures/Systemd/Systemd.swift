@@ -12,6 +12,10 @@ public enum Systemd {
     /// not get the descriptors either.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the variables make no sense, or are meant for another
     /// process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
+    ///
+    /// ```swift
+    /// for socket in try Systemd.sockets() { try server.listen(on: socket) }
+    /// ```
     public static func sockets() throws -> [ActivatedSocket] {
         let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map(EnvironmentVariable.init)
         let values = variables.map(\.value)

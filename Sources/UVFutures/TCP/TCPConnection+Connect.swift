@@ -13,6 +13,12 @@ extension TCPConnection {
     /// Fails with ``UVError`` if `host` is numeric, otherwise with ``ResolutionError`` or, when all addresses have
     /// failed, ``ConnectError``. The code is ``UVError/Code/timedOut`` after `timeout`, counted from the call.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if a host is malformed, or an argument is out of range.
+    ///
+    /// ```swift
+    /// let greeting = TCPConnection.connect(host: "example.org", port: 7007, timeout: .seconds(3), on: loop)
+    ///     .flatMap { connection in connection.readLine().always { connection.close() } }
+    /// ```
+    ///
     /// Binds [`uv_tcp_connect`](https://docs.libuv.org/en/v1.x/tcp.html).
     public static func connect(
         host: String, port: Int, localHost: String? = nil, localPort: Int = 0,

@@ -121,6 +121,10 @@ public final class TCPServerGroup: Sendable {
     /// belongs to `loop`.
     ///
     /// Fails with what `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut down.
+    ///
+    /// ```swift
+    /// let open = group.onEach(on: loop) { server in server.activeConnections }.map { $0.reduce(0, +) }
+    /// ```
     public func onEach<Value: Sendable>(
         on loop: EventLoop, _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
     ) -> Future<[Value]> {

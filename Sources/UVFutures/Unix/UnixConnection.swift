@@ -35,6 +35,13 @@ public final class UnixConnection: SocketConnection {
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection, what broke it if
     /// something did, and ``UVError``.
+    ///
+    /// ```swift
+    /// let server = try UnixServer.listen(path: "/run/echo.sock", on: loop) { connection -> Future<Void> in
+    ///     guard try connection.peerCredentials.userID == getuid() else { return connection.abort() }
+    ///     return connection.forEachChunk { chunk in connection.write(chunk) }
+    /// }
+    /// ```
     public var peerCredentials: Credentials {
         get throws {
             try checkConnected()

@@ -69,6 +69,14 @@ extension SocketServer where Connection == UnixConnection {
 
 extension SocketServer where Connection == SocketConnection {
     /// Also listens at `path`, for connections of the UNIX domain, as ``UnixListener`` does. Returns the address.
+    ///
+    /// ```swift
+    /// let server = SocketServer<SocketConnection>(on: loop) { connection in
+    ///     connection.forEachChunk { chunk in connection.write(chunk) }
+    /// }
+    /// try server.listen(host: "127.0.0.1", port: 7007)
+    /// try server.listen(path: "/run/echo.sock")
+    /// ```
     @discardableResult
     public func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()
