@@ -3,6 +3,11 @@ extension EventLoop {
     ///
     /// The result is sent to the task, and need not be `Sendable` if nothing on the loop keeps it.
     /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
+    ///
+    /// ```swift
+    /// let elsewhere = worker.loop
+    /// let statistics = try await elsewhere.run { elsewhere.statistics }
+    /// ```
     public func run<Value>(_ body: @escaping @Sendable () throws -> sending Value) async throws
         -> sending Value
     {

@@ -9,6 +9,13 @@ extension EventLoop {
     /// ``FutureError/timedOut(after:)`` when `timeout`, in real time, has passed, and then asks the future to cancel
     /// if nobody else waits for it. Cancelling the future ends the wait with a `CancellationError`.
     /// Waits for ever if nobody runs the loop. Traps on the loop's own thread.
+    ///
+    /// ```swift
+    /// Thread.detachNewThread { [loop] in
+    ///     let found = try? loop.wait(timeout: .seconds(5)) { loop.addresses(of: "example.org", port: 443) }
+    ///     print(found?.first?.host ?? "no address")
+    /// }
+    /// ```
     @available(*, noasync, message: "It would block a thread that tasks share; use try await loop.run { … }.")
     public func wait<Value: Sendable>(
         timeout: Duration? = nil, _ body: @escaping @Sendable () throws -> Future<Value>

@@ -2,6 +2,10 @@ extension Future where Value: Sendable {
     /// Transforms the value with `transform`, run by `context`. Fails with the error that `transform` throws.
     ///
     /// The closure may block or compute for long: the loop goes on meanwhile. Passes on failure and cancellation.
+    ///
+    /// ```swift
+    /// let digest = fetch("page").map(on: .pool) { hash($0) }
+    /// ```
     public func map<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> NewValue
@@ -16,6 +20,11 @@ extension Future where Value: Sendable {
     ///
     /// That future belongs to the loop of the thread on which `context` runs closures, as with
     /// ``RemoteContext/loop(_:name:)``: this is how one loop waits for another. Traps if `context` uses any other thread.
+    ///
+    /// ```swift
+    /// let elsewhere = worker.loop
+    /// let found = text.flatMap(on: .loop(elsewhere)) { host in elsewhere.addresses(of: host, port: 443) }
+    /// ```
     public func flatMap<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ transform: @escaping @Sendable (Value) throws -> Future<NewValue>

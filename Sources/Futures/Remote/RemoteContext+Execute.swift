@@ -4,6 +4,10 @@ extension RemoteContext {
     /// Without `loop` the future belongs to the loop of the current callback. Fails with
     /// ``FutureError/brokenPromise(file:line:)`` if the closure is dropped without having run, and with
     /// ``FutureError/shutDown`` if the loop is shut down first. Traps off the loop's thread.
+    ///
+    /// ```swift
+    /// let page = RemoteContext.pool.execute(on: loop) { try Data(contentsOf: URL(filePath: "page.html")) }
+    /// ```
     public func execute<Value: Sendable>(
         on loop: EventLoop? = nil, file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable () throws -> Value

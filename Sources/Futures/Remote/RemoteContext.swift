@@ -54,6 +54,11 @@ public struct RemoteContext: Sendable {
     /// Gives each closure to `run`, which has to call it once, wherever and whenever it likes.
     ///
     /// A closure that it drops instead fails its future with ``FutureError/brokenPromise(file:line:)``.
+    ///
+    /// ```swift
+    /// let thread = RemoteContext.custom { job in Thread.detachNewThread(job) }
+    /// let digest = fetch("page").map(on: thread) { hash($0) }
+    /// ```
     public static func custom(
         name: String = "custom", _ run: @escaping @Sendable (_ job: @escaping @Sendable () -> Void) -> Void
     ) -> RemoteContext {
@@ -94,6 +99,12 @@ public struct RemoteContext: Sendable {
     /// This context for closures that run alone: after all that came before, and before all that come later.
     ///
     /// Traps unless the context has a limit, is serial or is a queue.
+    ///
+    /// ```swift
+    /// let files = try RemoteContext.limited(maxConcurrent: 4, on: .pool)
+    /// let page = files.execute(on: loop) { try Data(contentsOf: URL(filePath: "page.html")) }
+    /// let emptied = files.barrier.execute(on: loop) { try Data().write(to: URL(filePath: "page.html")) }
+    /// ```
     public var barrier: RemoteContext {
         if !runner.hasBarriers { Misuse.noBarrier(description) }
         return RemoteContext(runner, isBarrier: true)

@@ -67,6 +67,12 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     ///
     /// If the future completes before, or has completed, asks `other` to cancel, in a turn of its loop, unless
     /// somebody else waits for it.
+    ///
+    /// ```swift
+    /// let promise = loop.makeRemotePromise(of: [SocketAddress].self)
+    /// let elsewhere = worker.loop
+    /// elsewhere.execute { promise.complete(using: elsewhere.addresses(of: "example.org", port: 443)) }
+    /// ```
     public func complete(using other: Future<Value>) {
         let loop = other.cell.loop
         let id = loop.newRemoteID()
@@ -86,6 +92,14 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     ///
     /// The handler is called once, and replaces the one that was set before. If the future has already been
     /// cancelled, it is called soon and its answer is ignored.
+    ///
+    /// ```swift
+    /// let promise = loop.makeRemotePromise(of: Data.self)
+    /// Thread.detachNewThread {
+    ///     promise.complete(Result { try Data(contentsOf: URL(filePath: "page.html")) })
+    /// }
+    /// promise.onCancelRequest { .continue }    // a read cannot be stopped: all wait for its end
+    /// ```
     public func onCancelRequest(_ handler: @escaping @Sendable () -> CancelResponse<Value>) {
         if !shared.setHandler(handler) { core.execute { _ = handler() } }
     }
@@ -102,6 +116,14 @@ extension EventLoop {
     /// Creates a promise of this loop that other threads may complete. Any thread.
     ///
     /// Reports `file` and `line` if it is released uncompleted.
+    ///
+    /// ```swift
+    /// let promise = loop.makeRemotePromise(of: Data.self)
+    /// Thread.detachNewThread {
+    ///     promise.complete(Result { try Data(contentsOf: URL(filePath: "page.html")) })
+    /// }
+    /// let size = promise.future.map { page in page.count }
+    /// ```
     public func makeRemotePromise<Value>(
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
     ) -> RemotePromise<Value> {
