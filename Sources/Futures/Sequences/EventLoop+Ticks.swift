@@ -4,6 +4,10 @@ extension EventLoop {
     /// A consumer that takes longer misses the ticks meanwhile, and gets the next one on time. Ticks do not pile up,
     /// and do not drift. With `keepsLoopAlive: false` waiting for a tick does not keep ``run()`` from returning,
     /// unless a task does. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    ///
+    /// ```swift
+    /// for try await _ in loop.ticks(every: .seconds(60)) { print(loop.statistics) }
+    /// ```
     public func ticks(every interval: Duration, keepsLoopAlive: Bool = true) -> LoopSequence<LoopInstant> {
         LoopSequence(on: self) { [core] in
             guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {

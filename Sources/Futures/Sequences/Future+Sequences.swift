@@ -25,6 +25,10 @@ extension Future {
     /// far as `cancelRemaining` says. That happens when the iterator is released or has thrown, or when the sequence
     /// is released without an iteration. An empty group belongs to `loop`, or else to the loop that runs the current
     /// callback. It traps if there is neither. Traps if the futures are not all of one loop.
+    ///
+    /// ```swift
+    /// for try await page in Future.inCompletionOrder(names.map { fetch($0) }) { print(page.count) }
+    /// ```
     public static func inCompletionOrder(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil

@@ -7,6 +7,13 @@ extension LoopSequence {
     /// sequence ends with the first failure, of a step or of this sequence, when the values before it have been
     /// delivered. The steps in progress are asked to cancel when the iterator is released. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
+    ///
+    /// ```swift
+    /// let pages = connection.lines().mapFuture(maxConcurrent: 4) { line in
+    ///     fetch(String(decoding: line, as: UTF8.self))
+    /// }
+    /// for try await page in pages { connection.write(page) }
+    /// ```
     public func mapFuture<NewElement>(
         maxConcurrent limit: Int = 1, _ step: @escaping (Element) throws -> Future<NewElement>
     ) -> LoopSequence<NewElement> {
@@ -18,6 +25,11 @@ extension LoopSequence {
     ///
     /// Elements are asked for while the consumer waits, whether or not a step is in progress. Otherwise like
     /// ``mapFuture(maxConcurrent:_:)``.
+    ///
+    /// ```swift
+    /// let answers = connection.lines().mapLatest { fetch(String(decoding: $0, as: UTF8.self)) }
+    /// for try await answer in answers { connection.write(answer) }
+    /// ```
     public func mapLatest<NewElement>(
         _ step: @escaping (Element) throws -> Future<NewElement>
     ) -> LoopSequence<NewElement> {

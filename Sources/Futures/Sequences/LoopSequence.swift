@@ -34,6 +34,11 @@ public struct LoopSequence<Element>: AsyncSequence {
         ///
         /// Cancelling one of its futures must lose no element: take it in the step that completes the future.
         /// `onStop` is called once: after an end or a failure, or when the iterator is released.
+        ///
+        /// ```swift
+        /// let channel = FutureChannel<Data?>(capacity: 8, on: loop)    // `nil` is the end
+        /// let pages = LoopSequence(on: loop) { .init(next: { channel.receive() }) }
+        /// ```
         public init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void = {}) {
             source = Source(next: next, onStop: onStop)
         }

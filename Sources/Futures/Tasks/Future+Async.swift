@@ -17,6 +17,10 @@ extension Future {
     /// this with ``FutureError/shutDown``, and waits until `body` has ended.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.
+    ///
+    /// ```swift
+    /// let size = Future(on: loop) { try await load("page").count }
+    /// ```
     public init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
     ) {
@@ -57,6 +61,10 @@ extension Promise {
     /// completed or cancelled.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.
+    ///
+    /// ```swift
+    /// promise.complete { try await load("page").count }
+    /// ```
     @discardableResult
     public func complete(
         isolation: (any Actor)? = #isolation, awaiting body: @escaping () async throws -> Value
