@@ -59,7 +59,7 @@ awk -v folder="$addons/addon" '
     /^```/ { isShown = file != "" && !isShown; if (!isShown) file = ""; next }
     isShown { print > file }' "$guide"
 said=$(
-    swift() { command swift "$@" "${flags[@]}" >&2; }
+    swift() { command swift "$@" "${flags[@]}" --scratch-path "$addons/build" >&2; }
     cd "$addons/addon"
     . ./commands
 )
