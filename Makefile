@@ -19,10 +19,8 @@
 # mutants       breaks the core one line at a time, the suite has to notice: make mutants ONLY='a timer'
 # clean         removes everything that was built
 
-# The linker that comes with the toolchain, and no index: only the search for tests of XCTest would read it, and costs a
-# third of a build.
-FLAGS = -Xswiftc -use-ld=lld --disable-index-store
-TESTS = --disable-xctest
+# The linker that comes with the toolchain.
+FLAGS = -Xswiftc -use-ld=lld
 # Tests and an example find out when code that is isolated to an actor runs elsewhere.
 CHECKED = $(FLAGS) -Xswiftc -enable-actor-data-race-checks
 # A warning of a newer toolchain fails nobody's tests. In CI it does, and so one debug build serves all that need one.
@@ -48,16 +46,16 @@ deps:
 
 build:
 	$(NEEDS)
-	swift build --build-tests $(TESTS) $(DEBUG)
+	swift build --build-tests $(DEBUG)
 
 test:
 	$(NEEDS)
-	swift test $(TESTS) $(DEBUG)
+	swift test $(DEBUG)
 	Tests/Checks/snippets.sh .build/debug/Modules
 
 test-release:
 	$(NEEDS)
-	swift test -c release $(TESTS) $(FLAGS)
+	swift test -c release $(FLAGS)
 	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O
 	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O $(NONSENDING)
 
@@ -74,7 +72,7 @@ check:
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find
 	Tests/Benchmarks/Runner/check.py
-	swift build --build-tests $(TESTS) $(STRICT)
+	swift build --build-tests $(STRICT)
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
@@ -90,7 +88,7 @@ sanitize:
 	Tests/Checks/sanitize.sh $(UVLOOP) $(LIBUV) $(FLAGS)
 
 repeat: build
-	for i in $$(seq $(N)); do echo "run $$i of $(N)"; swift test --skip-build $(TESTS) $(DEBUG) || exit 1; done
+	for i in $$(seq $(N)); do echo "run $$i of $(N)"; swift test --skip-build $(DEBUG) || exit 1; done
 
 test-newest:
 	$(NEEDS) python3-pip
@@ -98,7 +96,7 @@ test-newest:
 
 soak:
 	$(NEEDS) git socat netcat-openbsd valgrind binutils strace python3
-	SOAK=1 swift test -c release $(TESTS) $(FLAGS)
+	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
 	swift build -c release --package-path Examples $(FLAGS)
@@ -139,7 +137,7 @@ guard:
 
 api:
 	$(NEEDS) python3
-	swift build --build-tests $(TESTS) $(STRICT)
+	swift build --build-tests $(STRICT)
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules --write
 
 docs:
