@@ -1,10 +1,10 @@
-/// The answer of a producer to the request to cancel its future.
+/// The answer of a producer that has been asked to cancel its future.
 public enum CancelResponse<Value> {
     /// Cancels the future now.
     case cancel
     /// Completes the future in this way, for example with a value or using another future.
     case complete(FutureCompletion<Value>)
-    /// Continues the work. All wait for its end.
+    /// Continues the work. The future and everything that waits for it stay pending until the work ends.
     case `continue`
 }
 
@@ -22,16 +22,20 @@ extension CancelResponse {
 }
 
 extension Promise {
-    /// Calls `handler` to answer requests to cancel the future: within ``Future/cancel()``, and when the last consumer
-    /// goes.
+    /// Calls `handler` to answer a request to cancel the future: within ``Future/cancel()``, or when the last consumer
+    /// of the future is cancelled.
     ///
-    /// Each handler is called once. After ``CancelResponse/continue``, later requests wait for the end of the work too.
-    /// A request that a handler makes itself also waits for it. Several handlers are called in the order in which they
-    /// were added. The first answer that is not `continue` counts. The handlers are released when the future completes.
+    /// Each handler is called at most once. If there are several handlers, they are called in the order in which they
+    /// were added. The first answer that is not `continue` counts. All handlers are released when the future completes.
     ///
-    /// A handler may cancel other futures. Handlers that ask each other in this way are nested at most
-    /// ``CancelOptions/depthLimit`` deep. Deeper requests are made when the first of the handlers has returned. Without
-    /// a handler, a request cancels the future at once and a later ``succeed(_:)`` returns `false`.
+    /// After ``CancelResponse/continue``, later requests do not call the handler again: they wait for the end of the
+    /// work too. A request that a handler makes itself, to cancel the same future, does not call a handler either. The
+    /// answer to the first request then decides.
+    ///
+    /// A handler may cancel other futures, and so cause calls of their handlers. Such calls are nested at most
+    /// ``CancelOptions/depthLimit`` deep. Deeper requests are made when the outermost handler has returned.
+    ///
+    /// Without a handler, a request cancels the future at once, and a later ``succeed(_:)`` returns `false`.
     ///
     /// ```swift
     /// promise.onCancelRequest {
@@ -43,7 +47,10 @@ extension Promise {
         onCancelRequest { _ in handler() }
     }
 
-    /// Calls `handler` to answer requests to cancel the future, with the options of the first ``Future/cancel(_:)``.
+    /// Calls `handler` with the options of a request to cancel the future, to answer that request.
+    ///
+    /// Each handler is called at most once: for the first request after it was added. The options are those given to
+    /// ``Future/cancel(_:)``.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }

@@ -1,8 +1,10 @@
-/// The controlling side of a cancellation token. Its ``token`` goes to everything that should hear of the cancellation.
+/// The controlling side of a cancellation token. Give its ``token`` to every operation that the source is to cancel.
 ///
-/// It belongs to the loop that it was made for. A source that is released without having been cancelled never will be
-/// cancelled: what waits for its token is released without running. In an optimized build a local variable is released
-/// after its last use, not at the end of its scope: keep the source where it is cancelled.
+/// A source belongs to the loop that it was made for. If a source is released without having been cancelled, its token
+/// is never cancelled. The handlers that wait for the token are then released without running.
+///
+/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store the
+/// source in the object that is going to cancel it.
 public final class CancellationSource {
     /// Succeeds when the source is cancelled, and is cancelled itself when that will never happen.
     private let signal: Cell
@@ -18,15 +20,16 @@ public final class CancellationSource {
         signal.fail(CancellationError())
     }
 
-    /// The token to give to everything that should hear of the cancellation.
+    /// The token to give to every operation that this source is to cancel.
     public var token: CancellationToken { CancellationToken(condition) }
 
     /// Whether ``cancel()`` has been called.
     public var isCancelled: Bool { signal.hasSucceeded }
 
-    /// Cancels the token. First ends all that was registered with it, in order, then queues the handlers.
+    /// Cancels the token. First ends every operation that was given the token, in the order of registration. Then
+    /// queues the handlers of the token.
     ///
-    /// Returns `false` and does nothing if it has been cancelled before.
+    /// Returns `false` and does nothing if the source has been cancelled before.
     @discardableResult
     public func cancel() -> Bool {
         guard signal.succeed(()) else { return false }

@@ -1,20 +1,24 @@
 /// A signal that tells an operation whether its result is still wanted.
 ///
-/// When it is cancelled, it removes the consumer that it was given with as `token:`, and asks nothing upstream to
-/// cancel. A derived future or the future of a group is cancelled at once. ``Future/whenComplete(on:token:_:)`` and
-/// ``Future/whenCancelled(on:token:_:)`` are called as for a cancelled future. Other observers are released without
-/// running. The futures that the consumer waited for and their other callbacks notice nothing. An operation with
-/// nothing upstream ends: a timer, a submission, a wait for a permit, a repetition or a traversal with the work that it
-/// has in progress.
+/// Pass a token as the `token:` of a method that adds a consumer to a future. When the token is cancelled, that
+/// consumer stops waiting, and no future upstream is asked to cancel. The futures that the consumer waited for, and
+/// their other callbacks, are not affected. What happens to the consumer depends on its kind:
 ///
-/// A token that is already cancelled wins over an outcome that is already there. One that is cancelled later does not
-/// take back a callback that is on its way because its future has completed. A future that the callback of `flatMap`
-/// and its like has returned is asked to cancel, if nobody else waits for it.
+/// A derived future, or the future of a group, is cancelled at once. The closures of
+/// ``Future/whenComplete(on:token:_:)`` and ``Future/whenCancelled(on:token:_:)`` are called as for a cancelled future.
+/// The closures of other observers are released without running. An operation that has no future upstream ends: a
+/// timer, a submission, or a wait for a permit. A repetition or a traversal ends together with the work that it has in
+/// progress.
 ///
-/// A loop of `flatMap`s that gives a token to each of them keeps one future for each step until it ends. Give the token
-/// to what the steps wait for instead.
+/// If the token is already cancelled when you pass it, the token takes precedence over an outcome that is already
+/// there. If the token is cancelled later, a callback that is already on its way, because its future has completed,
+/// still runs. If the callback of `flatMap`, or of a similar method, has already returned a future, that future is
+/// asked to cancel, unless something else waits for it.
 ///
-/// It belongs to the loop of its ``CancellationSource``, and traps when given to a future of another loop.
+/// If a loop of `flatMap`s gives a token to each `flatMap`, it keeps one future for each step until the loop ends. Give
+/// the token to the operation that each step waits for instead.
+///
+/// A token belongs to the loop of its ``CancellationSource``. Passing the token to a future of a different loop traps.
 public struct CancellationToken {
     /// `nil` if it is never cancelled.
     @usableFromInline let condition: TokenCondition?
@@ -30,7 +34,8 @@ public struct CancellationToken {
 
     /// Calls `handler` when the token is cancelled. Handlers are called in the order of registration.
     ///
-    /// If the token is already cancelled, `handler` is queued now. If it never will be, `handler` is released.
+    /// If the token is already cancelled, `handler` is queued now. If the token can never be cancelled any more,
+    /// `handler` is released.
     ///
     /// ```swift
     /// source.token.onCancel { connection.abort() }
@@ -51,26 +56,26 @@ public struct CancellationToken {
         return CancellationRegistration(watch)
     }
 
-    /// Returns a token that is cancelled as soon as one of `tokens` is, and never if there are none. Traps if they are
-    /// not all of one loop.
+    /// Returns a token that is cancelled as soon as one of `tokens` is cancelled. If `tokens` is empty, the returned
+    /// token is never cancelled. Traps if `tokens` belong to different loops.
     public static func any(of tokens: some Sequence<CancellationToken>) -> CancellationToken {
         CancellationToken(.any(tokens.compactMap(\.condition)))
     }
 
-    /// Returns a token that is cancelled as soon as all of `tokens` are, and never if there are none. Traps if they are
-    /// not all of one loop.
+    /// Returns a token that is cancelled as soon as all of `tokens` are cancelled. If `tokens` is empty, the returned
+    /// token is never cancelled. Traps if `tokens` belong to different loops.
     public static func all(of tokens: some Sequence<CancellationToken>) -> CancellationToken {
         let tokens = Array(tokens)
         let conditions = tokens.compactMap(\.condition)
         return CancellationToken(conditions.count == tokens.count ? .all(conditions) : nil)
     }
 
-    /// Combines two tokens like ``any(of:)``.
+    /// Returns a token that is cancelled as soon as `a` or `b` is cancelled, as ``any(of:)`` does.
     public static func || (a: CancellationToken, b: CancellationToken) -> CancellationToken {
         any(of: [a, b])
     }
 
-    /// Combines two tokens like ``all(of:)``.
+    /// Returns a token that is cancelled as soon as both `a` and `b` are cancelled, as ``all(of:)`` does.
     public static func && (a: CancellationToken, b: CancellationToken) -> CancellationToken {
         all(of: [a, b])
     }
@@ -87,7 +92,7 @@ public struct CancellationRegistration {
 
     fileprivate init(_ watch: TokenWatch?) { self.watch = watch }
 
-    /// Removes the handler, and releases it, if it has not run yet.
+    /// Removes and releases the handler if the handler has not run yet.
     public func unregister() {
         watch?.target?.stopObserving(cancelling: false)
         watch?.end()

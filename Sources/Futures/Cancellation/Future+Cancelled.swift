@@ -1,6 +1,8 @@
 extension Future {
-    /// Passes the outcome on, but fails with ``FutureError/cancellationAsFailure`` if this future is cancelled, so that
-    /// error handlers see it. Cancelling the returned future itself cancels it as usual.
+    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``, which error
+    /// handlers see. Any other outcome of this future is passed on.
+    ///
+    /// If you cancel the returned future itself, it is cancelled as usual, and does not fail.
     ///
     /// ```swift
     /// let page = fetch("index").cancellationAsFailure().recover { _ in Data() }
@@ -9,15 +11,19 @@ extension Future {
         recover(including: .onlyCancellation) { _ in throw FutureError.cancellationAsFailure }
     }
 
-    /// Passes the outcome on, but is cancelled if this future fails with an error for which `isCancellation` returns
-    /// `true`. Without `isCancellation`, any error cancels it.
+    /// Turns a failure of this future into cancellation if `isCancellation` returns `true` for the error. Any other
+    /// outcome of this future is passed on.
+    ///
+    /// If you do not give `isCancellation`, every error is turned into cancellation. If `isCancellation` throws, the
+    /// returned future fails with the error that was thrown.
     public func failureAsCancellation(
         where isCancellation: @escaping (any Error) throws -> Bool = { _ in true }
     ) -> Future<Value> {
         mapError { try isCancellation($0) ? CancellationError() : $0 }
     }
 
-    /// Returns a future with this outcome. Cancelling it only ends its waiting: this future runs on.
+    /// Returns a future with this outcome. If the returned future is cancelled, it stops waiting, and this future
+    /// continues.
     ///
     /// ```swift
     /// let index = fetch("index")
@@ -32,8 +38,10 @@ extension Future {
 
     /// Passes the outcome on, unless one of `signals` completes first.
     ///
-    /// Then fails with the error of that signal, or else with ``FutureError/aborted``, and asks this future to cancel
-    /// if nobody else waits. The signals themselves run on. Traps if one is of another loop.
+    /// If a signal completes first, the returned future fails with the error of that signal. If that signal has
+    /// succeeded, the returned future fails with ``FutureError/aborted``. If that signal was cancelled, the returned
+    /// future is cancelled. In all these cases this future is asked to cancel, unless something else waits for it. The
+    /// signals themselves are not cancelled. Traps if a signal belongs to a different loop.
     ///
     /// ```swift
     /// let page = fetch("index").abort(when: [connection.closed])
