@@ -1,12 +1,12 @@
-/// Two errors: the error that a future had failed with, and the error that its clean-up failed with after that.
+/// An error that holds two errors: the error of a future, and the error of the clean-up that ran after it.
 ///
-/// A method that waits for a closure and keeps the outcome, such as `flatAlways`, `flatTapError` or `tapError`, fails
-/// with this error if there already is an error when the closure throws, or when the future it returns fails or is
-/// cancelled.
+/// Methods such as `flatAlways`, `flatTapError` and `tapError` call a closure and keep the outcome of a future. They
+/// fail with this error if that future had already failed, and then the clean-up fails too. The clean-up fails if the
+/// closure throws, or if the future that the closure returns fails or is cancelled.
 public struct CleanUpError: Error {
-    /// The error that the future had failed with before.
+    /// The error of the future, which had failed before the clean-up began.
     public let error: any Error
-    /// The error that the clean-up failed with: a `CancellationError` if it was cancelled.
+    /// The error of the clean-up. If the clean-up was cancelled, this is a `CancellationError`.
     public let cleanUpError: any Error
 
     public init(_ error: any Error, cleanUpError: any Error) {

@@ -1,8 +1,7 @@
-/// A bag of things that are disposed of together, in the order in which they were added, at the latest when the bag is
-/// released.
+/// A bag of things that are disposed of together, in the order in which they were added.
 ///
-/// A bag can be filled again after it was disposed of. Things that are added while it is being disposed of stay for the
-/// next time.
+/// When a bag is released, everything in it is disposed of. You can add things again after a bag was disposed of.
+/// Things that are added while the bag is being disposed of stay in the bag until the next time.
 public final class DisposeBag: Disposable {
     private enum Content {
         case disposable(any Disposable)
@@ -17,10 +16,11 @@ public final class DisposeBag: Disposable {
 
     deinit { dispose() }
 
-    /// Whether the bag is empty. Futures that have completed may count until the bag looks at them.
+    /// Whether the bag is empty. Completed futures may count for a while, because the bag only removes them from time
+    /// to time.
     public var isEmpty: Bool { contents.isEmpty }
 
-    /// Disposes of everything in the bag, which empties it.
+    /// Disposes of everything in the bag, and empties the bag.
     public func dispose() {
         let contents = contents
         self.contents = []
@@ -36,12 +36,13 @@ public final class DisposeBag: Disposable {
     /// Adds an object to dispose of.
     public func add(_ disposable: any Disposable) { append(.disposable(disposable)) }
 
-    /// Adds a closure to run.
+    /// Adds a closure that runs once, when the bag is disposed of.
     public func add(_ action: @escaping () -> Void) { add(Disposer(action)) }
 
-    /// Adds a future to be asked to cancel, as ``Future/cancel()`` does. The bag does not keep it alive.
+    /// Adds a future that the bag asks to cancel, as ``Future/cancel()`` does. The bag does not keep the future alive.
     ///
-    /// A future that somebody else waits for, by `whenSuccess` for example, is left alone, so add the last of a chain.
+    /// If something else waits for the future, for example `whenSuccess`, the future is not cancelled. Therefore add
+    /// the last future of a chain.
     ///
     /// ```swift
     /// bag.add(fetch("avatar").map(hash).tap { print($0) })
@@ -53,7 +54,8 @@ public final class DisposeBag: Disposable {
     /// Keeps `object` alive until the bag is disposed of.
     public func hold(_ object: AnyObject) { append(.object(object)) }
 
-    /// Returns a bag in this bag, to be disposed of by itself or together with this one.
+    /// Returns a new bag inside this bag. You can dispose of the new bag alone. At the latest, it is disposed of
+    /// together with this bag.
     ///
     /// ```swift
     /// let request = bag.innerBag()

@@ -1,19 +1,19 @@
-/// An object that runs a closure once: when it is disposed of or, at the latest, when it is released.
+/// An object that runs a closure once: when the disposer is disposed of or, at the latest, when it is released.
 ///
-/// In an optimized build a local variable is released after its last use, not at the end of its scope: keep it where
-/// its owner lives, in a ``DisposeBag`` for example.
+/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store the
+/// disposer in the object that owns it, or in a ``DisposeBag``.
 public final class Disposer: Disposable {
     private var action: (() -> Void)?
 
-    /// Creates a disposer that runs `action`. Without an action it does nothing.
+    /// Creates a disposer that runs `action`. If `action` is `nil`, the disposer does nothing.
     public init(_ action: (() -> Void)? = nil) { self.action = action }
 
     deinit { dispose() }
 
-    /// Whether the closure has been run.
+    /// Whether the closure has started to run. Also `true` if there is no closure.
     public var isDisposed: Bool { action == nil }
 
-    /// Runs the closure, unless it has run or is running, and releases it.
+    /// Runs the closure and releases it. Does nothing if the closure has run or is running.
     public func dispose() {
         let action = action
         self.action = nil
@@ -27,10 +27,10 @@ public final class Disposer: Disposable {
 extension Disposer: Sendable {}
 
 extension Future {
-    /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when it is disposed of or released. It
-    /// does not keep the future alive.
+    /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when the disposer is disposed of or
+    /// released. The disposer does not keep this future alive.
     ///
-    /// Dropping a future does not cancel it. Keep the disposer where the wish for the outcome lives.
+    /// Releasing a future does not cancel it. Store the disposer in the object that needs the outcome.
     ///
     /// ```swift
     /// let avatar = fetch("avatar")

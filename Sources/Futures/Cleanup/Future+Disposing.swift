@@ -1,10 +1,13 @@
 extension Future {
-    /// Creates a future that `body` completes by the promise, with the clean-up that `body` returns.
+    /// Creates a future that `body` completes by means of `promise`. Disposes of the clean-up that `body` returns when
+    /// the future ends.
     ///
-    /// `body` runs once, at once. If it throws, the future fails with that error. The clean-up is disposed of exactly
-    /// once: within the call that completes or cancels the future, before anybody hears of that, or after `body` if
-    /// `body` has completed it. The clean-up must not hold the promise, which could then not be dropped. A promise that
-    /// is dropped uncompleted fails the future with ``FutureError/brokenPromise(file:line:)``.
+    /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the promise is
+    /// dropped without having been completed, the future fails with ``FutureError/brokenPromise(file:line:)``.
+    ///
+    /// The clean-up is disposed of exactly once, within the call that completes or cancels the future. At that time no
+    /// callback of the future has run yet. If `body` itself has completed the future, the clean-up is disposed of when
+    /// `body` has returned. The clean-up must not hold the promise: the promise could then never be dropped.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { promise in
@@ -26,11 +29,12 @@ extension Future {
         }
     }
 
-    /// Creates a future that `body` completes by the promise. `body` may hand one of the promise's `resolve`s to a
-    /// callback API.
+    /// Creates a future that `body` completes by means of `promise`. `body` may give one of the `resolve` methods of
+    /// `promise` to a callback API.
     ///
-    /// `body` runs once, at once. If it throws, the future fails with that error. A promise that is dropped uncompleted
-    /// fails the future with ``FutureError/brokenPromise(file:line:)``. The callback has to come on the loop's thread.
+    /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the promise is
+    /// dropped without having been completed, the future fails with ``FutureError/brokenPromise(file:line:)``. The API
+    /// must call the callback on the loop's thread.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { download("index", completion: $0.resolve) }

@@ -1,9 +1,11 @@
 extension Future {
-    /// Starts `work`, disposes of what it returns when the future ends, and passes this outcome on.
+    /// Calls `work` while this future is pending, and passes this outcome on. When the returned future ends, disposes
+    /// of what `work` has returned.
     ///
-    /// The loop starts `work`, when `delay` has passed if one is given. It does not start `work` if the future has
-    /// completed or been cancelled before. A cancelled `token` ends the returned future alone. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    /// The loop calls `work` when `delay` has passed, or without a delay if `delay` is `nil`. If this future completes
+    /// or is cancelled before that, `work` is not called. If `token` is cancelled, the returned future is cancelled,
+    /// and this future continues. If `delay` is negative, the returned future fails with
+    /// ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let page = fetch("index").whilePending(delayBy: .milliseconds(300)) {
