@@ -1,7 +1,7 @@
 extension Future {
-    /// Returns another future with this outcome, which can be cancelled by itself.
+    /// Returns another future with this outcome. You can cancel the returned future without cancelling this one.
     ///
-    /// This future is asked to cancel when the last of its branches, and everything else that waits for it, is
+    /// This future is asked to cancel only when all its branches, and everything else that waits for it, have been
     /// cancelled.
     ///
     /// ```swift

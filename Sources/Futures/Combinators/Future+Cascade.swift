@@ -1,5 +1,5 @@
 extension Future {
-    /// Completes `promise`, if there is one, using this future, as ``Promise/complete(using:)`` does.
+    /// Completes `promise` using this future, as ``Promise/complete(using:)`` does. Does nothing if `promise` is `nil`.
     ///
     /// ```swift
     /// fetch("index").map(hash).cascade(to: promise)

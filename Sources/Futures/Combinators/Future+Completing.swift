@@ -1,7 +1,8 @@
 extension Future {
-    /// Completes in the way that `transform` returns for the value, or with the error it throws.
+    /// Calls `transform` with the value, and completes the returned future in the way that `transform` returns.
     ///
-    /// Traps if `transform` returns something that uses a future of another loop.
+    /// If `transform` throws, the returned future fails with that error. Traps if `transform` returns something that
+    /// uses a future of a different loop.
     public func flatMap<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> C
@@ -10,7 +11,7 @@ extension Future {
         return cell.derive(Named(FlatMap.self, step), when: .success, on: context, token: token)
     }
 
-    /// Completes in the way that `body` returns for any outcome of this future.
+    /// Calls `body` with any outcome of this future, and completes the returned future in the way that `body` returns.
     public func flatMapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -19,7 +20,8 @@ extension Future {
         return cell.derive(Named(FlatMapResult.self, step), when: .all, on: context, token: token)
     }
 
-    /// Completes with the value, or in the way that `body` returns for the error.
+    /// Replaces an error by completing the returned future in the way that `body` returns for the error. Passes a value
+    /// on unchanged.
     public func flatMapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -30,7 +32,9 @@ extension Future {
 }
 
 extension Future where Value: Completing {
-    /// Completes in the way that the value says: with the outcome of an inner future, or the content of a `Result`.
+    /// Completes the returned future in the way that the value of this future says. If the value is a future, the
+    /// returned future has the outcome of that future. If the value is a `Result`, the returned future has the content
+    /// of that `Result`.
     public func flatten() -> Future<Value.Value> {
         cell.derive(CompletingStep<Value, Value.Value> { try $0.get().completion }, when: .success)
     }

@@ -1,7 +1,8 @@
 // For closures that say how to complete by a leading dot: `flatMap { $0 > 0 ? .success($0) : .cancelled }`. They are
 // taken where nothing else fits, and call the methods for any `Completing`.
 extension Future {
-    /// Completes in the way that `transform` returns for the value, or with the error it throws.
+    /// Calls `transform` with the value, and completes the returned future in the way that `transform` returns. If
+    /// `transform` throws, the returned future fails with that error.
     @_disfavoredOverload
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -10,7 +11,7 @@ extension Future {
         flatMap(on: context, token: token, transform)
     }
 
-    /// Completes in the way that `body` returns for any outcome of this future.
+    /// Calls `body` with any outcome of this future, and completes the returned future in the way that `body` returns.
     @_disfavoredOverload
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -19,7 +20,8 @@ extension Future {
         flatMapResult(on: context, token: token, body)
     }
 
-    /// Completes with the value, or in the way that `body` returns for the error.
+    /// Replaces an error by completing the returned future in the way that `body` returns for the error. Passes a value
+    /// on unchanged.
     @_disfavoredOverload
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -28,7 +30,7 @@ extension Future {
         flatMapError(including: policy, on: context, token: token, body)
     }
 
-    /// Passes the outcome on after the completion that `body` returns for the value has succeeded.
+    /// Calls `body` with the value. Passes the value on when the completion that `body` returns has succeeded.
     @_disfavoredOverload
     public func flatTap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -37,7 +39,7 @@ extension Future {
         flatTap(on: context, token: token, body)
     }
 
-    /// Passes the outcome on after the completion that `body` returns for the error has succeeded.
+    /// Calls `body` with the error. Passes the error on when the completion that `body` returns has succeeded.
     @_disfavoredOverload
     public func flatTapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -46,7 +48,7 @@ extension Future {
         flatTapError(including: policy, on: context, token: token, body)
     }
 
-    /// Passes the outcome on after the completion that `body` returns for it has succeeded.
+    /// Calls `body` with the outcome. Passes the outcome on when the completion that `body` returns has succeeded.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -55,7 +57,7 @@ extension Future {
         flatTapResult(on: context, token: token, body)
     }
 
-    /// Passes the outcome on after the clean-up that `body` returns has succeeded.
+    /// Calls `body` after any outcome. Passes the outcome on when the clean-up that `body` returns has succeeded.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

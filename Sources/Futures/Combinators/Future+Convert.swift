@@ -1,5 +1,5 @@
 extension Future {
-    /// Completes when this future does, but without the value.
+    /// Drops the value. The returned future completes when this future does, with `Void` as its value.
     public func asVoid() -> Future<Void> { map { _ in } }
 
     /// Casts the value to `type`. Fails with ``FutureError/castFailed(from:to:)`` if the value is not of that type.
@@ -12,7 +12,7 @@ extension Future {
         }
     }
 
-    /// Transforms the value with `transform`. Fails with ``FutureError/filtered`` if that returns `nil`.
+    /// Transforms the value with `transform`. Fails with ``FutureError/filtered`` if `transform` returns `nil`.
     public func compactMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> NewValue?
@@ -23,8 +23,8 @@ extension Future {
         }
     }
 
-    /// Completes with the error as its value. Fails with ``FutureError/notFailed`` if there is a value. Passes
-    /// cancellation on.
+    /// Makes the error of this future the value of the returned future. If this future has a value, the returned future
+    /// fails with ``FutureError/notFailed``. If this future is cancelled, the returned future is cancelled too.
     ///
     /// ```swift
     /// let complaint = save(1).errorAsValue().map { "not saved: \($0)" }
@@ -37,10 +37,11 @@ extension Future {
         return cell.derive(step, when: [.success, .failure])
     }
 
-    /// Falls back to `other` if this future fails. If `other` has no value either, fails with this future's error.
+    /// Replaces a failure of this future with the value of `other`. If `other` fails or is cancelled too, the returned
+    /// future fails with the error of this future.
     ///
-    /// Passes a cancellation of this future on, and `other` continues then. A cancelled `token` leaves both futures
-    /// alone.
+    /// If this future is cancelled, the returned future is cancelled at once, and `other` continues. If `token` is
+    /// cancelled, only the returned future is cancelled: this future and `other` both continue.
     ///
     /// ```swift
     /// let page = fetch("index").fallback(to: fetch("mirror/index"))    // Fetches both at once.
@@ -55,7 +56,8 @@ extension Future {
 }
 
 extension Future {
-    /// Unwraps the optional value. Fails with `error`, or else ``FutureError/missingValue``, if the value is `nil`.
+    /// Unwraps the optional value. If the value is `nil`, fails with `error`, which is ``FutureError/missingValue`` by
+    /// default.
     ///
     /// ```swift
     /// let number = optional.unwrap(orFail: FutureError.message("there is no such row"))

@@ -1,8 +1,10 @@
 extension Future {
-    /// Completes with the outcome of the future that `transform` returns, or with the error it throws.
+    /// Calls `transform` with the value, and passes on the outcome of the future that `transform` returns.
     ///
-    /// A loop of `flatMap`s, in which `transform` calls its enclosing function, runs in constant memory. Traps if the
-    /// returned future is of another loop.
+    /// If `transform` throws, the returned future fails with that error. Traps if the future from `transform` belongs
+    /// to a different loop.
+    ///
+    /// A loop of `flatMap`s, in which `transform` calls its enclosing function, runs in constant memory.
     ///
     /// ```swift
     /// func echo() -> Future<Void> {
@@ -17,7 +19,7 @@ extension Future {
         cell.derive(FlatMapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// Completes with the outcome of the future that `body` returns for any outcome of this future.
+    /// Calls `body` with any outcome of this future, and passes on the outcome of the future that `body` returns.
     ///
     /// ```swift
     /// let answered = fetch("index").flatMapResult { connection.write($0.value ?? Data("not found\n".utf8)) }

@@ -1,7 +1,8 @@
 extension Future {
-    /// Waits for what `body` returns for the value, and passes the value on when that has succeeded.
+    /// Calls `body` with the value, and waits for what `body` returns. Then passes the value on.
     ///
-    /// If that fails or is cancelled, or `body` throws, the returned future has that outcome.
+    /// If `body` throws, or what `body` returns fails or is cancelled, the returned future fails or is cancelled in the
+    /// same way.
     ///
     /// ```swift
     /// let saved = future.flatTap { save($0) }    // Has the number that was saved.
@@ -17,9 +18,11 @@ extension Future {
         return cell.derive(Named(FlatTap.self, step), when: .success, on: context, token: token)
     }
 
-    /// Waits for what `body` returns for the error, and passes the error on.
+    /// Calls `body` with the error, and waits for what `body` returns. Then passes the error on.
     ///
-    /// If that fails or is cancelled, or `body` throws, fails with a ``CleanUpError``, which has both errors.
+    /// If `body` throws, or what `body` returns fails or is cancelled, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors. If this future was cancelled, the returned future has the second
+    /// error alone.
     public func flatTapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -31,10 +34,11 @@ extension Future {
             Named(FlatTapError.self, step), when: policy.interest, on: context, token: token)
     }
 
-    /// Waits for what `body` returns for the outcome, and passes the outcome on.
+    /// Calls `body` with the outcome, and waits for what `body` returns. Then passes the outcome on.
     ///
-    /// If that fails or is cancelled, or `body` throws, the returned future has that outcome. After an error it fails
-    /// with a ``CleanUpError``, which has both.
+    /// If `body` throws, or what `body` returns fails or is cancelled, the returned future fails or is cancelled in the
+    /// same way. If this future has failed, the returned future fails with a ``CleanUpError`` instead, which holds both
+    /// errors.
     public func flatTapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -43,14 +47,14 @@ extension Future {
         return cell.derive(Named(FlatTapResult.self, step), when: .all, on: context, token: token)
     }
 
-    /// Waits for the clean-up that `body` returns, and passes the outcome on.
+    /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the outcome on.
     ///
-    /// `body` runs exactly once, on value, error and cancellation alike. If the clean-up fails or is cancelled, or
-    /// `body` throws, the returned future has that outcome. After an error it fails with a ``CleanUpError``, which has
-    /// both.
+    /// `body` is called exactly once: after a value, after an error or after cancellation. If `body` throws, or the
+    /// clean-up fails or is cancelled, the returned future fails or is cancelled in the same way. If this future has
+    /// failed, the returned future fails with a ``CleanUpError`` instead, which holds both errors.
     ///
-    /// `body` also runs when the returned future itself is cancelled. That does not wait for the clean-up, and a
-    /// failure of the clean-up is then reported as unhandled.
+    /// `body` is also called when the returned future itself is cancelled. In that case the returned future does not
+    /// wait for the clean-up, and a failure of the clean-up is reported as unhandled.
     ///
     /// ```swift
     /// let line = connection.readLine().flatAlways { connection.close() }

@@ -1,7 +1,8 @@
 extension Future {
-    /// Delays the value or the error until `other` completes. Passes cancellation on at once.
+    /// Delays the value or the error of this future until `other` completes.
     ///
-    /// Fails with the error of `other` if that fails.
+    /// If `other` fails or is cancelled, the returned future fails or is cancelled in the same way. If this future is
+    /// cancelled, the returned future is cancelled at once, without waiting for `other`.
     ///
     /// ```swift
     /// let page = fetch("index").delay(until: connection.write("one moment\n"))

@@ -1,5 +1,6 @@
 extension Future {
-    /// Transforms the value with `transform`, or fails with the error it throws. Passes failure and cancellation on.
+    /// Transforms the value with `transform`. If `transform` throws, the returned future fails with that error. A
+    /// failure or a cancellation of this future is passed on.
     @inlinable
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -8,7 +9,7 @@ extension Future {
         cell.derive(MapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// Passes the value on if it satisfies `predicate`, and fails with ``FutureError/filtered`` otherwise.
+    /// Passes the value on if the value satisfies `predicate`. Otherwise, fails with ``FutureError/filtered``.
     @inlinable
     public func filter(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -20,7 +21,7 @@ extension Future {
         }
     }
 
-    /// Transforms any outcome with `body`. Cancellation reads as `CancellationError`.
+    /// Transforms any outcome of this future with `body`. `body` gets cancellation as a `CancellationError`.
     @inlinable
     public func mapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -1,9 +1,11 @@
 extension Future {
-    /// Calls `body` with this future itself, and completes with what `body` returns.
+    /// Calls `body` with this future itself, and completes the returned future with what `body` returns.
     ///
-    /// Calls `body` when this future has completed in any way, or when `token` is cancelled. In that case the future
-    /// may still be pending. If the future has completed meanwhile and nobody else holds it, `body` gets a cancelled
-    /// one instead. Cancelling the returned future itself cancels it as usual.
+    /// `body` is called when this future has completed in any way, or when `token` is cancelled. If `token` was
+    /// cancelled, the future that `body` gets may still be pending. If this future has completed since then, and
+    /// nothing else holds this future, `body` gets a cancelled future instead.
+    ///
+    /// If you cancel the returned future itself, it is cancelled as usual, and `body` is not called.
     ///
     /// ```swift
     /// let report = fetch("index").mapFuture { $0.isCancelled ? "stopped" : "fetched: \($0.isSuccess)" }

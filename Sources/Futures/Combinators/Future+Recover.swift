@@ -1,4 +1,4 @@
-/// The unsuccessful outcomes that an error handler sees.
+/// The unsuccessful outcomes that an error handler is called for.
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
@@ -8,18 +8,19 @@ public struct ErrorScope: Sendable {
         interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
     }
 
-    /// The scope of errors alone. Cancellation passes through.
+    /// The scope of errors alone. Cancellation does not reach the handler and is passed on.
     public static let failure = ErrorScope(interest: .failure)
-    /// The scope of errors and of cancellation, which reads as `CancellationError`.
+    /// The scope of errors and of cancellation. The handler gets cancellation as a `CancellationError`.
     public static let cancellation = ErrorScope(interest: [.failure, .cancellation])
-    /// The scope of cancellation alone. Errors pass through.
+    /// The scope of cancellation alone. Errors do not reach the handler and are passed on.
     public static let onlyCancellation = ErrorScope(interest: .cancellation)
 }
 
 extension Future {
-    /// Passes a value on, and replaces an error with the value that `body` returns for it.
+    /// Replaces an error with the value that `body` returns for the error. Passes a value on unchanged.
     ///
-    /// Cancelling the returned future itself cancels it as usual, whatever `policy` includes.
+    /// If `body` throws, the returned future fails with that error. If you cancel the returned future itself, it is
+    /// cancelled as usual: `body` is not called, even if `policy` includes cancellation.
     ///
     /// ```swift
     /// let page = fetch("index").recover(including: .cancellation) { _ in Data() }
@@ -33,7 +34,7 @@ extension Future {
         cell.derive(RecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// Passes a value on, and replaces an error with the outcome of the future that `body` returns for it.
+    /// Replaces an error with the outcome of the future that `body` returns for the error. Passes a value on unchanged.
     ///
     /// ```swift
     /// let page = fetch("index").flatMapError { _ in fetch("mirror/index") }    // Only after a failure.
@@ -47,7 +48,7 @@ extension Future {
         cell.derive(FlatRecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// Passes a value on, and replaces an error with the error that `body` returns or throws for it.
+    /// Replaces an error with the error that `body` returns or throws for the error. Passes a value on unchanged.
     @inlinable
     public func mapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

@@ -1,5 +1,6 @@
 extension Future {
-    /// Shows the value to `body`, and passes it on. If `body` throws, fails with that error instead.
+    /// Calls `body` with the value, and passes the value on. If `body` throws, the returned future fails with the error
+    /// from `body` instead.
     @inlinable
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -8,11 +9,12 @@ extension Future {
         cell.derive(TapStep(body: { try body($0.get()) }), when: .success, on: context, token: token)
     }
 
-    /// Shows the error to `body`, and passes it on. If `body` throws, fails with a ``CleanUpError``, which has both
-    /// errors.
+    /// Calls `body` with the error, and passes the error on. If `body` throws, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors.
     ///
-    /// If `policy` includes cancellation, `body` also runs when the returned future itself is cancelled: exactly once,
-    /// after the closures of futures upstream. What it throws replaces a cancellation that comes from upstream.
+    /// If `policy` includes cancellation, `body` is also called when the returned future itself is cancelled: exactly
+    /// once, after the closures of futures upstream. If cancellation comes from upstream and `body` throws, the
+    /// returned future fails with the error from `body`.
     ///
     /// ```swift
     /// let page = fetch("index").tapError(including: .cancellation) { print("no index: \($0)") }
@@ -29,10 +31,10 @@ extension Future {
         return cell.derive(step, when: policy.interestOfTaps, on: context, token: token)
     }
 
-    /// Shows the outcome to `body`, and passes it on. Cancellation reads as `CancellationError`.
+    /// Calls `body` with the outcome, and passes the outcome on. `body` gets cancellation as a `CancellationError`.
     ///
-    /// If `body` throws, its error replaces the outcome. After an error, a ``CleanUpError`` with both errors replaces
-    /// it.
+    /// If `body` throws, the returned future fails with the error from `body`. If this future has failed, the returned
+    /// future fails with a ``CleanUpError`` instead, which holds both errors.
     @inlinable
     public func tapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -41,10 +43,10 @@ extension Future {
         cell.derive(TapStep(body: body), when: .all, on: context, token: token)
     }
 
-    /// Runs `body`, and passes the outcome on.
+    /// Calls `body` after any outcome, and passes the outcome on.
     ///
-    /// `body` runs exactly once, on value, error and cancellation alike, also when the returned future itself is
-    /// cancelled first.
+    /// `body` is called exactly once: after a value, after an error or after cancellation. `body` is also called if the
+    /// returned future itself is cancelled first.
     ///
     /// ```swift
     /// count += 1

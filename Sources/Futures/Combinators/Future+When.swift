@@ -1,5 +1,5 @@
 extension Future {
-    /// Calls `body` with the outcome. Cancellation reads as `.failure(CancellationError())`.
+    /// Calls `body` with the outcome. Cancellation is given to `body` as `.failure(CancellationError())`.
     @inlinable
     public func whenComplete(
         on context: LocalContext = .default, token: CancellationToken = .none,
