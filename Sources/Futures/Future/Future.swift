@@ -1,12 +1,14 @@
-/// The reading side of a value that will be there later, or of the reason why it will not.
+/// The reading side of a value that will be available later, or of the reason why there will be no value.
 ///
-/// A future belongs to the loop that made it. Use it only on that loop's thread: elsewhere its methods trap. It
-/// completes exactly once: with a value, with an error, or as cancelled, which reads as `CancellationError`. What you
-/// register is called later, from the loop, never inside the call that registers or completes, unless you ask for
-/// ``LocalContext/immediate``. Callbacks of one future
-/// run in the order in which they were registered.
+/// A future belongs to the loop that made it. Use a future only on the thread of its loop: on other threads its methods
+/// trap. A future completes exactly once: with a value, with an error, or as cancelled. Cancellation reads as
+/// `CancellationError`.
 ///
-/// Copies of a future are the same future. Releasing it cancels nothing.
+/// The closures that you register are called later, from the loop. They are not called inside the call that registers
+/// them, nor inside the call that completes the future. Only closures that you register on ``LocalContext/immediate``
+/// can be called there. The closures of one future are called in the order in which they were registered.
+///
+/// Copies of a future are the same future. Releasing a future does not cancel anything.
 public struct Future<Value> {
     @usableFromInline let cell: Cell
 
@@ -23,22 +25,26 @@ public struct Future<Value> {
     @inlinable @inline(__always)
     package var hasSucceeded: Bool { cell.hasSucceeded }
 
-    /// The outcome, or `nil` while the future is pending. Reading it does not count as having heard of a failure.
+    /// The outcome, or `nil` while the future is pending. Reading the outcome does not count as handling a failure.
     @inlinable
     public var result: Result<Value, any Error>? {
         cell.result(as: Value.self)
     }
 
-    /// Asks for the future to be cancelled. Returns `false` if it has completed or if somebody waits for it.
+    /// Asks for this future to be cancelled. Returns `false` if this future has completed, or if something waits for
+    /// it.
     ///
-    /// The request goes upstream as long as nobody else waits for the next future. A producer that handles requests
-    /// (`Promise.onCancelRequest`) decides. Without such a producer, this future and all that the request has reached
-    /// are cancelled now, and their closures are released without running. To stop waiting for a future that others
-    /// need, cancel a future derived from it.
+    /// The request goes upstream from future to future, as long as nothing else waits for the next future. If the
+    /// request reaches a producer that handles requests (`Promise.onCancelRequest`), that producer decides what
+    /// happens. If the request reaches no such producer, this future and all futures that the request has reached are
+    /// cancelled now. Their closures are released without running, except those that also run on cancellation, such as
+    /// the closure of `always`.
+    ///
+    /// To stop waiting for a future that others need, cancel a future that is derived from it.
     @discardableResult
     public func cancel() -> Bool { cell.requestCancellation() }
 
-    /// Declares that a failure of this future may go unheard.
+    /// Declares that nothing needs to handle a failure of this future, and returns this future.
     @discardableResult
     public func ignoreFailure() -> Future {
         cell.markObserved()
@@ -52,14 +58,15 @@ public struct Future<Value> {
 extension Future: Sendable {}
 
 extension Future: Identifiable {
-    /// The identity of the future. Its copies share it, and no other future has it as long as this one is held.
+    /// The identity of this future. Copies of this future have the same identity. No other future has it as long as
+    /// this future is held.
     public var id: ObjectIdentifier { ObjectIdentifier(cell) }
 }
 
 extension Future: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "Future(\(state))" }
 
-    /// The description with the type and, for a pending future, the number of consumers that wait.
+    /// The description with the type of the value. For a pending future, also says how many consumers wait for it.
     public var debugDescription: String {
         let waiting = isCompleted ? "" : ", \(cell.checkedRoot.consumerCount) waiting"
         return "Future<\(Value.self)>(\(state)\(waiting))"

@@ -1,16 +1,16 @@
-/// An error with which this library, rather than the operation itself, fails a future.
+/// An error that a future fails with because of this library, not because of the operation itself.
 public enum FutureError: Error, Hashable {
-    /// The promise made at this place was dropped without completing its future.
+    /// The promise that was made at this place was dropped without completing its future.
     case brokenPromise(file: String, line: UInt)
-    /// The future was completed with itself, directly or around a circle.
+    /// The future was completed using itself, directly or by way of other futures.
     case cycle
-    /// The time limit passed first.
+    /// The time limit passed before the future completed.
     case timedOut(after: Duration)
-    /// An error described only by its text.
+    /// An error that is described only by its text.
     case message(String)
     /// `cancellationAsFailure()` turned cancellation into this error.
     case cancellationAsFailure
-    /// A signal given to `abort(when:)` came before the outcome.
+    /// A signal that was given to `abort(when:)` completed before the future.
     case aborted
     /// The value does not have the wanted type.
     case castFailed(from: String, to: String)
@@ -18,7 +18,7 @@ public enum FutureError: Error, Hashable {
     case missingValue
     /// `errorAsValue()` found a value instead of an error.
     case notFailed
-    /// The call needs something that has been closed or was dropped. The text says what.
+    /// The call needs something that has been closed or dropped. The text says what that is.
     case closed(String)
     /// A callback was called with neither a value nor an error.
     case invalidCallback
@@ -26,11 +26,11 @@ public enum FutureError: Error, Hashable {
     case filtered
     /// Nothing is left that could complete the future that `run(until:)` waits for.
     case stalled
-    /// `stop()` ended `run(until:)` before its future completed.
+    /// `stop()` ended `run(until:)` before the future that it waits for completed.
     case stopped
     /// The loop has been shut down.
     case shutDown
-    /// An argument makes no sense. The text says which one, what was given, and what is allowed.
+    /// An argument is not allowed. The text names the argument, and says what was given and what is allowed.
     case invalidArgument(String)
 }
 
@@ -58,7 +58,8 @@ extension FutureError: CustomStringConvertible {
     }
 }
 
-/// An error that may stand for cancellation. If it does, a future that fails with it is cancelled instead.
+/// An error that may represent cancellation. If `isCancellation` is `true`, a future that fails with the error is
+/// cancelled instead.
 public protocol CancellationIndicating: Error {
     var isCancellation: Bool { get }
 }

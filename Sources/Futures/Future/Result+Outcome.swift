@@ -1,7 +1,7 @@
 extension Result where Failure == any Error {
-    /// Creates a result from what a callback was given: the error if there is one, or else the value.
+    /// Creates a result from the arguments of a callback: from the error if there is one, and from the value otherwise.
     ///
-    /// Fails with ``FutureError/invalidCallback`` if there is neither.
+    /// If there is neither an error nor a value, the result is a failure with ``FutureError/invalidCallback``.
     ///
     /// ```swift
     /// download("index") { data, error in promise.complete(Result(data, error).map(hash)) }
@@ -16,12 +16,12 @@ extension Result where Failure == any Error {
         }
     }
 
-    /// The value, if this is a success.
+    /// The value if this is a success, and `nil` otherwise.
     public var value: Success? { try? get() }
 
     public var isSuccess: Bool { thrownError == nil }
 
-    /// Whether this result stands for cancellation. A future that completes with it is cancelled.
+    /// Whether this result represents cancellation. A future that completes with such a result is cancelled.
     public var isCancelled: Bool { thrownError?.isCancellation == true }
 
     /// The error that `get()` throws.
