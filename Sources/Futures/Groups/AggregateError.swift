@@ -1,4 +1,4 @@
-/// Several errors at once, for example of a group that waited for all of its futures.
+/// Several errors in one, for example the errors of a group that waited for all of its futures.
 public struct AggregateError: Error {
     /// The errors, in the order of the futures that failed with them.
     public private(set) var errors: [any Error]
@@ -10,7 +10,7 @@ public struct AggregateError: Error {
 }
 
 extension AggregateError: CustomStringConvertible {
-    /// A text like `2 errors: …; …`. Names the first eight.
+    /// A text like `2 errors: …; …`. The text names the first eight errors.
     public var description: String { "\(errors.count) errors: \(errors.listed)" }
 }
 

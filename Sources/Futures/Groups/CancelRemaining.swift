@@ -1,11 +1,11 @@
-/// When a group that has its outcome asks its pending futures to cancel, as far as nobody else waits for them. `true`
-/// and `false` stand for ``always`` and ``never``.
+/// The cases in which a group asks its pending futures to cancel when it ends. A future that something else waits for
+/// is left alone in any case. The literals `true` and `false` mean ``always`` and ``never``.
 public enum CancelRemaining: Hashable, Sendable {
-    /// No matter what has ended the group.
+    /// Asks the pending futures, whatever has ended the group.
     case always
-    /// Unless the group ended because one of its futures was cancelled.
+    /// Asks the pending futures, unless the group ended because one of its futures was cancelled.
     case onFailure
-    /// Not even when the group itself is cancelled.
+    /// Does not ask the pending futures, even when the group itself is cancelled.
     case never
 }
 

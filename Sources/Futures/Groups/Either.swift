@@ -1,15 +1,15 @@
-/// One of two things.
+/// Either a left or a right value.
 public enum FutureEither<Left, Right> {
     case left(Left)
     case right(Right)
 
-    /// The left thing, or `nil` if it is the right one.
+    /// The left value, or `nil` if this is a right value.
     public var left: Left? { if case .left(let left) = self { left } else { nil } }
 
-    /// The right thing, or `nil` if it is the left one.
+    /// The right value, or `nil` if this is a left value.
     public var right: Right? { if case .right(let right) = self { right } else { nil } }
 
-    /// Transforms the thing with `left` or `right`, depending on which it is.
+    /// Transforms a left value with `left`, or a right value with `right`.
     ///
     /// ```swift
     /// let size = Future.select(fetch("index"), or: text).map { $0.map(left: \.count, right: \.count).value }
@@ -25,7 +25,7 @@ public enum FutureEither<Left, Right> {
 }
 
 extension FutureEither where Left == Right {
-    /// The thing, left or right.
+    /// The value, no matter whether it is left or right.
     public var value: Left {
         switch self {
         case .left(let value), .right(let value): value

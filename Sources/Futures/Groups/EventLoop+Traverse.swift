@@ -1,14 +1,16 @@
 extension EventLoop {
-    /// Calls `body` for each of `elements`, and completes with the values of the futures, in the order of the
-    /// elements.
+    /// Calls `body` for each of `elements`, and completes with the values of the futures that `body` returns, in the
+    /// order of `elements`.
     ///
-    /// At most `maxConcurrent` of them are pending at a time. With one they follow one after another. Takes elements
-    /// from the sequence when they are needed, the first ones at once. Fails with the first failure: takes no more
-    /// elements then, and asks what is still pending to cancel. Cancelling the future or `token` asks it to cancel
-    /// too. With a token that is cancelled already takes no element. With a `context`, runs `body` there.
-    /// Completes at once if there are no elements.
-    /// Fails with what `body` throws, and with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not
-    /// positive.
+    /// At most `maxConcurrent` of these futures are pending at a time. With a `maxConcurrent` of 1, each call follows
+    /// when the future before it has completed. An element is taken from the sequence only when it is needed. The first
+    /// elements are taken at once. If `elements` is empty, completes at once. If there is a `context`, `body` runs on
+    /// `context`.
+    ///
+    /// Fails with the first failure, and with what `body` throws. After a failure no more elements are taken, and the
+    /// pending futures are asked to cancel. The same happens if the returned future or `token` is cancelled. If `token`
+    /// is cancelled already, no element is taken. Fails with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is
+    /// not positive.
     ///
     /// ```swift
     /// let pages = loop.traverse(names, maxConcurrent: 4) { fetch($0) }
@@ -25,11 +27,11 @@ extension EventLoop {
         }
     }
 
-    /// Calls `body` for each of `elements`, and completes with the outcomes of the futures, in the order of the
-    /// elements.
+    /// Calls `body` for each of `elements`, and completes with the outcomes of the futures that `body` returns, in the
+    /// order of `elements`.
     ///
-    /// Goes on after failures. What `body` throws is an outcome too. Cancellation reads as `CancellationError`.
-    /// Otherwise like ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// Goes on after a failure. If `body` throws, the error is the outcome for that element. If a future is cancelled,
+    /// its outcome is a `CancellationError`. Everything else is as with ``traverse(_:maxConcurrent:on:token:_:)``.
     public func traverseSettled<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
@@ -45,9 +47,10 @@ extension EventLoop {
         }
     }
 
-    /// Calls `body` for each of `elements`, and completes when all its futures have succeeded. They follow one after
-    /// another unless `maxConcurrent` allows more at a time. Keeps none of their values. Otherwise like
-    /// ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// Calls `body` for each of `elements`, and completes when all the futures that `body` returned have succeeded.
+    ///
+    /// Each call follows when the future before it has succeeded, unless `maxConcurrent` allows more futures at a time.
+    /// The values are not kept. Everything else is as with ``traverse(_:maxConcurrent:on:token:_:)``.
     ///
     /// ```swift
     /// let sent = loop.forEach(names) { fetch($0).flatMap { connection.write($0) } }
@@ -62,11 +65,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` `count` times, each time after the future of the run before has succeeded. `body` gets the number
-    /// of the run, from 0.
+    /// Runs `body` `count` times. Each run follows when the future of the run before has succeeded. `body` gets the
+    /// number of the run, from 0.
     ///
-    /// The first run is at once. Fails with the first failure, and with ``FutureError/invalidArgument(_:)`` if
-    /// `count` is negative. Cancelling the future, or `token`, reaches the run in progress.
+    /// The first run starts at once. Fails with the first failure, and with ``FutureError/invalidArgument(_:)`` if
+    /// `count` is negative. Cancelling the returned future or `token` asks the future of the current run to cancel.
     public func `repeat`<Ignored>(
         times count: Int, token: CancellationToken = .none,
         _ body: @escaping (_ number: Int) throws -> Future<Ignored>
@@ -75,11 +78,11 @@ extension EventLoop {
         return forEach(0..<count, token: token, body)
     }
 
-    /// Runs `body` until `condition` is `false`. Asks `condition` before each run. A run follows when the future of
-    /// the one before has succeeded.
+    /// Runs `body` as long as `condition` returns `true`. Calls `condition` before each run. Each run follows when the
+    /// future of the run before has succeeded.
     ///
-    /// The first run is at once. Fails with the first failure, or what either closure throws. Cancelling the future,
-    /// or `token`, reaches the run in progress.
+    /// The first call of `condition` is at once. Fails with the first failure, or with what `condition` or `body`
+    /// throws. Cancelling the returned future or `token` asks the future of the current run to cancel.
     public func `repeat`<Ignored>(
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>

@@ -1,15 +1,19 @@
 extension Future {
-    /// Completes with the values of all `futures`, in their order, or with an empty array if there are none.
+    /// Completes with the values of all `futures`, in the order of `futures`. If there are no futures, completes with
+    /// an empty array.
     ///
-    /// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits
-    /// for them, as far as `cancelRemaining` says. With `failFast: false` waits for all of them first. Then it fails
-    /// with the error if there was one, or with an ``AggregateError`` if there were several. Without errors it is
-    /// cancelled if one of the futures was.
+    /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The futures that
+    /// are still pending are then asked to cancel, as `cancelRemaining` says. A future that something else waits for is
+    /// left alone.
     ///
-    /// Calls `onFirstFailure` once, with the error and the index of the future that failed first. Cancelling `token`
-    /// cancels the whole, and leaves the futures alone.
-    /// An empty group belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
-    /// Traps if the futures are not all of one loop.
+    /// With `failFast: false`, first waits for all futures. Then fails if there were errors: with the error itself if
+    /// there was one, or with an ``AggregateError`` if there were several. If there were no errors but a future was
+    /// cancelled, the returned future is cancelled.
+    ///
+    /// Calls `onFirstFailure` once, with the error of the future that failed first and the index of that future.
+    /// Cancelling `token` cancels the returned future and leaves `futures` alone. If `futures` is empty, the returned
+    /// future belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if there is no
+    /// current callback either. Traps if the futures do not all belong to one loop.
     ///
     /// ```swift
     /// let pages = Future.all(names.map { fetch($0) }, on: loop, onFirstFailure: { print(names[$1], $0) })
@@ -53,11 +57,13 @@ extension Future {
         return settle(futures, on: loop, token, cancelRemaining, observer: hasFailed, conclude: join)
     }
 
-    /// Completes with the outcomes of all `futures`, in their order, or with an empty array if there are none.
+    /// Completes with the outcomes of all `futures`, in the order of `futures`. If there are no futures, completes with
+    /// an empty array.
     ///
-    /// Never fails. Cancelling `token` cancels the whole, and leaves the futures alone. Cancellation of one future
-    /// reads as `CancellationError`. An empty group belongs to `loop`, or else to the loop of the current callback.
-    /// It traps if there is neither. Traps if the futures are not all of one loop.
+    /// Never fails. The outcome of a cancelled future is a `CancellationError`. Cancelling `token` cancels the returned
+    /// future and leaves `futures` alone. If `futures` is empty, the returned future belongs to `loop`, or to the loop
+    /// of the current callback if `loop` is `nil`. Traps if there is no current callback either. Traps if the futures
+    /// do not all belong to one loop.
     ///
     /// ```swift
     /// let greeted = Future.allSettled(members.map { $0.write("hello\n") }, on: loop)
@@ -69,12 +75,13 @@ extension Future {
         settle(futures, on: loop, token) { .success($0) }
     }
 
-    /// Calls `body` with the outcome and the index of each of `futures`, as it completes, and collects what `body`
-    /// returns in their order.
+    /// Calls `body` with the outcome and the index of each of `futures` when that future completes. Completes with what
+    /// `body` has returned, in the order of `futures`.
     ///
-    /// Fails with the first error that `body` throws, and asks what is pending then to cancel. Cancelling `token`
-    /// cancels the whole, and leaves the futures alone. An empty group belongs to `loop`, or else to the loop of the
-    /// current callback. It traps if there is neither.
+    /// If `body` throws, fails with that error and asks the futures that are still pending to cancel. Cancelling
+    /// `token` cancels the returned future and leaves `futures` alone. If `futures` is empty, the returned future
+    /// belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if there is no current
+    /// callback either.
     ///
     /// ```swift
     /// let sizes = Future.mapEach(names.map { fetch($0) }, on: loop) { page, index in

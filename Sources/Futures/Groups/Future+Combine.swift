@@ -1,8 +1,9 @@
-/// Completes with the values of all `futures`, of any types, as a tuple.
+/// Completes with a tuple of the values of all `futures`, which may have different types.
 ///
-/// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits for
-/// them, as far as `cancelRemaining` says. Without futures the group belongs to `loop`, or else to the loop of the
-/// current callback. Traps if the futures are not all of one loop.
+/// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The futures that are
+/// still pending are then asked to cancel, as `cancelRemaining` says. A future that something else waits for is left
+/// alone. Without futures, the returned future belongs to `loop`, or to the loop of the current callback if `loop` is
+/// `nil`. Traps if the futures do not all belong to one loop.
 ///
 /// ```swift
 /// let line = combine(fetch("index"), text).map { page, title in "\(title): \(page.count) bytes" }
@@ -65,7 +66,8 @@ private final class Part<Value> {
 }
 
 extension Future {
-    /// Completes with this value and the value of `other`. Fails, or is cancelled, as soon as one of the two is. The
-    /// other one is then asked to cancel if nobody else waits for it.
+    /// Completes with the value of this future and the value of `other`. If one of the two fails or is cancelled, the
+    /// returned future fails or is cancelled at once. The other of the two is then asked to cancel, unless something
+    /// else waits for it.
     public func and<Other>(_ other: Future<Other>) -> Future<(Value, Other)> { combine(self, other) }
 }

@@ -1,6 +1,9 @@
 extension Future {
-    /// Like ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``, but fails with the first failure in order:
-    /// a later failure counts only once all futures before it have succeeded.
+    /// Completes with the values of all `futures`, or fails with the failure that comes first in the order of
+    /// `futures`.
+    ///
+    /// A failure counts only once all futures before the failed future have succeeded. Everything else is as with
+    /// ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``.
     public static func sequence(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -10,11 +13,12 @@ extension Future {
         }
     }
 
-    /// Updates `initial` with the value of each of `futures`, in their order, and completes with the result.
+    /// Updates `initial` with the value of each of `futures`, in the order of `futures`, and completes with the result.
     ///
-    /// `update` gets each value as soon as it and all before it are there. Fails with the first failure in order, or
-    /// with what `update` throws, and asks what is pending then to cancel if nobody else waits for it. An empty group
-    /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
+    /// `update` gets a value as soon as that value and all values before it are there. Fails with the first failure in
+    /// the order of `futures`, or with what `update` throws. The pending futures are then asked to cancel. A future
+    /// that something else waits for is left alone. If `futures` is empty, the returned future belongs to `loop`, or to
+    /// the loop of the current callback if `loop` is `nil`. Traps if there is no current callback either.
     ///
     /// ```swift
     /// let size = Future.reduce(names.map { fetch($0) }, into: 0, on: loop) { $0 += $1.count }
@@ -28,8 +32,8 @@ extension Future {
         }
     }
 
-    /// Combines `initial` and the value of each of `futures`, in their order, and completes with the result.
-    /// Otherwise like ``reduce(_:into:on:token:_:)``.
+    /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with the
+    /// result. Everything else is as with ``reduce(_:into:on:token:_:)``.
     public static func reduce<Total>(
         _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ combine: @escaping (Total, Value) throws -> Total
@@ -39,10 +43,11 @@ extension Future {
         }
     }
 
-    /// Combines `initial` and the value of each of `futures`, in their order, by futures that `combine` returns.
+    /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with the
+    /// result. `combine` returns each new total as a future.
     ///
-    /// The next value waits for the future that `combine` returned for the one before. Otherwise like
-    /// ``reduce(_:into:on:token:_:)``.
+    /// Before `combine` is called with the next value, the future that the call before returned must have succeeded. If
+    /// that future fails, the returned future fails. Everything else is as with ``reduce(_:into:on:token:_:)``.
     ///
     /// ```swift
     /// let sent = Future.fold(names.map { fetch($0) }, 0, on: loop) { sent, page in
@@ -58,11 +63,13 @@ extension Future {
         }
     }
 
-    /// Completes with the first value, in the order of `futures`, that satisfies `predicate`, or with `nil`.
+    /// Completes with the first value, in the order of `futures`, that satisfies `predicate`. Completes with `nil` if
+    /// no value does.
     ///
-    /// A future that fails or is cancelled counts as one that does not satisfy it. What is pending once the value is
-    /// found is asked to cancel if nobody else waits for it. Fails with what `predicate` throws. An empty group
-    /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither.
+    /// A future that fails or is cancelled counts as a future that does not satisfy `predicate`. Once the value is
+    /// found, the pending futures are asked to cancel. A future that something else waits for is left alone. Fails with
+    /// what `predicate` throws. If `futures` is empty, the returned future belongs to `loop`, or to the loop of the
+    /// current callback if `loop` is `nil`. Traps if there is no current callback either.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool

@@ -1,9 +1,11 @@
 extension Future {
-    /// Completes with the outcome of the first of `futures` to complete, be it a value, an error or cancellation.
+    /// Completes with the outcome of the first of `futures` to complete. The outcome may be a value, an error or
+    /// cancellation.
     ///
-    /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. An empty group belongs to `loop`, or else to
-    /// the loop of the current callback. It traps if there is neither. Traps if the futures are not all of one loop.
+    /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. A future that something
+    /// else waits for is left alone. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. If
+    /// `futures` is empty, the returned future belongs to `loop`, or to the loop of the current callback if `loop` is
+    /// `nil`. Traps if there is no current callback either. Traps if the futures do not all belong to one loop.
     public static func race(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -20,13 +22,15 @@ extension Future {
         }
     }
 
-    /// Completes with the first value of `futures`. Errors and cancellation count only if there is no value.
+    /// Completes with the first value of `futures`. Errors and cancellation count only if no future has a value.
     ///
-    /// Then it fails with an ``AggregateError`` of all errors, in the order of the futures, or is cancelled if all of
-    /// them were. What is pending when there is a value is asked to cancel if nobody else waits for it, as far as
-    /// `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. An empty group
-    /// belongs to `loop`, or else to the loop of the current callback. It traps if there is neither. Traps if the
-    /// futures are not all of one loop.
+    /// If no future has a value, fails with an ``AggregateError`` of all errors, in the order of `futures`. If all
+    /// futures were cancelled, the returned future is cancelled. Once there is a value, the pending futures are asked
+    /// to cancel, as `cancelRemaining` says. A future that something else waits for is left alone.
+    ///
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. If `futures` is empty, the returned
+    /// future belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if there is no
+    /// current callback either. Traps if the futures do not all belong to one loop.
     public static func firstSuccess(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -48,12 +52,14 @@ extension Future {
         }
     }
 
-    /// Completes with the first `count` outcomes of `futures`, with their indices, in the order in which they came.
+    /// Completes with the first `count` outcomes of `futures` and the index of each. The outcomes are in the order in
+    /// which the futures completed.
     ///
-    /// The others are then asked to cancel if nobody else waits for them, as far as `cancelRemaining` says.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are less than `count` futures, or if `count` is
-    /// negative. An empty group belongs to `loop`, or else to the loop of the current callback. It traps if there is
-    /// neither. Traps if the futures are not all of one loop.
+    /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. A future that something
+    /// else waits for is left alone. Fails with ``FutureError/invalidArgument(_:)`` if there are fewer than `count`
+    /// futures, or if `count` is negative. If `futures` is empty, the returned future belongs to `loop`, or to the loop
+    /// of the current callback if `loop` is `nil`. Traps if there is no current callback either. Traps if the futures
+    /// do not all belong to one loop.
     ///
     /// ```swift
     /// let quorum = Future.firstCompleted(2, of: members.map { $0.readLine() }, on: loop)

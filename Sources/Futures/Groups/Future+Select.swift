@@ -1,18 +1,18 @@
-/// The first of several futures to complete, and those that remain.
+/// The first of several futures to complete, and the futures that remain.
 public struct FutureSelection<Value> {
-    /// The position of the winner among the futures.
+    /// The index of the future that completed first.
     public let index: Int
-    /// The winner's outcome. Cancellation reads as `CancellationError`.
+    /// The outcome of the future that completed first. Cancellation shows as a `CancellationError`.
     public let result: Result<Value, any Error>
-    /// The other futures, in their order.
+    /// The other futures, in their original order.
     public let rest: [Future<Value>]
 }
 
 extension Future {
-    /// Completes with the outcome of the first of two futures to complete, which may have two types.
+    /// Completes with the outcome of the first of two futures to complete. The two may have different types.
     ///
-    /// The other one is then asked to cancel if nobody else waits for it, as far as `cancelRemaining` says. If both
-    /// have completed, `first` wins. Traps if they are not of one loop.
+    /// The other future is then asked to cancel, as `cancelRemaining` says, unless something else waits for it. If both
+    /// have completed already, `first` wins. Traps if the two do not belong to one loop.
     ///
     /// ```swift
     /// let chunk = Future.select(connection.read(), or: loop.sleep(for: .seconds(5))).map(\.left)
@@ -42,9 +42,10 @@ extension Future {
         return Future(target)
     }
 
-    /// Completes with the first outcome of `futures`, its index, and the other futures, which go on.
+    /// Completes with the first outcome of `futures`, its index and the other futures. The other futures go on.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are none. Traps if they are not all of one loop.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. Traps if the futures do not all belong
+    /// to one loop.
     ///
     /// ```swift
     /// let line = Future.select(from: members.map { $0.readLine() }, on: loop)
