@@ -1,6 +1,8 @@
-/// A value that says how a future completes: a `Result`, a ``FutureCompletion``, another future, or a type of your own.
+/// A value that says how a future completes. It is a `Result`, a ``FutureCompletion``, another future, or a type of
+/// your own.
 ///
-/// The closures of `flatMap` and its relatives may return any such type, and `complete` of a promise takes one.
+/// The closures of `flatMap` and of the methods like it may return any such type. `complete` of a promise takes any
+/// such type, too.
 public protocol Completing<Value> {
     associatedtype Value
 
@@ -11,15 +13,18 @@ public protocol Completing<Value> {
 /// A way to complete a future.
 public enum FutureCompletion<Value> {
     case success(Value)
-    /// A failure, unless the error stands for cancellation.
+    /// A failure with this error. If the error represents cancellation, the future is cancelled instead.
     case failure(any Error)
     case cancelled
-    /// The outcome of this future, now or later. Requests to cancel go to this future.
+    /// The outcome of the associated future, now or when that future completes. A request to cancel goes to the
+    /// associated future.
     case using(Future<Value>)
 
-    /// Transforms the value with `transform`, or fails with the error it throws. Passes anything else on.
+    /// Transforms the value with `transform`, or fails with the error that `transform` throws. A failure or a
+    /// cancellation stays as it is.
     ///
-    /// Transforms the value of a future in a callback of that future, and any other value at once.
+    /// A value that comes from a future (`.using`) is transformed in a callback of that future. Any other value is
+    /// transformed at once.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
     {
         switch self {
@@ -30,7 +35,7 @@ public enum FutureCompletion<Value> {
         }
     }
 
-    /// The outcome, or `nil` while the future that decides it is pending.
+    /// The outcome. `nil` while the outcome depends on a pending future (`.using`).
     public var result: Result<Value, any Error>? {
         switch self {
         case .success(let value): .success(value)

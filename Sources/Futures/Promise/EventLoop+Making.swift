@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// Creates a promise of this loop, with a pending ``Promise/future``. `file` and `line` are reported if the promise
-    /// is released uncompleted.
+    /// Creates a promise of this loop, with a pending ``Promise/future``. If the promise is released before the future
+    /// has completed, the future fails with an error that names `file` and `line`.
     @inlinable
     public func makePromise<Value>(
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
@@ -19,12 +19,13 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Returns a completed future. All calls return the same one while the loop runs, so it costs nothing.
+    /// Returns a completed future. While the loop runs, all calls return the same future, so a call costs nothing.
     public func succeeded() -> Future<Void> {
         withCore { Future($0.takeCompletedVoid()) }
     }
 
-    /// Returns a future that has failed with `error`, or is cancelled if `error` stands for cancellation.
+    /// Returns a future that has failed with `error`. If `error` represents cancellation, the future is cancelled
+    /// instead.
     @inlinable
     public func failed<Value>(_ error: any Error, of _: Value.Type = Value.self) -> Future<Value> {
         let cell = withCore { Cell.plain($0, state: .pending, of: Value.self) }

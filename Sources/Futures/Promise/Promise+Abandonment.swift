@@ -1,9 +1,9 @@
 extension Promise {
-    /// Calls `body` when nobody holds the pending future or waits for it any more: the producer may stop. Releases
-    /// `body` when the future completes.
+    /// Calls `body` when the future is pending and nobody holds it or waits for it any more, so that the producer can
+    /// stop. Releases `body` when the future completes.
     ///
-    /// The loop looks for this at the end of each turn, for each promise with such a handler, so that it costs other
-    /// promises nothing. The promise stays open, and its ``future`` can still be taken.
+    /// At the end of each turn, the loop looks at each promise with such a handler. Promises without a handler cost
+    /// nothing. The promise stays open after `body` has been called, and its ``future`` can still be taken.
     ///
     /// ```swift
     /// promise.onAbandoned { connection.abort() }

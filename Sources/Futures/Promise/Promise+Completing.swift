@@ -1,8 +1,8 @@
 extension Promise {
-    /// Completes the future in the way that `completing` says. Returns `false` if it has already been completed or
-    /// cancelled.
+    /// Completes the future in the way that `completing` says. Returns `false` if the future has already been completed
+    /// or cancelled.
     ///
-    /// If `completing` is a future or completes using one, only that future decides from now on, as in
+    /// If `completing` is a future, or completes using a future, only that future decides from now on, as in
     /// ``complete(using:)``.
     @discardableResult
     public func complete<C: Completing>(_ completing: C) -> Bool where C.Value == Value {
@@ -10,10 +10,10 @@ extension Promise {
         return complete(with: completing.completion)
     }
 
-    /// Calls `body` now, if the future is pending, and completes the future with what it returns or throws.
+    /// Calls `body` now and completes the future with what `body` returns or throws, if the future is pending.
     ///
-    /// Otherwise calls `alreadyCompleted` instead. Returns whether this call completed the future. It did not if `body`
-    /// completed or cancelled the future in another way.
+    /// If the future is not pending, calls `alreadyCompleted` instead. Returns `true` if this call completed the
+    /// future. Returns `false` if `body` itself completed or cancelled the future in another way.
     ///
     /// ```swift
     /// promise.completeIfPending { hash(Data(names.joined().utf8)) }    // Not if it is cancelled.
@@ -25,8 +25,9 @@ extension Promise {
         completeIfPending({ Result(catching: body) }, else: alreadyCompleted)
     }
 
-    /// Calls `body` now, if the future is pending, and completes the future in the way that it returns or with the
-    /// error it throws. Otherwise calls `alreadyCompleted` instead.
+    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is pending.
+    /// If `body` throws, the future fails with that error. If the future is not pending, calls `alreadyCompleted`
+    /// instead. Returns `true` if this call completed the future.
     @discardableResult
     public func completeIfPending<C: Completing>(
         _ body: () throws -> C, else alreadyCompleted: () -> Void = {}
@@ -70,7 +71,8 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes in the way that it returns.
+    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of `body` says.
+    /// Fails with what `body` throws.
     public func flatSubmit<C: Completing>(_ body: @escaping () throws -> C) -> Future<C.Value> {
         flatSubmit(on: .default, body)
     }

@@ -1,13 +1,14 @@
 // For a leading dot, `promise.complete(.cancelled)`: taken where nothing else fits. They call the methods for any
 // `Completing`.
 extension Promise {
-    /// Completes the future in the way that `completion` says. Returns `false` if it has already been completed or
-    /// cancelled.
+    /// Completes the future in the way that `completion` says. Returns `false` if the future has already been completed
+    /// or cancelled.
     @_disfavoredOverload @discardableResult
     public func complete(_ completion: FutureCompletion<Value>) -> Bool { complete(completion) }
 
-    /// Calls `body` now, if the future is pending, and completes the future in the way that it returns or with the
-    /// error it throws. Otherwise calls `alreadyCompleted` instead.
+    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is pending.
+    /// If `body` throws, the future fails with that error. If the future is not pending, calls `alreadyCompleted`
+    /// instead. Returns `true` if this call completed the future.
     @_disfavoredOverload @discardableResult
     public func completeIfPending(
         _ body: () throws -> FutureCompletion<Value>, else alreadyCompleted: () -> Void = {}
@@ -23,8 +24,8 @@ extension EventLoop {
         completed(completion)
     }
 
-    /// Returns a future that completes in the way that `completion` says when `delay` has passed. Cancelling it before
-    /// stops the timer.
+    /// Returns a future that completes in the way that `completion` says when `delay` has passed. Cancelling the
+    /// returned future before then stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     @_disfavoredOverload
@@ -34,7 +35,8 @@ extension EventLoop {
         completed(completion, after: delay)
     }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes in the way that it returns.
+    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of `body` says.
+    /// Fails with what `body` throws.
     @_disfavoredOverload
     public func flatSubmit<Value>(_ body: @escaping () throws -> FutureCompletion<Value>) -> Future<Value> {
         flatSubmit(body)

@@ -1,6 +1,7 @@
 extension Promise {
-    /// Fails the future when `duration` has passed: with `error`, or else with ``FutureError/timedOut(after:)``. A
-    /// `CancellationError` cancels it. If the future completes before, the timer stops.
+    /// Fails the future when `duration` has passed. The failure is `error`, or ``FutureError/timedOut(after:)`` if
+    /// `error` is `nil`. If `error` is a `CancellationError`, the future is cancelled instead. If the future completes
+    /// before `duration` has passed, the timer stops.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     ///
@@ -19,11 +20,13 @@ extension Promise {
         attachments.cancelAtEnd(timer)
     }
 
-    /// Completes the future with the outcome of the first of `futures` to complete, unless it completes before.
+    /// Completes the future with the outcome of the first of `futures` to complete. If this promise's future has
+    /// completed before, that outcome changes nothing.
     ///
-    /// The future can still be completed in another way: the first wins. The others are then asked to cancel if nobody
-    /// else waits for them, as `cancelRemaining` says. Fails with ``FutureError/invalidArgument(_:)`` if `futures` is
-    /// empty. The futures keep the promise alive. Traps if one is of another loop.
+    /// The promise can still be completed in another way: the first completion wins. The pending ones of `futures` are
+    /// then asked to cancel, as `cancelRemaining` says. A future that something else waits for is left alone. Until the
+    /// first completion, `futures` keep the promise alive. Fails with ``FutureError/invalidArgument(_:)`` if `futures`
+    /// is empty. Traps if one of `futures` belongs to a different loop from this promise's.
     public func complete(
         withFirstOf futures: some Sequence<Future<Value>>, cancelRemaining: CancelRemaining = .always
     ) {

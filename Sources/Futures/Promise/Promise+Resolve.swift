@@ -39,7 +39,8 @@ extension Promise {
     /// Completes the future from an `(A, B) -> Void` callback.
     public func resolve<A, B>(_ first: A, _ second: B) where Value == (A, B) { succeed((first, second)) }
 
-    /// Completes the future from an `(A?, B?, (any Error)?) -> Void` callback. One value alone counts as no value.
+    /// Completes the future from an `(A?, B?, (any Error)?) -> Void` callback. If one of the two values is `nil`, both
+    /// count as missing.
     public func resolve<A, B>(_ first: A?, _ second: B?, _ error: (any Error)?) where Value == (A, B) {
         if let first, let second { resolve((first, second), error) } else { resolve(nil, error) }
     }
@@ -49,10 +50,10 @@ extension Promise where Value == Void {
     /// Completes the future from a `() -> Void` callback.
     public func resolve() { succeed() }
 
-    /// Completes the future from an `((any Error)?) -> Void` callback. Succeeds without an error.
+    /// Completes the future from an `((any Error)?) -> Void` callback. The future succeeds if there is no error.
     public func resolve(_ error: (any Error)?) { resolve((), error) }
 
-    /// Completes the future from a `(Bool, (any Error)?) -> Void` callback. Fails with ``FutureError/invalidCallback``
-    /// on `false` without an error.
+    /// Completes the future from a `(Bool, (any Error)?) -> Void` callback. If the flag is `false` and there is no
+    /// error, the future fails with ``FutureError/invalidCallback``.
     public func resolve(_ isSuccess: Bool, _ error: (any Error)?) { resolve(isSuccess ? () : nil, error) }
 }

@@ -1,9 +1,11 @@
-/// The writing side of a future, which completes the future once.
+/// The writing side of a future. A promise completes its future once.
 ///
-/// A promise and its future are the two ends of a queue that takes one item and is used once. The first completion
-/// wins. Later ones return `false` and change nothing. A promise that is released without having completed its future
-/// fails it with ``FutureError/brokenPromise(file:line:)``. In an optimized build a local variable is released after
-/// its last use, not at the end of its scope: keep the promise where it is completed.
+/// A promise and its future are like the two ends of a queue that takes one item and is used once. The first completion
+/// wins. A later completion returns `false` and changes nothing. If a promise is released before it has completed its
+/// future, the future fails with ``FutureError/brokenPromise(file:line:)``.
+///
+/// In an optimized build a local variable is released after its last use, not at the end of its scope. Therefore keep a
+/// reference to the promise in the object or closure that completes it.
 public final class Promise<Value> {
     @usableFromInline let cell: Cell
     @usableFromInline let file: StaticString
@@ -28,41 +30,42 @@ public final class Promise<Value> {
     @inlinable
     public var future: Future<Value> { Future(cell) }
 
-    /// Completes the future with `value`. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future with `value`. Returns `false` if the future has already been completed or cancelled.
     @inlinable @discardableResult
     public func succeed(_ value: Value) -> Bool {
         cell.isLockedIn ? false : cell.succeed(value)
     }
 
-    /// Fails the future with `error`. Returns `false` if it has already been completed or cancelled.
+    /// Fails the future with `error`. Returns `false` if the future has already been completed or cancelled.
     ///
-    /// Cancels the future if `error` is a `CancellationError`, or if its ``CancellationIndicating/isCancellation`` is
-    /// `true`.
+    /// If `error` is a `CancellationError`, or its ``CancellationIndicating/isCancellation`` is `true`, the future is
+    /// cancelled instead.
     @inlinable @discardableResult
     public func fail(_ error: any Error) -> Bool {
         cell.isLockedIn ? false : cell.fail(error)
     }
 
-    /// Completes the future with `result`. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future with `result`. Returns `false` if the future has already been completed or cancelled.
     @inlinable @discardableResult
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         cell.isLockedIn ? false : cell.complete(result)
     }
 
-    /// Completes the future as cancelled. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future as cancelled. Returns `false` if the future has already been completed or cancelled.
     @inlinable @discardableResult
     public func cancel() -> Bool { fail(CancellationError()) }
 
     /// Lets `other` decide the outcome. Returns `false` if the future has already been completed or cancelled.
     ///
-    /// From now on only `other` decides: later completions return `false`, and a request to cancel goes to `other`.
-    /// Fails with ``FutureError/cycle`` if `other` waits for this very promise. Traps if `other` is of another loop.
+    /// From now on only `other` decides. Later completions of this promise return `false`, and a request to cancel goes
+    /// to `other`. Fails with ``FutureError/cycle`` if `other` waits for this promise's own future. Traps if `other`
+    /// belongs to a different loop.
     @inlinable @discardableResult
     public func complete(using other: Future<Value>) -> Bool { cell.lockIn(to: other.cell) }
 }
 
 extension Promise where Value == Void {
-    /// Completes the future. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future. Returns `false` if the future has already been completed or cancelled.
     @inlinable @discardableResult
     public func succeed() -> Bool { succeed(()) }
 }
