@@ -1,16 +1,17 @@
-/// How long to wait before each new attempt.
+/// The times to wait before each new attempt.
 public struct Backoff: Sendable {
     /// The wait before the second attempt.
     public var initial: Duration
-    /// The factor by which each further wait grows.
+    /// The factor by which the wait grows before each further attempt.
     public var factor: Double
-    /// The longest wait, jitter included.
+    /// The longest wait. Jitter does not make a wait longer than this.
     public var maximum: Duration
-    /// The share of itself, from 0 to 1, by which a wait is shortened or lengthened at most, at random, so that
-    /// clients that failed together do not come back together.
+    /// The largest random change of a wait, as a share of the wait, from 0 to 1. A jitter of 0.2 shortens or lengthens
+    /// each wait by up to a fifth. This keeps clients that failed together from coming back together.
     public var jitter: Double
 
-    /// Waits of 100 ms, 200 ms, 400 ms … up to 30 s, give or take a fifth.
+    /// A backoff that waits for 100 ms, then 200 ms, 400 ms … up to 30 s. Each wait is changed at random by up to a
+    /// fifth.
     public static let exponential = exponential(initial: .milliseconds(100))
 
     public static func exponential(

@@ -1,9 +1,10 @@
 extension EventLoop {
-    /// Returns a future that is pending until it is cancelled, or the loop is shut down. Does not keep the loop
-    /// alive.
+    /// Returns a future that stays pending until it is cancelled or the loop is shut down. The future does not keep the
+    /// loop alive.
     ///
-    /// It is released when nobody holds it. Futures that follow from it live on as long as somebody holds them, or
-    /// listens to them by a `when…`, an `await` or a group. Afterwards they are cancelled in one of the next turns.
+    /// The returned future is released when nobody holds it. Futures derived from it then stay pending as long as
+    /// something holds one of them, or listens to one by a `when…`, an `await` or a group. After that, they are
+    /// cancelled in one of the next turns.
     ///
     /// ```swift
     /// let limit = names.isEmpty ? loop.never() : loop.sleep(for: .seconds(5))

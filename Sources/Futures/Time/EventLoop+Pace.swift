@@ -1,5 +1,6 @@
 extension EventLoop {
-    /// Returns a function that calls `body` with its last input when `pause` has passed since it was last called.
+    /// Returns a function that calls `body` when `pause` has passed since the function was last called. `body` gets the
+    /// input of that last call.
     ///
     /// Traps if `pause` is negative.
     ///
@@ -14,8 +15,9 @@ extension EventLoop {
         PacedCall(on: self, interval: pause, isPutOff: true, body)
     }
 
-    /// Returns a function that calls `body` at once, but at most every `interval`. Inputs that come too early wait,
-    /// and `body` gets only the last of them.
+    /// Returns a function that calls `body` at most once in every `interval`. If `interval` has passed since the last
+    /// call of `body`, an input goes to `body` without a wait. Otherwise the input waits until `interval` has passed. A
+    /// later input replaces an input that waits.
     ///
     /// Traps if `interval` is negative.
     ///
@@ -30,11 +32,12 @@ extension EventLoop {
     }
 }
 
-/// A function that makes fewer calls than it gets, as ``EventLoop/debounce(for:_:)`` or
+/// A function that calls its body less often than it is called itself, as ``EventLoop/debounce(for:_:)`` or
 /// ``EventLoop/throttle(every:_:)`` says.
 ///
-/// Calls are made from the loop, never inside the call that asks for them. A waiting call is made even if this object
-/// is released, and keeps ``EventLoop/run()`` from returning until then. It is dropped when the loop is shut down.
+/// The body runs from the loop, never inside the call that asks for it. A call of the body that waits is made even if
+/// this object is released. Until then the waiting call keeps ``EventLoop/run()`` from returning. When the loop is shut
+/// down, the waiting call is dropped.
 public final class PacedCall<Input> {
     public let loop: EventLoop
     private let interval: Duration
@@ -57,10 +60,11 @@ public final class PacedCall<Input> {
         earliest = loop.now
     }
 
-    /// Whether a call waits for its time.
+    /// Whether a call of the body waits for its time.
     public var isWaiting: Bool { waiting != nil }
 
-    /// Asks for a call with `input`, which replaces a waiting call.
+    /// Asks for a call of the body with `input`. If a call waits already, the call gets `input` in place of the earlier
+    /// input.
     public func callAsFunction(_ input: Input) {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { return }
@@ -76,7 +80,8 @@ public final class PacedCall<Input> {
         }
     }
 
-    /// Makes the waiting call now: later in this turn. Returns `false` if no call waits.
+    /// Makes the waiting call of the body later in this turn, without waiting for its time. Returns `false` if no call
+    /// waits.
     @discardableResult
     public func flush() -> Bool {
         guard let input = waiting?.input, cancel() else { return false }
@@ -84,7 +89,7 @@ public final class PacedCall<Input> {
         return true
     }
 
-    /// Drops the waiting call. Returns `false` if no call waits.
+    /// Drops the waiting call of the body. Returns `false` if no call waits.
     @discardableResult
     public func cancel() -> Bool {
         loop.core.checkThread()
@@ -109,7 +114,7 @@ public final class PacedCall<Input> {
 }
 
 extension PacedCall where Input == Void {
-    /// Asks for a call.
+    /// Asks for a call of the body.
     public func callAsFunction() { callAsFunction(()) }
 }
 

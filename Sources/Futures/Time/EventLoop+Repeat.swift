@@ -2,22 +2,24 @@
 public enum RepeatPace: Sendable {
     /// From the end of one run to the start of the next.
     case fixedDelay
-    /// From start to start. Starts that are missed because a run took longer are left out.
+    /// From the start of one run to the start of the next. If a run takes longer than the interval, the starts that it
+    /// misses are left out.
     case fixedRate
 }
 
-/// What a repetition does when its body throws, or the future it returned fails.
+/// What a repetition does when its body throws, or when the future that its body returned fails.
 public enum RepeatFailure: Sendable {
-    /// The repetition ends, and its own future fails with that error.
+    /// The repetition ends, and the future of the repetition fails with that error.
     case end
     /// The repetition goes on.
     case `continue`
 }
 
 extension EventLoop {
-    /// Runs `body` every `interval`, first after one `interval`, until it or `token` is cancelled, or `body` throws.
+    /// Runs `body` every `interval`, for the first time after one `interval`. Ends when the returned task or `token` is
+    /// cancelled. Also ends when `body` throws, unless `onFailure` is `.continue`.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// The returned task fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     @discardableResult
     public func `repeat`(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
@@ -33,12 +35,12 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` every `interval`, first after one `interval`, until it or `token` is cancelled, or its future
-    /// fails.
+    /// Runs `body` every `interval`, for the first time after one `interval`. Ends when the returned task or `token` is
+    /// cancelled. Also ends when `body` throws or its future fails, unless `onFailure` is `.continue`.
     ///
-    /// Runs never overlap: the next one waits for the future of the one before. Cancelling asks that future to
-    /// cancel.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// Runs never overlap: the next run waits until the future of the run before has completed. Cancelling the returned
+    /// task or `token` asks the future of the current run to cancel. The returned task fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     ///
     /// ```swift
     /// let heartbeat = loop.repeat(every: .seconds(30), onFailure: .continue) { connection.write("ping\n") }

@@ -1,11 +1,14 @@
 extension EventLoop {
-    /// Runs `body` up to `attempts` times until it succeeds, and completes with the value or the last error. `body`
-    /// gets the attempt's number, from 1.
+    /// Runs `body` until it succeeds, up to `attempts` times in all. Completes with the value, or fails with the error
+    /// of the last attempt. `body` gets the number of the attempt, from 1.
     ///
-    /// Waits between attempts as `backoff` says, with jitter from `generator`. Ends at once with an error for which
-    /// `condition` is `false`, and with cancellation. Cancelling the future, or `token`, reaches the attempt or the
-    /// wait in progress. With a token that is cancelled already there is no attempt.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `attempts` is not positive or `backoff` makes no sense.
+    /// Waits between attempts as `backoff` says. The jitter comes from `generator`. If `condition` returns `false` for
+    /// an error, there are no more attempts, and the returned future fails with that error. If an attempt is cancelled,
+    /// there are no more attempts, and the returned future is cancelled.
+    ///
+    /// Cancelling the returned future or `token` asks the attempt in progress to cancel, or ends the wait in progress.
+    /// If `token` is cancelled already, there is no attempt. Fails with ``FutureError/invalidArgument(_:)`` if
+    /// `attempts` is not positive, or if a value of `backoff` is outside its range.
     ///
     /// ```swift
     /// let page = loop.retry(attempts: 5, backoff: .constant(.seconds(1))) { _ in fetch("index") }
@@ -20,7 +23,8 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { error, _ in condition(error) ? .again : .enough }
     }
 
-    /// Retries `body`, where `condition` also gets the number of attempts that remain.
+    /// Runs `body` until it succeeds, like the `retry` with a `condition` of the error alone. Here `condition` also
+    /// gets the number of attempts that remain.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -32,8 +36,9 @@ extension EventLoop {
         }
     }
 
-    /// Retries `body` as long as the future that `condition` returns says so. If that fails, or `condition` throws,
-    /// the error of the attempt ends it.
+    /// Runs `body` until it succeeds, as long as the future that `condition` returns has the value `true`. If that
+    /// future fails, or `condition` throws, there are no more attempts. The returned future then fails with the error
+    /// of the last attempt.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -65,13 +70,13 @@ extension EventLoop {
         }.start().until(token)
     }
 
-    /// Runs `body` until a value satisfies `predicate`, and completes with that value. Starts at once, and again each
-    /// time that `interval` has passed since the run before.
+    /// Runs `body` until the value of its future satisfies `predicate`, and completes with that value. The first run
+    /// starts at once. Each further run starts when `interval` has passed since the end of the run before.
     ///
-    /// Goes on until then. `Future.timeout` sets a limit. Ends with a failure, and with what either closure throws.
-    /// Cancelling the future, or `token`, reaches the run or the wait in progress. With a token that is cancelled
-    /// already there is no run.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// There is no limit to the number of runs. To set a time limit, use `Future.timeout`. Fails when a run fails, or
+    /// with what `body` or `predicate` throws. Cancelling the returned future or `token` asks the run in progress to
+    /// cancel, or ends the wait in progress. If `token` is cancelled already, there is no run. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     ///
     /// ```swift
     /// let page = loop.poll(every: .seconds(1), until: { !$0.isEmpty }) { fetch("index") }

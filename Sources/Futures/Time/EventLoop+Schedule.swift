@@ -1,10 +1,11 @@
-/// A point in time on the clock of one loop's timers, which stands still while the machine sleeps.
+/// A point in time on the clock of one loop's timers. This clock stands still while the machine sleeps.
 public struct LoopInstant: Hashable, Comparable, Sendable {
     let nanoseconds: UInt64
 
     public static func < (a: LoopInstant, b: LoopInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Returns the instant `duration` after this one. Saturates at both ends.
+    /// Returns the instant that comes `duration` after this instant. If there is no such instant in the range of the
+    /// clock, returns the first or the last instant of the range.
     public func advanced(by duration: Duration) -> LoopInstant {
         if let forward = duration.wholeNanoseconds {
             return LoopInstant(nanoseconds: nanoseconds.addingSaturated(forward))
@@ -13,7 +14,7 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
         return LoopInstant(nanoseconds: nanoseconds > back ? nanoseconds - back : 0)
     }
 
-    /// Returns the duration from this instant to `other`, negative if `other` is before.
+    /// Returns the duration from this instant to `other`. The duration is negative if `other` is earlier.
     public func duration(to other: LoopInstant) -> Duration {
         other >= self
             ? .nanoseconds(other.nanoseconds - nanoseconds)
@@ -22,19 +23,19 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 }
 
 extension EventLoop {
-    /// The current time, as the timers see it. Virtual on a virtual loop. Any thread.
+    /// The current time, as the timers see it. On a virtual loop, this is the virtual time. Can be read on any thread.
     public var now: LoopInstant {
         LoopInstant(nanoseconds: core.isOnItsThread ? core.clock : core.driver.now)
     }
 
     /// Completes when `duration` has passed, never earlier.
     ///
-    /// A duration of zero is over in the loop's next turn, after it has looked for I/O once, on every kind of loop. A
-    /// real loop rounds up longer ones to whole milliseconds.
+    /// A duration of zero ends in the next turn of the loop, after the loop has looked for I/O once. This is so on
+    /// every kind of loop. A real loop rounds longer durations up to whole milliseconds.
     ///
-    /// Cancelling the future, or `token`, stops the timer. Durations beyond 584 years last for ever. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does not
-    /// prevent ``run()`` from returning.
+    /// Cancelling the returned future or `token` stops the timer. A duration of more than 584 years never ends. Fails
+    /// with ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does
+    /// not keep ``run()`` from returning.
     /// Binds [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
     public func sleep(
         for duration: Duration, keepsLoopAlive: Bool = true, token: CancellationToken = .none
@@ -46,7 +47,8 @@ extension EventLoop {
             .until(token)
     }
 
-    /// Runs `body` on `context` when `delay` has passed, as ``sleep(for:keepsLoopAlive:token:)`` counts it.
+    /// Runs `body` on `context` when `delay` has passed. The delay is counted as in
+    /// ``sleep(for:keepsLoopAlive:token:)``.
     ///
     /// Cancelling the task, or `token`, stops the timer.
     @inlinable @discardableResult
@@ -62,7 +64,8 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context` at `instant`, or in the loop's next turn if that has passed.
+    /// Runs `body` on `context` at `instant`. If `instant` has passed already, runs `body` in the next turn of the
+    /// loop.
     ///
     /// Cancelling the task, or `token`, stops the timer.
     @inlinable @discardableResult
@@ -105,16 +108,17 @@ extension LoopCore {
     }
 }
 
-/// Work that the loop does later, once or again and again, until it is cancelled.
+/// Work that the loop does later, once or repeatedly, until the work is cancelled.
 public struct ScheduledTask<Value> {
-    /// The outcome of the body, or, for a repetition, of the run that ended it. Cancelled by ``cancel()``.
+    /// The future of the outcome of the body. For a repetition, this future fails with the error of the run that ended
+    /// the repetition. ``cancel()`` cancels this future.
     public let future: Future<Value>
 
     @usableFromInline
     init(_ future: Future<Value>) { self.future = future }
 
-    /// Ends the task at once, even if others wait for its future, and releases its body. Returns `false` if it has
-    /// ended before. A pending future that the body returned is asked to cancel.
+    /// Ends the task at once, even if something waits for its future, and releases its body. If the future that the
+    /// body returned is pending, asks that future to cancel. Returns `false` if the task has ended before.
     @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
 }

@@ -1,8 +1,9 @@
 extension Future {
-    /// Delays this outcome, value or error, by `duration`. Passes on cancellation at once.
+    /// Delays the outcome of this future, value or error, by `duration`. If this future is cancelled, the returned
+    /// future is cancelled at once.
     ///
-    /// Cancelling `token` cancels the returned future, which stops the timer and nothing else.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
+    /// Cancelling `token` cancels the returned future and stops the timer. This future is left alone. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func delay(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
         return cell.derive(
@@ -10,11 +11,12 @@ extension Future {
             when: [.success, .failure], token: token)
     }
 
-    /// Passes on this outcome, or fails with ``FutureError/timedOut(after:)`` if it comes too late.
+    /// Completes with the outcome of this future, or fails with ``FutureError/timedOut(after:)`` if this future is
+    /// still pending when `limit` has passed.
     ///
-    /// When the time is up, asks this future to cancel if nobody else waits for it. With `cancellingSource: false`
-    /// leaves it alone. Cancelling `token` cancels the returned future at once, and leaves this one alone too.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
+    /// `cancellingSource: false`, this future is left alone. Cancelling `token` cancels the returned future at once,
+    /// and leaves this future alone too. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     ///
     /// ```swift
     /// let page = fetch("index").timeout(after: .seconds(5))

@@ -1,9 +1,9 @@
 extension Future {
-    /// Passes on this outcome, value or error, but not before `delay` has passed from now. Passes on cancellation at
-    /// once.
+    /// Completes with the outcome of this future, value or error, but not before `delay` has passed from now. If this
+    /// future is cancelled, the returned future is cancelled at once.
     ///
-    /// Cancelling `token` cancels the returned future, which stops the timer and nothing else.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    /// Cancelling `token` cancels the returned future and stops the timer. This future is left alone. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     ///
     /// ```swift
     /// let answer = fetch("login").notBefore(.seconds(1))    // How long it took tells nothing.
@@ -22,10 +22,11 @@ extension Future {
         return cell.derive(step, when: [.success, .failure], token: token)
     }
 
-    /// Delays this outcome, value or error, by what `duration` returns for it. Passes it on at once for `nil`.
-    /// Passes on cancellation at once.
+    /// Delays the outcome of this future, value or error, by the duration that `duration` returns for the outcome. If
+    /// `duration` returns `nil`, the returned future completes at once. If this future is cancelled, the returned
+    /// future is cancelled at once.
     ///
-    /// Fails with what `duration` throws, and with ``FutureError/invalidArgument(_:)`` if it is negative.
+    /// Fails with what `duration` throws. Fails with ``FutureError/invalidArgument(_:)`` if the duration is negative.
     ///
     /// ```swift
     /// let page = fetch("index").delay { $0.isSuccess ? nil : .seconds(1) }
@@ -42,11 +43,12 @@ extension Future {
         return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
 
-    /// Passes on this outcome, or completes as `replacement` says if it comes too late.
+    /// Completes with the outcome of this future, or as `replacement` says if this future is still pending when `limit`
+    /// has passed.
     ///
-    /// When the time is up, asks this future to cancel if nobody else waits for it. With `cancellingSource: false`
-    /// leaves it alone. Cancelling `token` cancels the returned future at once, and leaves this one alone too.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
+    /// `cancellingSource: false`, this future is left alone. Cancelling `token` cancels the returned future at once,
+    /// and leaves this future alone too. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func timeout(
         after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
         token: CancellationToken = .none
@@ -64,10 +66,11 @@ extension Future {
         return child
     }
 
-    /// Calls `completed` with the outcome, or `timedOut` if it has not come within `limit`: one of the two, once.
-    /// Does not cancel this future. Cancelling `token` calls `completed` as for a cancelled future.
+    /// Calls `completed` with the outcome of this future, or calls `timedOut` if this future is still pending when
+    /// `limit` has passed. Calls exactly one of the two, once.
     ///
-    /// Calls `completed` with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// Does not cancel this future. If `token` is cancelled, calls `completed` as for a cancelled future. If `limit` is
+    /// negative, calls `completed` with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// fetch("index").whenComplete(within: .seconds(1)) { print($0) } timedOut: { print("still loading") }
@@ -107,14 +110,15 @@ private final class Replacement<Value>: TimeLimit {
 }
 
 extension EventLoop {
-    /// Completes with `value` when `delay` has passed. Cancelling the future stops the timer.
+    /// Completes with `value` when `delay` has passed. Cancelling the returned future stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func succeeded<Value>(_ value: Value, after delay: Duration) -> Future<Value> {
         sleep(for: delay).map { value }
     }
 
-    /// Completes as `completing` says when `delay` has passed. Cancelling the future before stops the timer.
+    /// Completes as `completing` says when `delay` has passed. Cancelling the returned future before then stops the
+    /// timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {
