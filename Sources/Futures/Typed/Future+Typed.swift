@@ -1,6 +1,7 @@
 extension Future {
-    /// Converts this future to one that fails with a `Failure` only. An error that is a `Failure` stays as it is.
-    /// `convert` makes a `Failure` of any other error. Cancellation passes.
+    /// Converts this future to a future that fails only with a `Failure`. If the error of this future is a `Failure`,
+    /// it stays as it is. Any other error becomes the `Failure` that `convert` returns. If this future is cancelled,
+    /// the returned future is cancelled too.
     ///
     /// ```swift
     /// let page = fetch("index").typed(FutureError.self) { .message("\($0)") }
@@ -11,10 +12,11 @@ extension Future {
         typed { error in error as? Failure ?? convert(error) }
     }
 
-    /// Converts this future to one that fails only with what `convert` makes of its error. Cancellation passes.
+    /// Converts this future to a future that fails only with the `Failure` that `convert` returns for an error. If this
+    /// future is cancelled, the returned future is cancelled too.
     ///
-    /// `convert` sees every error, ``FutureError/brokenPromise(file:line:)`` too. So nothing that happens to this
-    /// future breaks the result.
+    /// `convert` gets every error of this future, including ``FutureError/brokenPromise(file:line:)``. Therefore no
+    /// error of this future makes the returned future end as ``FutureFailure/broken(_:)``.
     public func typed<Failure: Error>(
         _ convert: @escaping (any Error) -> Failure
     ) -> TypedFuture<Value, Failure> {
@@ -24,8 +26,8 @@ extension Future {
 }
 
 extension TypedFuture {
-    /// This future with the same outcome, but able to fail with any error. If it is broken, it fails with the error
-    /// that broke it.
+    /// A future that has the same outcome as this future, and that can fail with any error. If this future is broken,
+    /// the other future fails with the error that broke this future.
     public var erased: Future<Value> {
         outcome.map { result in try result.get() }
     }

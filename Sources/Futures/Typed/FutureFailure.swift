@@ -1,12 +1,12 @@
-/// The reason why a typed future has no value: a failure of its own type, or one of the two ends that no type
-/// excludes.
+/// The reason why a typed future has no value. The future has failed with its own type of failure, was cancelled, or is
+/// broken. The last two are possible for every failure type.
 ///
-/// For a future that cannot fail, with the failure type `Never`, the first case is uninhabited: a `switch` needs only
-/// the others.
+/// A future with the failure type `Never` cannot fail. For such a future the first case is uninhabited, and a `switch`
+/// needs only the others.
 public enum FutureFailure<Failure: Error>: Error {
-    /// The future failed, as its type says that it may.
+    /// The future failed with its own type of failure.
     case failure(Failure)
-    /// The future was cancelled, or the task that awaited it was.
+    /// The future was cancelled, or the task that awaited the future was cancelled.
     case cancelled
     /// Nothing completes the future any more. The error says why: ``FutureError/brokenPromise(file:line:)``,
     /// ``FutureError/shutDown`` or another ``FutureError``.

@@ -1,16 +1,16 @@
-/// A recipe for a ``TypedFuture``. Nothing happens until it is started, and each start does the work anew.
+/// A recipe for a ``TypedFuture``. Nothing happens until the recipe is started. Each start does the work anew.
 ///
-/// It is a value that may be kept, combined and started any number of times. It remembers no outcome.
+/// A recipe is a value that may be kept, combined and started any number of times. It keeps no outcome.
 public struct TypedDeferred<Value, Failure: Error> {
     private let make: () -> TypedFuture<Value, Failure>
 
     /// Creates a recipe that calls `make` at each start.
     public init(_ make: @escaping () -> TypedFuture<Value, Failure>) { self.make = make }
 
-    /// Creates a recipe that calls `operation` at each start, with the closure that completes the future.
+    /// Creates a recipe that calls `operation` at each start. `operation` gets a closure that completes the future.
     ///
-    /// `operation` calls the closure once, on the loop's thread, now or later. Further calls change nothing. If the
-    /// closure is released uncalled, the future is broken.
+    /// `operation` has to call this closure once, on the loop's thread, now or later. Further calls change nothing. If
+    /// the closure is released without a call, the future is broken.
     ///
     /// ```swift
     /// let page = TypedDeferred<Data, Failure>(on: loop) { complete in
@@ -36,17 +36,17 @@ public struct TypedDeferred<Value, Failure: Error> {
         self.init { .completed(result, on: loop) }
     }
 
-    /// Does the work, and completes with its outcome.
+    /// Does the work, and completes with the outcome of the work.
     public func start() -> TypedFuture<Value, Failure> { make() }
 
-    /// Transforms the value with `transform`: `TypedFuture.map` at each start.
+    /// Transforms the value with `transform` after each start, as `TypedFuture.map` does.
     public func map<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> NewValue
     ) -> TypedDeferred<NewValue, Failure> {
         self.transform { $0.map(transform) }
     }
 
-    /// Runs this recipe, and then the one that `transform` makes of the value.
+    /// Starts this recipe, and then starts the recipe that `transform` returns for the value.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> TypedDeferred<NewValue, Failure>
     ) -> TypedDeferred<NewValue, Failure> {
@@ -55,7 +55,8 @@ public struct TypedDeferred<Value, Failure: Error> {
         }
     }
 
-    /// Does the work, and transforms its future with `body`: with any verb of ``TypedFuture``, or several.
+    /// Returns a recipe that does the work and completes with the future that `body` returns. `body` gets the future of
+    /// the work, and may use any methods of ``TypedFuture``.
     public func transform<NewValue, NewFailure: Error>(
         _ body: @escaping (TypedFuture<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
     ) -> TypedDeferred<NewValue, NewFailure> {

@@ -1,9 +1,12 @@
 extension TypedFuture {
-    /// Completes with the values of all `futures`, in their order. If there are none, completes with an empty array.
+    /// Completes with the values of all `futures`, in the order of `futures`. If there are no futures, completes with
+    /// an empty array.
     ///
-    /// Fails, or is cancelled, as soon as one of them is. The others are then asked to cancel if nobody else waits
-    /// for them, as `cancelRemaining` says. An empty group belongs to `loop`, or else to the loop that runs the
-    /// current callback. It traps if there is neither. Traps if the futures are not all of one loop.
+    /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The futures that
+    /// are still pending are then asked to cancel, as `cancelRemaining` says. A future that something else waits for is
+    /// left alone. If `futures` is empty, the returned future belongs to `loop`, or to the loop of the current callback
+    /// if `loop` is `nil`. Traps if there is no current callback either. Traps if the futures do not all belong to one
+    /// loop.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -19,9 +22,10 @@ extension TypedFuture {
         return group.future
     }
 
-    /// Completes as the first of `futures` to complete does, with any outcome.
+    /// Completes with the outcome of the first of `futures` to complete, whatever that outcome is.
     ///
-    /// Otherwise like `Future.race`. A race without futures is broken, with ``FutureError/invalidArgument(_:)``.
+    /// If there are no futures, the returned future is broken, with ``FutureError/invalidArgument(_:)``. Everything
+    /// else is as with `Future.race`.
     public static func race(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -29,8 +33,9 @@ extension TypedFuture {
         TypedFuture(Future.race(futures.map(\.outcome), cancelRemaining: cancelRemaining, on: loop))
     }
 
-    /// Completes with the values of this future and `other`. Fails, or is cancelled, as soon as one of the two is.
-    /// The other one is then asked to cancel if nobody else waits for it.
+    /// Completes with the value of this future and the value of `other`. If one of the two fails or is cancelled, the
+    /// returned future fails or is cancelled at once. The other of the two is then asked to cancel, unless something
+    /// else waits for it.
     public func and<Other>(_ other: TypedFuture<Other, Failure>) -> TypedFuture<(Value, Other), Failure> {
         let group = TypedGroup<(Value, Other), Failure>(on: loop, cancelRemaining: .always)
         var (first, second): (Value?, Other?)

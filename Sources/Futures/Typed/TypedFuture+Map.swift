@@ -1,5 +1,6 @@
 extension TypedFuture {
-    /// Transforms the value with `transform`, or fails with what it throws. Cancellation passes.
+    /// Transforms the value with `transform`, or fails with the failure that `transform` throws. If this future is
+    /// cancelled, the returned future is cancelled too.
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> NewValue
@@ -7,10 +8,11 @@ extension TypedFuture {
         mapResult(on: context, token: token) { (result) throws(Failure) in try transform(try result.get()) }
     }
 
-    /// Continues with the future that `transform` returns for the value, or fails with what it throws.
+    /// Continues with the future that `transform` returns for the value, or fails with the failure that `transform`
+    /// throws.
     ///
-    /// A loop of `flatMap`s runs in constant memory, as with `Future.flatMap`. Traps if the returned future is of
-    /// another loop.
+    /// A loop of `flatMap`s runs in constant memory, as with `Future.flatMap`. Traps if the future that `transform`
+    /// returns belongs to a different loop from this future's.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>
@@ -25,7 +27,7 @@ extension TypedFuture {
         }
     }
 
-    /// Transforms the failure with `transform`. A value passes.
+    /// Transforms the failure with `transform`. If this future has a value, the returned future has the same value.
     public func mapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> NewFailure
@@ -34,8 +36,8 @@ extension TypedFuture {
             outcome.map(on: context, token: token) { result in result.mapError(transform) })
     }
 
-    /// Transforms the failure with `transform`, where the new type is named. The compiler has to know the type before
-    /// the next link of a chain, and takes it from no closure.
+    /// Transforms the failure with `transform` to the type that the first argument names. Use this method where another
+    /// call follows in the chain: the compiler then has to know the type, and does not take it from the closure.
     ///
     /// ```swift
     /// let page = fetch("index").typed { _ in Failure() }
@@ -48,7 +50,8 @@ extension TypedFuture {
         mapError(on: context, token: token, transform)
     }
 
-    /// Continues with the future that `transform` returns for the failure. A value passes.
+    /// Continues with the future that `transform` returns for the failure. If this future has a value, the returned
+    /// future has the same value.
     public func flatMapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> TypedFuture<Value, NewFailure>
@@ -62,8 +65,8 @@ extension TypedFuture {
         }
     }
 
-    /// Replaces the failure with the value that `body` returns. The result cannot fail, unless `body` throws: then it
-    /// fails with that.
+    /// Replaces the failure with the value that `body` returns. If `body` throws, the returned future fails with the
+    /// error that `body` throws. If `body` cannot throw, the returned future cannot fail.
     ///
     /// ```swift
     /// let page: TypedFuture<Data, Never> = fetch("index").typed { _ in Failure() }.recover { _ in Data() }
@@ -80,7 +83,8 @@ extension TypedFuture {
         }
     }
 
-    /// Transforms the outcome, value or failure, with `body`. Cancellation passes.
+    /// Transforms the outcome, value or failure, with `body`. If `body` throws, the returned future fails with that
+    /// error. If this future is cancelled, the returned future is cancelled too.
     public func mapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) throws(NewFailure) -> NewValue
@@ -91,7 +95,8 @@ extension TypedFuture {
             })
     }
 
-    /// Continues with the future that `body` returns for the outcome, value or failure. Cancellation passes.
+    /// Continues with the future that `body` returns for the outcome, value or failure. If this future is cancelled,
+    /// the returned future is cancelled too.
     public func flatMapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
@@ -102,7 +107,8 @@ extension TypedFuture {
 }
 
 extension TypedFuture where Failure == Never {
-    /// Converts this future to one that may fail, for a place that asks for futures of `NewFailure`.
+    /// Converts this future to a future with the failure type `NewFailure`. Use it where a future of that type is
+    /// needed.
     public func promoteError<NewFailure: Error>(
         to _: NewFailure.Type = NewFailure.self
     ) -> TypedFuture<Value, NewFailure> {

@@ -1,9 +1,10 @@
 extension TypedFuture {
-    /// Fails with the failure that `makeFailure` returns, unless this future completes within `limit`.
+    /// Completes with the outcome of this future. Fails with the failure that `makeFailure` returns, if this future is
+    /// still pending when `limit` has passed.
     ///
-    /// When the time is up, this future is asked to cancel if nobody else waits for it. With
-    /// `cancellingSource: false` it is left alone. A negative `limit` breaks the returned future, with
-    /// ``FutureError/invalidArgument(_:)``.
+    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
+    /// `cancellingSource: false`, this future is left alone. If `limit` is negative, the returned future is broken,
+    /// with ``FutureError/invalidArgument(_:)``.
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, _ makeFailure: @escaping () -> Failure
     ) -> TypedFuture {

@@ -1,5 +1,5 @@
 extension TypedFuture {
-    /// Calls `body` with the outcome.
+    /// Calls `body` with the outcome when this future completes.
     public func whenComplete(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, FutureFailure<Failure>>) -> Void
@@ -7,7 +7,7 @@ extension TypedFuture {
         outcome.whenComplete(on: context, token: token) { body(Self.flattened($0)) }
     }
 
-    /// Calls `body` with the value, if there will be one.
+    /// Calls `body` with the value if this future succeeds.
     public func whenSuccess(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) -> Void
@@ -17,8 +17,8 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` with the failure, if the future fails as its type says. A broken future is still reported to
-    /// ``EventLoop/onUnhandledFailure``, if nobody else hears of it.
+    /// Calls `body` with the failure if this future fails with its own type of failure. If this future is broken, that
+    /// is still reported to ``EventLoop/onUnhandledFailure``, unless something else handles it.
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -34,7 +34,7 @@ extension TypedFuture {
         outcome.cell.observe(step, when: [.success, .failure], on: context, token: token)
     }
 
-    /// Calls `body` if the future is cancelled.
+    /// Calls `body` if this future is cancelled.
     public func whenCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void
@@ -42,7 +42,8 @@ extension TypedFuture {
         outcome.whenCancelled(on: context, token: token, body)
     }
 
-    /// Shows the value to `body`, then completes with the same outcome. What `body` throws replaces it.
+    /// Calls `body` with the value, then completes with the same outcome. If `body` throws, the returned future fails
+    /// with the failure that `body` throws.
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) throws(Failure) -> Void
@@ -53,7 +54,7 @@ extension TypedFuture {
         }
     }
 
-    /// Shows the failure to `body`, then completes with the same outcome.
+    /// Calls `body` with the failure, then completes with the same outcome.
     public func tapError(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -64,7 +65,7 @@ extension TypedFuture {
         }
     }
 
-    /// Runs `body`, whatever the outcome, then completes with the same outcome, as `Future.always` does.
+    /// Calls `body` whatever the outcome is, then completes with the same outcome, as `Future.always` does.
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void

@@ -1,9 +1,10 @@
-/// A future that fails with one type of error only. The compiler checks that: its closures can throw no other error,
-/// and handling the failure needs no cast. A future with the failure type `Never` cannot fail.
+/// A future that fails with one type of error only. The compiler checks this: the closures that its methods take can
+/// throw no other error. A handler of the failure needs no cast. A future with the failure type `Never` cannot fail.
 ///
-/// Whatever the type says, a future may be cancelled, and may be left without anybody to complete it. Both are
-/// outside of `Failure` and pass by its handlers. They show in ``result`` and ``value`` as ``FutureFailure``.
-/// Everything else is as with ``Future``, except that a failure passes through a `map` no faster than a value does.
+/// With any failure type, a future may be cancelled. A future may also be broken: then nothing is left that could
+/// complete it. Cancellation and a broken future are not a `Failure`, so handlers of the failure are not called for
+/// them. ``result`` and ``value`` show both as a ``FutureFailure``. Everything else is as with ``Future``, with one
+/// exception: a failure passes through a `map` no faster than a value does.
 public struct TypedFuture<Value, Failure: Error> {
     /// The outcome of this future as a value. It fails only as ``FutureFailure/broken(_:)`` says.
     let outcome: Future<Result<Value, Failure>>
@@ -16,19 +17,19 @@ public struct TypedFuture<Value, Failure: Error> {
     /// The loop that the future belongs to.
     public var loop: EventLoop { outcome.loop }
 
-    /// Whether the future has completed, in any way.
+    /// Whether the future has completed, with any outcome.
     public var isCompleted: Bool { outcome.isCompleted }
 
-    /// The outcome, or `nil` as long as the future is pending. Does not count as having heard of a failure.
+    /// The outcome, or `nil` as long as the future is pending. Reading a failure here does not count as handling it.
     public var result: Result<Value, FutureFailure<Failure>>? {
         outcome.result.map(Self.flattened)
     }
 
-    /// Asks for the future to be cancelled, as ``Future/cancel()`` does.
+    /// Asks this future to cancel, as ``Future/cancel()`` does.
     @discardableResult
     public func cancel() -> Bool { outcome.cancel() }
 
-    /// Declares that nobody need hear of a failure of this future, or of its being broken.
+    /// Declares that a failure of this future need not be handled. The same goes if this future is broken.
     @discardableResult
     public func ignoreFailure() -> TypedFuture {
         outcome.ignoreFailure()
@@ -64,9 +65,10 @@ extension TypedFuture {
 }
 
 extension TypedFuture {
-    /// The value. Throws the reason if there is none. Returns at once if the future has completed.
+    /// The value. Waits until the future has completed, and throws a ``FutureFailure`` if there is no value. If the
+    /// future has completed already, returns at once.
     ///
-    /// Read it on the loop's thread. Otherwise like ``Future/value``.
+    /// Read this property on the loop's thread. Everything else is as with ``Future/value``.
     public var value: Value {
         get async throws(FutureFailure<Failure>) {
             let result: Result<Value, Failure>

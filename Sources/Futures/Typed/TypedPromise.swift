@@ -1,7 +1,7 @@
-/// The writer's side of a ``TypedFuture``: a ``Promise`` that can fail it only with a `Failure`.
+/// The writing side of a ``TypedFuture``. It is a ``Promise`` that can fail its future only with a `Failure`.
 ///
-/// If the promise is released without having completed its future, it breaks it: ``FutureFailure/broken(_:)`` with
-/// ``FutureError/brokenPromise(file:line:)``.
+/// If the promise is released before it has completed its future, the future is broken: it ends as
+/// ``FutureFailure/broken(_:)`` with ``FutureError/brokenPromise(file:line:)``.
 public final class TypedPromise<Value, Failure: Error> {
     private let promise: Promise<Result<Value, Failure>>
 
@@ -10,19 +10,19 @@ public final class TypedPromise<Value, Failure: Error> {
     /// The future that this promise completes.
     public var future: TypedFuture<Value, Failure> { TypedFuture(promise.future) }
 
-    /// Completes the future with `value`. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future with `value`. Returns `false` if the future has already been completed or cancelled.
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Fails the future with `failure`. Returns `false` if it has already been completed or cancelled.
+    /// Fails the future with `failure`. Returns `false` if the future has already been completed or cancelled.
     @discardableResult
     public func fail(_ failure: Failure) -> Bool { complete(.failure(failure)) }
 
-    /// Completes the future with `result`. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future with `result`. Returns `false` if the future has already been completed or cancelled.
     @discardableResult
     public func complete(_ result: Result<Value, Failure>) -> Bool { promise.succeed(result) }
 
-    /// Completes the future as cancelled. Returns `false` if it has already been completed or cancelled.
+    /// Completes the future as cancelled. Returns `false` if the future has already been completed or cancelled.
     @discardableResult
     public func cancel() -> Bool { promise.cancel() }
 
@@ -32,8 +32,8 @@ public final class TypedPromise<Value, Failure: Error> {
         promise.complete(using: other.outcome)
     }
 
-    /// Answers requests to cancel the future, as `Promise.onCancelRequest` does. `nil` cancels it now. A result
-    /// completes it with that.
+    /// Calls `handler` when somebody asks the future to cancel, as `Promise.onCancelRequest` does. If `handler` returns
+    /// `nil`, the future is cancelled now. If `handler` returns a result, the future completes with that result.
     public func onCancelRequest(_ handler: @escaping () -> Result<Value, Failure>?) {
         promise.onCancelRequest {
             if let result = handler() { .complete(.success(result)) } else { .cancel }
@@ -42,8 +42,8 @@ public final class TypedPromise<Value, Failure: Error> {
 }
 
 extension EventLoop {
-    /// Creates a promise of this loop for a future that fails only with a `Failure`. `file` and `line` are reported
-    /// if the promise is released uncompleted.
+    /// Creates a promise of this loop for a future that fails only with a `Failure`. If the promise is released before
+    /// it has completed its future, the future is broken with an error that names `file` and `line`.
     public func makePromise<Value, Failure: Error>(
         of _: Value.Type = Value.self, failingWith _: Failure.Type, file: StaticString = #fileID,
         line: UInt = #line
