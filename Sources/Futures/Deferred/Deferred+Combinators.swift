@@ -1,5 +1,6 @@
 extension Deferred {
-    /// Starts this work, and transforms its future with `body`: with any verb of ``Future``, or several.
+    /// Returns work that starts this work and completes with the future that `body` returns. `body` gets the future of
+    /// this work, and may use any methods of ``Future``.
     ///
     /// ```swift
     /// let patient = work.transform { $0.timeout(after: .seconds(5)).tapError { print($0) } }
@@ -22,7 +23,7 @@ extension Deferred {
         self.transform { $0.flatMap(transform) }
     }
 
-    /// Continues with the work that `transform` returns for the value, and starts it on the same loop.
+    /// Continues with the work that `transform` returns for the value. That work is started on the same loop.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws -> Deferred<NewValue>
     ) -> Deferred<NewValue> {
@@ -36,11 +37,11 @@ extension Deferred {
         transform { $0.recover(including: policy, body) }
     }
 
-    /// Starts this and `other` together, and completes with both values, as `Future.and` does.
+    /// Starts this work and `other` together, and completes with both values, as `Future.and` does.
     public func and<Other>(_ other: Deferred<Other>) -> Deferred<(Value, Other)> { combine(self, other) }
 }
 
-/// Starts all of `deferreds` together, and completes with a tuple of their values, as `combine` of futures does.
+/// Starts all of `deferreds` together, and completes with a tuple of their values, as `combine` does for futures.
 public func combine<each Value>(_ deferreds: repeat Deferred<each Value>) -> Deferred<(repeat each Value)> {
     Deferred { loop in combine(repeat (each deferreds).start(on: loop), on: loop) }
 }

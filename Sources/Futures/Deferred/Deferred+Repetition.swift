@@ -1,10 +1,12 @@
 extension Deferred {
-    /// Repeats the work as long as it fails and `condition` returns `true` for the error, at most `maxRepetitions`
-    /// times.
+    /// Repeats the work as long as the work fails and `condition` returns `true` for the error. Makes at most
+    /// `maxRepetitions` repetitions, or any number if `maxRepetitions` is `nil`.
     ///
-    /// Completes with the outcome of the last run. Waits for `delay` before each repetition. Without one the
-    /// repetition follows at once. A delay of zero lets timers and I/O come first. A cancelled run ends the
-    /// repetition. Cancelling the whole ends it too, and reaches the run or the wait in progress. Fails with
+    /// Completes with the outcome of the last run. Waits for `delay` before each repetition. If `delay` is `nil`, the
+    /// repetition follows at once. If `delay` is zero, timers and I/O come first.
+    ///
+    /// If a run is cancelled, there are no more repetitions. Cancelling the future of the started work also ends the
+    /// repetition. This asks the run in progress to cancel or ends the wait in progress. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `maxRepetitions` or `delay` is negative.
     ///
     /// ```swift
@@ -18,8 +20,9 @@ extension Deferred {
         rerun(.failure, delay, maxRepetitions) { condition($0.failure!) ? .again : .enough }
     }
 
-    /// Like `onErrorRepeat` with a `Bool`, but the future that `condition` returns decides. If that future fails, or
-    /// `condition` throws, the outcome is the error of the run.
+    /// Repeats the work as long as the work fails and the future that `condition` returns has the value `true`. If that
+    /// future fails, or `condition` throws, the outcome is the error of the run. Everything else is as with the
+    /// `onErrorRepeat` that takes a `Bool`.
     public func onErrorRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (any Error) throws -> Future<Bool>
@@ -27,8 +30,8 @@ extension Deferred {
         rerun(.failure, delay, maxRepetitions) { .ask(try condition($0.failure!)) }
     }
 
-    /// Repeats the work as long as `condition` returns `true` for its outcome, value or error. Otherwise like
-    /// `onErrorRepeat`.
+    /// Repeats the work as long as `condition` returns `true` for the outcome, value or error. Everything else is as
+    /// with `onErrorRepeat`.
     ///
     /// ```swift
     /// let positive = work.onResultRepeat(delay: .seconds(1)) { ($0.value ?? 0) <= 0 }
@@ -41,8 +44,9 @@ extension Deferred {
         rerun([.success, .failure], delay, maxRepetitions) { condition($0) ? .again : .enough }
     }
 
-    /// Like `onResultRepeat` with a `Bool`, but the future that `condition` returns decides. If that future fails, or
-    /// `condition` throws, the outcome of the run stands.
+    /// Repeats the work as long as the future that `condition` returns for the outcome has the value `true`. If that
+    /// future fails, or `condition` throws, there are no more repetitions, and the outcome is the outcome of the last
+    /// run. Everything else is as with the `onResultRepeat` that takes a `Bool`.
     public func onResultRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (Result<Value, any Error>) throws -> Future<Bool>
@@ -66,8 +70,8 @@ extension Deferred {
         }
     }
 
-    /// Runs the work until it succeeds, up to `attempts` times in all. Waits in between as `backoff` says, as
-    /// `EventLoop.retry` does.
+    /// Runs the work until the work succeeds, up to `attempts` times in all. Waits between attempts as `backoff` says,
+    /// as `EventLoop.retry` does.
     public func retry(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -80,12 +84,12 @@ extension Deferred {
         }
     }
 
-    /// Runs the work once and then `repetitions` times more, with `delay` in between, and completes with an array of
-    /// the values.
+    /// Runs the work once and then `repetitions` more times, and completes with an array of the values. Waits for
+    /// `delay` between two runs.
     ///
-    /// Fails with the first failure, and ends there. Without a `delay` the next run follows at once. A delay of zero
-    /// lets timers and I/O come first. Fails with ``FutureError/invalidArgument(_:)`` if `repetitions` or `delay` is
-    /// negative.
+    /// Fails with the first failure. After a failure there are no more runs. If `delay` is `nil`, the next run follows
+    /// at once. If `delay` is zero, timers and I/O come first. Fails with ``FutureError/invalidArgument(_:)`` if
+    /// `repetitions` or `delay` is negative.
     ///
     /// ```swift
     /// let ten = work.repeatAndCollect(repetitions: 9, delay: .seconds(1)).start(on: loop)

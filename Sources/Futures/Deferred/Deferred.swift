@@ -1,8 +1,8 @@
-/// Work that runs only when it is started, and runs anew at each start.
+/// Work that runs only when it is started. Each start runs the work anew.
 ///
-/// A ``Future`` is work in progress or its outcome. A `Deferred` is the recipe. Deriving from one makes a longer
-/// recipe, so repeating the end of a chain repeats all of it. It keeps its closures as long as it lives, and no
-/// outcome.
+/// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work. Methods like
+/// `map` make a longer recipe, so a repetition at the end of a chain repeats the whole chain. A `Deferred` keeps its
+/// closures as long as it lives, and keeps no outcome.
 public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
@@ -16,7 +16,8 @@ public struct Deferred<Value> {
         self.init { _ in try recipe() }
     }
 
-    /// Creates work that `operation` starts. It ends when `operation` completes the promise it gets, or throws.
+    /// Creates work that `operation` starts. The work ends when `operation` completes the promise that it gets, or
+    /// throws.
     ///
     /// ```swift
     /// let index = Deferred<Data> { promise in download("index", completion: promise.resolve) }
@@ -36,12 +37,12 @@ public struct Deferred<Value> {
         Deferred { loop in loop.completed(result) }
     }
 
-    /// Starts the work and completes with its outcome. It runs on `loop`, or else on the loop that runs the current
-    /// callback.
+    /// Starts the work and completes with its outcome. The work runs on `loop`, or on the loop of the current callback
+    /// if `loop` is `nil`.
     ///
-    /// Each call starts it again. Cancelling the future, or `token`, reaches the work. With a token that is cancelled
-    /// already, the work is not started. Traps if there is neither loop, and if the recipe returns a future of
-    /// another one.
+    /// Each call starts the work again. Cancelling the returned future or `token` asks the work to cancel. If `token`
+    /// is cancelled already, the work is not started. Traps if `loop` is `nil` and there is no current callback. Also
+    /// traps if the recipe returns a future of a different loop.
     public func start(on loop: EventLoop? = nil, token: CancellationToken = .none) -> Future<Value> {
         guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()
