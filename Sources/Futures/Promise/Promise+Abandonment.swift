@@ -2,8 +2,9 @@ extension Promise {
     /// Calls `body` when the future is pending and nobody holds it or waits for it any more, so that the producer can
     /// stop. Releases `body` when the future completes.
     ///
-    /// At the end of each turn, the loop looks at each promise with such a handler. Promises without a handler cost
-    /// nothing. The promise stays open after `body` has been called, and its ``future`` can still be taken.
+    /// At the end of each turn, the loop looks at each promise with such a handler. The loop does not look at other
+    /// promises, so they cost nothing more. The promise stays open after `body` has been called, and its ``future`` can
+    /// still be taken.
     ///
     /// ```swift
     /// promise.onAbandoned { connection.abort() }

@@ -36,7 +36,8 @@ extension EventLoop {
     }
 
     /// Runs `body` every `interval`, for the first time after one `interval`. Ends when the returned task or `token` is
-    /// cancelled. Also ends when `body` throws or its future fails, unless `onFailure` is `.continue`.
+    /// cancelled. Also ends when `body` throws, or the future that `body` returned fails or is cancelled, unless
+    /// `onFailure` is `.continue`.
     ///
     /// Runs never overlap: the next run waits until the future of the run before has completed. Cancelling the returned
     /// task or `token` asks the future of the current run to cancel. The returned task fails with
