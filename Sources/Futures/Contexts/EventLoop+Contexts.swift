@@ -1,8 +1,9 @@
 extension EventLoop {
     /// The context of callbacks that are registered without `on:`. It is ``LocalContext/loop`` unless set.
     ///
-    /// With ``LocalContext/current`` each callback runs in the context of the callback that registered it. Setting it
-    /// to ``LocalContext/default`` resets it. Callbacks that have been registered before keep their context.
+    /// If it is ``LocalContext/current``, each callback runs in the context of the callback that registered it. To
+    /// reset this property, set it to ``LocalContext/default``. Callbacks that were registered before a change keep
+    /// their context.
     public var defaultContext: LocalContext {
         get { core.contexts.standard }
         set {

@@ -1,8 +1,9 @@
 /// A choice of when a callback runs on its loop's thread: from the ready queue, at once, or later.
 ///
-/// ``default`` and ``current`` are looked up when the callback is registered. Outcomes that no callback wants pass at
-/// once, whatever the context. Callbacks of one context run in the order in which their futures completed. Callbacks of
-/// one future run in the order in which they were registered, and never overlap.
+/// ``default`` and ``current`` are looked up when the callback is registered. If nothing is registered for an
+/// outcome, the outcome is passed to the next future at once, whatever the context. Callbacks of one context run in
+/// the order in which their futures completed. Callbacks of one future run in the order in which they were
+/// registered, and never overlap.
 public struct LocalContext: Hashable, Sendable {
     /// The bits that registering adds to a cell's interest.
     @usableFromInline let placement: UInt16
@@ -13,25 +14,27 @@ public struct LocalContext: Hashable, Sendable {
     /// The context that runs callbacks from the loop's ready queue, later in this turn.
     @inlinable public static var loop: LocalContext { LocalContext(placement: 0) }
 
-    /// The context that runs callbacks within the call that completes the future, or that registers on a completed one.
+    /// The context that runs callbacks at once: within the call that completes the future, or within the call that
+    /// registers on a completed future.
     ///
-    /// Everything that the call changes has changed by then. A callback that completes another future is interrupted by
-    /// the callbacks of that future. It is not interrupted by a callback of its own future: that runs next. Callbacks
-    /// that complete each other's futures in this way are nested at most ``depthLimit`` deep. Deeper ones run from the
-    /// ready queue.
+    /// The call makes all its other changes before the callbacks run. If a callback completes a different future, the
+    /// callbacks of that future interrupt it. A callback of its own future does not interrupt it, but runs next.
+    /// Callbacks that complete each other's futures in this way are nested at most ``depthLimit`` deep. Deeper ones
+    /// run from the ready queue.
     @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
 
     /// The context that runs callbacks after the loop has looked for I/O and timers once.
     @inlinable public static var nextTurn: LocalContext { LocalContext(placement: 2 << 4) }
 
-    /// The context that runs callbacks as soon as the loop has looked for I/O and timers and found none, and nothing
-    /// else is ready either. It runs one callback at a time: everything that one starts runs before the next.
+    /// The context that runs callbacks when the loop is idle: it has looked for I/O and timers and found none, and
+    /// nothing else is ready. It runs one callback at a time. Everything that this callback starts runs before the
+    /// next callback.
     @inlinable public static var whenIdle: LocalContext { LocalContext(placement: 3 << 4) }
 
     /// The loop's ``EventLoop/defaultContext``.
     @inlinable public static var `default`: LocalContext { LocalContext(placement: 3 << 8) }
 
-    /// The context of the callback that registers, or ``loop`` outside of callbacks.
+    /// The context of the callback that is running at the time of the registration, or ``loop`` outside of callbacks.
     @inlinable public static var current: LocalContext { LocalContext(placement: 3 << 10) }
 
     /// The depth to which callbacks that run at once may be nested.
