@@ -1,8 +1,8 @@
 /// A choice of when a callback runs on its loop's thread: from the ready queue, at once, or later.
 ///
-/// ``default`` and ``current`` are looked up when the callback is registered. If nothing is registered for an
-/// outcome, the outcome is passed to the next future at once, whatever the context. Callbacks of one context run in
-/// the order in which their futures completed. Callbacks of one future run in the order in which they were
+/// ``default`` and ``current`` are looked up when the callback is registered. An outcome that a step has no callback
+/// for, such as an error in `map`, passes through that step at once, whatever the context. Callbacks of one context
+/// run in the order in which their futures completed. Callbacks of one future run in the order in which they were
 /// registered, and never overlap.
 public struct LocalContext: Hashable, Sendable {
     /// The bits that registering adds to a cell's interest.

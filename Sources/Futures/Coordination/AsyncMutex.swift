@@ -1,6 +1,7 @@
-/// A lock that lets one holder in at a time, in the order in which they ask.
+/// A lock that has one holder at a time. Requests get the lock in the order in which they were made.
 ///
-/// On one thread, code between two callbacks needs no lock. This one is held across callbacks.
+/// Code that runs between two callbacks needs no lock, since all of it runs on one thread. This lock is for work that
+/// spans several callbacks.
 public final class FutureMutex {
     private let semaphore: FutureSemaphore
 
@@ -14,15 +15,17 @@ public final class FutureMutex {
     /// The number of requests that wait for the lock.
     public var waitingCount: Int { semaphore.waitingCount }
 
-    /// Completes with the lock when it is this request's turn. ``Permit/release()`` unlocks it.
+    /// Completes with a permit when it is this request's turn to hold the lock. To unlock, call ``Permit/release()``
+    /// on the permit.
     public func lock(token: CancellationToken = .none) -> Future<Permit> { semaphore.acquire(token: token) }
 
-    /// Takes the lock if nobody holds it. Otherwise returns `nil`.
+    /// Takes the lock if nobody holds it. Otherwise returns `nil`, without waiting.
     public func tryLock() -> Permit? { semaphore.tryAcquire() }
 
-    /// Runs `body` with the lock, and unlocks it when the future that `body` returns has completed.
+    /// Runs `body` with the lock, and unlocks it when the future that `body` returned has completed.
     ///
-    /// Cancelling the result before its turn, or `token`, takes it out of the line, and `body` never runs.
+    /// If the returned future or `token` is cancelled while the request waits for the lock, the request is withdrawn
+    /// and `body` never runs.
     ///
     /// ```swift
     /// let mutex = FutureMutex(on: loop)

@@ -1,6 +1,7 @@
-/// A barrier that holds arrivals until there are enough of them, then lets them go together, again and again.
+/// A barrier that holds arrivals back until there are enough of them. Then all of them complete together, and the
+/// next round begins.
 public final class FutureBarrier {
-    /// The number of arrivals that go together.
+    /// The number of arrivals that complete together.
     public let parties: Int
     private let line: WaitLine<Void>
 
@@ -14,8 +15,8 @@ public final class FutureBarrier {
     /// The number of arrivals that wait for the others.
     public var waitingCount: Int { line.count }
 
-    /// Completes when `parties` have arrived. Cancelling it takes the arrival back. Fails with
-    /// ``FutureError/closed(_:)`` if the barrier is released before.
+    /// Completes when `parties` arrivals are waiting, counting this one. Cancelling the returned future takes this
+    /// arrival back. Fails with ``FutureError/closed(_:)`` if the barrier is released before that many have arrived.
     ///
     /// ```swift
     /// let barrier = FutureBarrier(parties: names.count, on: loop)

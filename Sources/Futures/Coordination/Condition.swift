@@ -1,7 +1,7 @@
-/// A condition that wakes those that wait for something to change: one, or all.
+/// A condition on which futures wait for something to change. A signal wakes one of them, a broadcast wakes all.
 ///
-/// Unlike ``FutureEvent`` it remembers nothing: a signal when nobody waits is lost. A signal is also lost if its
-/// waiter is cancelled after it was woken. To wait for a state rather than for a change, use `wait(until:)`.
+/// Unlike ``FutureEvent``, a condition has no memory: a signal is lost if nobody waits. A signal is also lost if the
+/// waiter that it woke is cancelled afterwards. To wait for a state rather than for a change, use `wait(until:)`.
 public final class FutureCondition {
     private let line: WaitLine<Void>
     private var breakage: (any Error)?
@@ -15,12 +15,14 @@ public final class FutureCondition {
     /// The number of futures that wait.
     public var waitingCount: Int { line.count }
 
-    /// Completes with the next signal, when it is this waiter's turn. Fails with the error given to ``break(_:)``.
+    /// Completes when a signal reaches this waiter: waiters are woken in the order in which they began to wait. Fails
+    /// with the error given to ``break(_:)``.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }
 
-    /// Completes when `predicate` is true: at once, or after a signal. Fails with what `predicate` throws.
+    /// Completes when `predicate` returns `true`. Calls `predicate` at once, and again after each signal that reaches
+    /// this waiter. Fails with the error that `predicate` throws.
     ///
     /// ```swift
     /// let left = FutureCondition(on: loop)
@@ -51,13 +53,13 @@ public final class FutureCondition {
         _ = line.give(())
     }
 
-    /// Wakes all that wait now.
+    /// Wakes all waiters that wait now.
     public func broadcast() {
         loop.core.checkThread()
         line.succeed()
     }
 
-    /// Fails all waits, now and later, with the error.
+    /// Fails all waits with `error`: those that are pending now, and all later ones.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         breakage = error

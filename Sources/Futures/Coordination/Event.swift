@@ -1,6 +1,7 @@
-/// Something that happens once, or stays set for a while, and that many wait for.
+/// An event that many can wait for. It happens once, or stays set until it is reset.
 ///
-/// Each waits with a future of its own, which can be cancelled, or have a time limit, without affecting the others.
+/// Each call of `wait` returns a separate future. You can cancel that future, or give it a time limit, without
+/// affecting the other waits.
 public final class FutureEvent {
     private let line: WaitLine<Void>
     public private(set) var isSet = false
@@ -15,27 +16,29 @@ public final class FutureEvent {
 
     public var loop: EventLoop { line.loop }
 
-    /// Sets the event: completes all waits, now and later, until ``reset()``.
+    /// Sets the event. All waits complete, now and later, until ``reset()`` is called.
     public func set() {
         loop.core.checkThread()
         isSet = true
         line.succeed()
     }
 
-    /// Clears the event: later waits block again.
+    /// Clears the event. Waits that begin later are pending until the event is set again.
     public func reset() {
         loop.core.checkThread()
         isSet = false
     }
 
-    /// Completes when the event is set. Fails with ``FutureError/closed(_:)`` if it is released before.
+    /// Completes when the event is set. Fails with ``FutureError/closed(_:)`` if the event is released before it is
+    /// set.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (isSet ? loop.succeeded() : line.wait()).until(token)
     }
 }
 
 extension Future {
-    /// Holds the outcome back, value or error, until `event` is set. Cancellation passes at once.
+    /// Delays the outcome of this future, value or error, until `event` is set. If this future is cancelled, the
+    /// returned future is cancelled at once, without waiting for `event`.
     ///
     /// ```swift
     /// let ready = FutureEvent(on: loop)

@@ -1,11 +1,11 @@
 /// A cache that keeps what was fetched for a key, and shares fetches that are under way.
 ///
-/// Only values are kept: a fetch that fails or is cancelled leaves no entry. The cache drops a value that has expired
-/// when it is looked for. When the costs exceed the limit, the values used longest ago go first. A value that alone
-/// costs more than the limit is not kept.
+/// The cache keeps values only: a fetch that fails or is cancelled leaves no entry. A value that has expired is
+/// dropped the next time that its key is looked up. When the costs exceed ``costLimit``, the values used longest ago
+/// are dropped first. A single value that costs more than the limit is not kept.
 public final class FutureCache<Key: Hashable, Value> {
     public let loop: EventLoop
-    /// The most that all values together may cost. Lowering it drops values.
+    /// The highest total cost of all values together. Setting a lower limit drops values at once.
     public var costLimit: Int { didSet { evict(downTo: costLimit) } }
     /// The cost of all values together.
     public private(set) var totalCost = 0
@@ -19,13 +19,15 @@ public final class FutureCache<Key: Hashable, Value> {
         self.loop = loop.core
     }
 
-    /// The number of values, including those that have expired and were not looked for since.
+    /// The number of values. This includes expired values that have not been looked up since they expired.
     public var count: Int { used.count }
 
-    /// Completes with the value for `key`. Without one, waits for the fetch for it under way, or else starts `fetch`.
+    /// Completes with the value for `key`. If there is none, waits for the fetch already under way for that key, or
+    /// starts `fetch`.
     ///
-    /// A fetch is asked to cancel when nobody waits for it any more. `expiresAfter` counts from the end of the fetch.
-    /// `nil` means never. `cost` is asked once. A negative `cost` or `expiresAfter` fails the future with
+    /// A fetch is asked to cancel when nothing waits for it any more. The time `expiresAfter` counts from the end of
+    /// the fetch. If it is `nil`, the value never expires. `cost` is called once for each fetched value. If `cost`
+    /// returns a negative number, or `expiresAfter` is negative, the returned future fails with
     /// ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
@@ -58,7 +60,8 @@ public final class FutureCache<Key: Hashable, Value> {
         return work.future.branch().until(token)
     }
 
-    /// Returns the value for `key`, if there is one that has not expired. Counts as a use of it.
+    /// Returns the value for `key`, or `nil` if there is no value or it has expired. A look-up counts as a use of the
+    /// value.
     public func value(for key: Key) -> Value? {
         loop.core.checkThread()
         guard let entry = entries[key], let value = entry.value else { return nil }
@@ -71,7 +74,8 @@ public final class FutureCache<Key: Hashable, Value> {
         return value
     }
 
-    /// Keeps `value` for `key`, in place of what was there. Traps if `cost` or `expiresAfter` is negative.
+    /// Keeps `value` for `key`, and replaces any value that was there. If a fetch for `key` is under way, its value
+    /// is not kept. Traps if `cost` or `expiresAfter` is negative.
     public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
         loop.core.checkThread()
         remove(key)
@@ -85,13 +89,14 @@ public final class FutureCache<Key: Hashable, Value> {
         keep(value, in: entry, expiresAfter)
     }
 
-    /// Drops the value for `key`. A fetch under way goes on for those that wait for it. Its value is not kept.
+    /// Drops the value for `key`. If a fetch for `key` is under way, it goes on for those that wait for it, but its
+    /// value is not kept.
     public func remove(_ key: Key) {
         loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }
     }
 
-    /// Drops all values, and keeps none from fetches under way.
+    /// Drops all values. Fetches that are under way go on, but their values are not kept.
     public func removeAll() {
         loop.core.checkThread()
         let dropped = entries

@@ -1,19 +1,21 @@
-/// A line of elements between those that send and those that receive, each in the order in which they asked.
+/// A channel that passes elements from senders to receivers. Sends and receives are each served in the order in which
+/// they were made.
 ///
-/// When the channel is full, a send waits. An element never goes to a receive that has been cancelled, or has timed out.
-/// A send that is cancelled while it waits does not happen. `Future.timeout` limits the time of a waiting request.
-/// When the channel is released, everything that waits fails with ``FutureError/closed(_:)``.
+/// When the channel is full, a send waits. An element never goes to a receive that has been cancelled or has timed
+/// out. If a send is cancelled while it waits, its element is not sent. To limit the time that a send or a receive
+/// waits, use `Future.timeout` on its future. When the channel is released, everything that waits fails with
+/// ``FutureError/closed(_:)``.
 public final class FutureChannel<Element> {
-    /// The number of elements that may be in the channel while nobody waits for them. With zero each send waits for
-    /// its receive.
+    /// The number of elements that the channel holds while no receive waits for them. If it is zero, each send waits
+    /// until a receive takes its element.
     public let capacity: Int
     private var elements = Fifo<Element>()
     private let sends: WaitLine<Element>
     private let receives: WaitLine<Void>
-    /// The reason why nothing may be sent any more; `nil` as long as sending is allowed.
+    /// The reason why nothing can be sent any more. `nil` as long as the channel is open.
     public private(set) var closedError: (any Error)?
 
-    /// Creates a channel for `capacity` elements. Traps if `capacity` is negative.
+    /// Creates a channel that holds up to `capacity` elements. Traps if `capacity` is negative.
     public init(capacity: Int, on loop: EventLoop) {
         if capacity < 0 { Misuse.size(capacity, of: "A channel", atLeast: 0) }
         self.capacity = capacity
@@ -23,7 +25,7 @@ public final class FutureChannel<Element> {
 
     public var loop: EventLoop { receives.loop }
 
-    /// The number of elements to be received. Elements of sends that wait do not count.
+    /// The number of elements that the channel holds. The elements of waiting sends do not count.
     public var count: Int { elements.count }
 
     public var isClosed: Bool { closedError != nil }
@@ -34,7 +36,8 @@ public final class FutureChannel<Element> {
     /// The number of receives that wait for an element.
     public var waitingReceives: Int { receives.count }
 
-    /// Sends `element`, and completes when there is room for it, or somebody takes it. Fails with ``closedError``.
+    /// Sends `element`. Completes when the channel has room for the element or a receive takes it. Fails with
+    /// ``closedError`` if the channel is closed.
     ///
     /// ```swift
     /// let pages = FutureChannel<Data>(capacity: 8, on: loop)
@@ -48,7 +51,8 @@ public final class FutureChannel<Element> {
         return trySend(element) ? loop.succeeded() : sends.wait(for: Void.self, element).until(token)
     }
 
-    /// Sends `element` if that needs no waiting. Returns `false` if it does, or if the channel is closed.
+    /// Sends `element` if that is possible without waiting. Returns `false` if `send` would have to wait, or if the
+    /// channel is closed.
     public func trySend(_ element: Element) -> Bool {
         loop.core.checkThread()
         guard !isClosed else { return false }
@@ -58,7 +62,8 @@ public final class FutureChannel<Element> {
         return true
     }
 
-    /// Completes with the next element. Fails with ``closedError`` once that is set and all elements are received.
+    /// Completes with the next element. Fails with ``closedError`` once the channel is closed and all elements have
+    /// been received.
     public func receive(token: CancellationToken = .none) -> Future<Element> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let element = tryReceive() { return loop.succeeded(element) }
@@ -66,7 +71,7 @@ public final class FutureChannel<Element> {
         return receives.wait(for: Element.self).until(token)
     }
 
-    /// Takes the next element, if there is one.
+    /// Takes the next element. Returns `nil` if there is none now.
     public func tryReceive() -> Element? {
         loop.core.checkThread()
         guard let element = elements.takeFirst() else { return takePushed() }
@@ -74,8 +79,9 @@ public final class FutureChannel<Element> {
         return element
     }
 
-    /// Refuses sends from now on. Sends that wait still get through. Receives fail with `error`, by default
-    /// ``FutureError/closed(_:)``, when all elements are gone.
+    /// Closes the channel: it refuses sends from now on, but sends that already wait still deliver their elements.
+    /// When all elements have been received, receives fail with `error`. If `error` is `nil`, they fail with
+    /// ``FutureError/closed(_:)``.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         guard !isClosed else { return }
@@ -84,7 +90,8 @@ public final class FutureChannel<Element> {
         receives.fail(error)
     }
 
-    /// Drops all elements, fails everything that waits, and refuses sends and receives from now on.
+    /// Closes the channel at once: drops all elements, and fails all waiting sends and receives with `error`. Later
+    /// sends and receives fail with `error` too.
     public func abort(with error: any Error) {
         loop.core.checkThread()
         closedError = error

@@ -1,9 +1,12 @@
 extension FutureQueue {
-    /// Runs `operation` as one operation of this queue, and gives it a queue of its own for its parts.
+    /// Runs `operation` as one operation of this queue, and gives `operation` an inner queue for the parts of its
+    /// work.
     ///
-    /// The slot is taken until the future that `operation` returns has completed and the inner queue is empty. Then
-    /// the inner queue is closed. The inner queue has the same resource, and its own `maxConcurrent`, by default this
-    /// queue's. If the future fails, or is cancelled, everything in the inner queue fails with that at once.
+    /// The operation takes its slot in this queue until two things have happened: the future that `operation`
+    /// returned has completed, and the inner queue is empty. Then the inner queue is closed. The inner queue has the
+    /// resource of this queue. Its limit is `maxConcurrent`. If that is `nil`, its limit is this queue's. If the
+    /// future that `operation` returned fails or is cancelled, everything in the inner queue fails at once with the
+    /// same error.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -33,7 +36,10 @@ extension FutureQueue {
         }
     }
 
-    /// Like `enqueueBatch` with a future, but for an `operation` that is done when it returns.
+    /// Runs `operation` as one operation of this queue, with an inner queue for the parts of its work. Completes with
+    /// what `operation` returned, when the inner queue is empty.
+    ///
+    /// Everything else is as in the `enqueueBatch` that takes an `operation` that returns a future.
     @discardableResult
     public func enqueueBatch<Value>(
         priority: Int = 0, maxConcurrent: Int? = nil,

@@ -1,13 +1,14 @@
-/// A queue that runs operations in the order in which they are enqueued, and limits how many run at a time.
+/// A queue that starts operations in the order in which they were enqueued, and limits how many run at a time.
 ///
 /// An operation takes a slot from its start until its future has completed. An operation that fails, throws or is
-/// cancelled does not stop the queue. Operations start from the loop, never inside `enqueue`. The queue lives on as
-/// long as it has something to run.
+/// cancelled does not stop the queue. The loop starts the operations: they never start inside `enqueue`. The queue
+/// stays alive as long as it has something to run.
 public final class FutureQueue<Resource> {
     /// The value that the operations share.
     public let resource: Resource
     public let loop: EventLoop
-    /// The number of operations that may run at a time. Lowering it stops none. Traps unless it is positive.
+    /// The number of operations that may run at a time. Lowering it does not stop running operations. Traps if it is
+    /// not positive.
     public var maxConcurrent: Int {
         didSet {
             loop.core.checkThread()
@@ -16,13 +17,13 @@ public final class FutureQueue<Resource> {
         }
     }
 
-    /// Called with `true` when the queue becomes empty, and with `false` when it no longer is. Not called for work
-    /// that begins and ends before the loop gets to call it.
+    /// A handler that is called with `true` when the queue becomes empty, and with `false` when it is no longer
+    /// empty. The call comes later, from the loop. If the queue is filled and empty again by then, there is no call.
     public var onEmptyChange: ((Bool) -> Void)? {
         didSet { toldEmpty = isEmpty }
     }
 
-    /// The reason why the queue takes nothing any more; `nil` as long as it does.
+    /// The reason why the queue takes no more operations. `nil` as long as the queue is open.
     public private(set) var closedError: (any Error)?
 
     private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []
@@ -32,7 +33,7 @@ public final class FutureQueue<Resource> {
     private var toldEmpty = true
     private var isTelling = false
 
-    /// Creates a queue with `resource`. Traps unless `maxConcurrent` is positive.
+    /// Creates a queue with `resource`. Traps if `maxConcurrent` is not positive.
     public init(resource: Resource, maxConcurrent: Int = 1, on loop: EventLoop) {
         Self.check(maxConcurrent)
         self.resource = resource
@@ -46,26 +47,28 @@ public final class FutureQueue<Resource> {
         if limit < 1 { Misuse.size(limit, of: "A limit of operations at a time", atLeast: 1) }
     }
 
-    /// The number of operations that have started and not ended.
+    /// The number of operations that have started and have not ended.
     public var runningCount: Int { running.count }
 
-    /// The number of operations that wait for their start.
+    /// The number of operations that have not started.
     public var queuedCount: Int { waiting.reduce(0) { $0 + $1.line.count } }
 
-    /// Whether nothing runs and nothing waits.
+    /// Whether no operation runs and no operation waits.
     public var isEmpty: Bool { running.isEmpty && waiting.isEmpty }
 
     public var isClosed: Bool { closedError != nil }
 
-    /// Completes when the queue is empty, after the callbacks of its last operation, which may enqueue another one.
+    /// Completes when the queue is empty. The callbacks of the last operation run first, and may enqueue more.
     public func whenEmpty() -> Future<Void> { emptied.wait() }
 
-    /// Runs `operation` when it is its turn, and completes as the future that it returns, or fails with what it
-    /// throws.
+    /// Runs `operation` when it is its turn. Completes with the outcome of the future that `operation` returned, or
+    /// fails with the error that it throws.
     ///
-    /// Higher priorities start first, equal ones in their order. Cancelling the future before the start removes the
-    /// operation, which then never runs. Afterwards it asks the operation's future to cancel, and frees the slot when
-    /// that future, or the wait for it, ends. Fails with ``closedError`` if the queue is closed.
+    /// Operations with a higher priority start first. Operations of equal priority start in the order in which they
+    /// were enqueued. If the returned future is cancelled before the start, the operation is removed and never runs.
+    /// If the returned future is cancelled later, the operation's own future is asked to cancel. The slot is free
+    /// when the operation's own future has ended, or when the queue no longer waits for it. Fails with
+    /// ``closedError`` if the queue is closed.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -87,7 +90,8 @@ public final class FutureQueue<Resource> {
         return Future(queued.target)
     }
 
-    /// Runs `operation` when it is its turn, and completes with what it returns, or fails with what it throws.
+    /// Runs `operation` when it is its turn. Completes with what `operation` returns, or fails with the error that it
+    /// throws.
     @discardableResult
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Value
@@ -96,15 +100,16 @@ public final class FutureQueue<Resource> {
         return enqueue(priority: priority) { () throws -> Future<Value> in loop.succeeded(try operation()) }
     }
 
-    /// Closes the queue: `enqueue` fails with `error`, by default ``FutureError/closed(_:)``. What was enqueued
-    /// before still runs. Does nothing the second time.
+    /// Closes the queue. From now on `enqueue` fails with `error`. If `error` is `nil`, it fails with
+    /// ``FutureError/closed(_:)``. Operations that were enqueued before still run. A second call does nothing.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         if !isClosed { closedError = error ?? FutureError.closed("queue") }
     }
 
-    /// Fails everything that runs or waits with `error`, at once. What runs is asked to cancel. What waits never
-    /// starts. Afterwards the queue takes new operations, unless `close` is `true`.
+    /// Fails the futures of all operations, running or waiting, with `error`, at once. Running operations are asked
+    /// to cancel. Waiting operations never start. Afterwards the queue takes new operations, unless `close` is
+    /// `true`.
     public func abort(with error: any Error, close: Bool = false) {
         if close { self.close(with: error) }
         loop.core.checkThread()
@@ -166,7 +171,7 @@ public final class FutureQueue<Resource> {
 }
 
 extension FutureQueue where Resource == Void {
-    /// Creates a queue without a resource. Traps unless `maxConcurrent` is positive.
+    /// Creates a queue without a resource. Traps if `maxConcurrent` is not positive.
     public convenience init(maxConcurrent: Int = 1, on loop: EventLoop) {
         self.init(resource: (), maxConcurrent: maxConcurrent, on: loop)
     }

@@ -1,8 +1,9 @@
-/// A gate that counts entries. Once closed, it lets nobody in, and completes a future when all have left.
+/// A gate that counts those inside. After it has been closed, nobody can enter. When all have left, the future that
+/// ``close()`` returned completes.
 public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
     private let isDeserted: FutureEvent
-    /// The number of entries that have not left.
+    /// The number of entries that have not left yet.
     public private(set) var count = 0
     /// Whether ``close()`` was called.
     public private(set) var isClosed = false
@@ -12,7 +13,8 @@ public final class FutureGate: PermitIssuer {
         isDeserted = FutureEvent(on: loop, name: "gate")
     }
 
-    /// Enters the gate until the permit is released. Throws ``FutureError/closed(_:)`` if the gate is closed.
+    /// Enters the gate. The entry lasts until the permit is released. Throws ``FutureError/closed(_:)`` if the gate
+    /// is closed.
     public func enter() throws(FutureError) -> Permit {
         loop.core.checkThread()
         guard !isClosed else { throw .closed("gate") }
@@ -20,9 +22,9 @@ public final class FutureGate: PermitIssuer {
         return Permit(self, count: 1)
     }
 
-    /// Runs `body` inside the gate, at once, and leaves when the future that it returns has completed.
+    /// Runs `body` inside the gate, at once. Leaves the gate when the future that `body` returned has completed.
     ///
-    /// If the gate is closed, fails with ``FutureError/closed(_:)`` and does not run `body`.
+    /// If the gate is closed, the returned future fails with ``FutureError/closed(_:)`` and `body` does not run.
     ///
     /// ```swift
     /// let gate = FutureGate(on: loop)
@@ -39,7 +41,7 @@ public final class FutureGate: PermitIssuer {
         }
     }
 
-    /// Closes the gate to new entries. Completes when all have left. Can be called again.
+    /// Closes the gate to new entries. The returned future completes when all have left. May be called again.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

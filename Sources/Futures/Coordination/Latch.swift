@@ -1,7 +1,7 @@
-/// A counter that releases its waiters when it has been counted down to zero.
+/// A counter that completes all waits when it has been counted down to zero.
 public final class FutureLatch {
     private let isDown: FutureEvent
-    /// The number of steps that are missing.
+    /// The number of steps that are left until the latch opens.
     public private(set) var count: Int
 
     /// Creates a latch that waits for `count` steps. Traps if `count` is negative.
@@ -20,7 +20,7 @@ public final class FutureLatch {
         if count == 0 { isDown.set() }
     }
 
-    /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released before.
+    /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released before that.
     ///
     /// ```swift
     /// let latch = FutureLatch(count: names.count, on: loop)

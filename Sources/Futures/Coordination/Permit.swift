@@ -4,12 +4,13 @@ protocol PermitIssuer: AnyObject {
     func takeBack(_ count: Int)
 }
 
-/// The right to use something, or to be somewhere. It ends with ``release()``, or with the object.
+/// The right to use something, or to be inside something. It ends when ``release()`` is called, or when the permit
+/// object is released.
 ///
-/// In an optimized build a local variable is released after its last use, not at the end of its scope. Call
-/// ``release()`` where the use ends, or let `with` do so.
+/// In an optimized build the object in a local variable is released after its last use, not at the end of its scope.
+/// So call ``release()`` where the use ends, or use a `with` function, which calls it for you.
 public final class Permit {
-    /// The number of permits that this one stands for.
+    /// The number of permits that this object represents.
     public let count: Int
     private var issuer: (any PermitIssuer)?
 
@@ -20,7 +21,7 @@ public final class Permit {
 
     deinit { release() }
 
-    /// Gives the permit back. Does nothing the second time.
+    /// Gives the permit back. A second call does nothing.
     public func release() {
         guard let issuer else { return }
         issuer.loop.core.checkThread()

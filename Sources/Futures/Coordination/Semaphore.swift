@@ -1,19 +1,19 @@
-/// A counter of permits that limits how many operations run at a time. It hands permits out in the order of the
+/// A counter of permits that limits how many operations run at a time. It hands out permits in the order of the
 /// requests.
 ///
-/// A request for many permits is not overtaken by later requests for few. A request can be cancelled, or have a time
-/// limit of its own by `Future.timeout`. It then leaves the line.
+/// A later request for few permits does not overtake an earlier request for many. You can cancel a waiting request,
+/// or limit its time with `Future.timeout`. It then no longer waits, and the requests behind it move up.
 public final class FutureSemaphore: PermitIssuer {
-    /// The number of permits in all.
+    /// The number of permits in total, free or in use.
     public let limit: Int
-    /// The number of permits available now.
+    /// The number of permits that are free now.
     public private(set) var available: Int
     private let line: WaitLine<Int>
     private let name: String
     private var breakage: (any Error)?
     private var isGranting = false
 
-    /// Creates a semaphore of `count` permits. Traps if `count` is not positive.
+    /// Creates a semaphore with `count` permits. Traps if `count` is not positive.
     public convenience init(count: Int, on loop: EventLoop) {
         if count < 1 { Misuse.size(count, of: "A semaphore", atLeast: 1) }
         self.init(count, name: "semaphore", on: loop)
@@ -32,10 +32,10 @@ public final class FutureSemaphore: PermitIssuer {
     /// The number of requests that wait.
     public var waitingCount: Int { line.count }
 
-    /// Completes with `count` permits in one, when it is this request's turn.
+    /// Completes with one ``Permit`` for `count` permits, when it is this request's turn and that many are free.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are never so many, and with the error given to
-    /// ``break(_:)``.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `count` is less than one or more than ``limit``. Fails with
+    /// the error given to ``break(_:)``.
     ///
     /// ```swift
     /// let semaphore = FutureSemaphore(count: 4, on: loop)
@@ -55,7 +55,8 @@ public final class FutureSemaphore: PermitIssuer {
         return line.wait(for: Permit.self, count).until(token)
     }
 
-    /// Takes `count` permits in one, if they are available now and nobody waits. Otherwise returns `nil`.
+    /// Takes `count` permits as one ``Permit``, if that many are free now and no request waits. Otherwise returns
+    /// `nil`.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
         guard breakage == nil, line.isEmpty, (1...limit).contains(count), count <= available else {
@@ -65,10 +66,10 @@ public final class FutureSemaphore: PermitIssuer {
         return Permit(self, count: count)
     }
 
-    /// Runs `body` with `count` permits, and releases them when the future that `body` returns has completed.
+    /// Runs `body` with `count` permits, and releases them when the future that `body` returned has completed.
     ///
-    /// Cancelling the result before its turn, or `token`, takes it out of the line, and `body` never runs. Later it
-    /// asks the future that `body` returned to cancel.
+    /// If the returned future or `token` is cancelled while the request waits, the request is withdrawn and `body`
+    /// never runs. If one of them is cancelled later, the future that `body` returned is asked to cancel.
     ///
     /// ```swift
     /// let semaphore = FutureSemaphore(count: 4, on: loop)
@@ -81,7 +82,8 @@ public final class FutureSemaphore: PermitIssuer {
         acquire(count, token: token).whileHeld(token, body)
     }
 
-    /// Fails all requests, waiting and later ones, with the error. Permits that are out may still be used.
+    /// Fails all requests with `error`: those that wait now, and all later ones. Permits that have been handed out
+    /// stay valid.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         guard breakage == nil else { return }
