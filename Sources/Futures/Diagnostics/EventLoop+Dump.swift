@@ -1,8 +1,10 @@
 extension EventLoop {
-    /// Describes what the loop is busy with, for a person: a line of figures, then one for each open handle. If the
-    /// library was built for debugging, adds a line for each place where promises were made that are still pending.
+    /// Describes what the loop is busy with, as text for a person. The first line has figures, and each open handle
+    /// has a line of its own. If the library was built for debugging, further lines name the places where promises
+    /// were made that are still pending.
     ///
-    /// Takes time in proportion to what is alive. The text is not for programs: it may change with any release.
+    /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change with
+    /// any release.
     public func dump() -> String {
         ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.pendingPromises).joined(
             separator: "\n")

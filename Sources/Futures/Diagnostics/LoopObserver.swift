@@ -1,26 +1,30 @@
-/// What a loop tells its observer.
+/// Something that happened on a loop, as reported to the loop's observer (see ``EventLoop/observe(_:)``).
 public enum LoopEvent {
-    /// A turn has ended: one event and what became ready by it. Says how long it took, how many callbacks it ran from
-    /// the ready queue, and how late the last timers fired.
+    /// A turn has ended. A turn is one event and the callbacks that became ready through it. `duration` is how long
+    /// the turn took. `callbacks` is how many callbacks it ran from the ready queue. `lag` is how late the last
+    /// timers fired.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection or another stream has been opened, or a socket that listens. Its description is one line.
+    /// A connection, a different stream or a listening socket has been opened. Its description is one line.
     case opened(any CustomStringConvertible)
-    /// A connection, stream or socket has been closed, or has broken by `failure`.
+    /// A connection, a different stream or a listening socket has been closed. `failure` is the error that broke it,
+    /// or `nil` if no error did.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// Something is wrong, and goes on. In one line, and at most once a minute for each kind and source: a turn has
-    /// taken more than 100 ms, a server has as many connections as it may, there are no descriptors or no memory for
-    /// a connection, or the watchdog of systemd could not be fed.
+    /// Something is wrong, but the loop goes on. The text is one line. For each kind of warning and each source there
+    /// is at most one warning a minute. The kinds are: a turn has taken more than 100 ms, a server has as many
+    /// connections as it may have, a connection lacks a descriptor or memory, or the watchdog of systemd could not be
+    /// fed.
     case warning(String)
-    /// A future has failed, and nothing will see it: `onUnhandledFailure` gets the same error.
+    /// A future has failed, and nothing will see the failure. `onUnhandledFailure` is called with the same error.
     case unhandledFailure(any Error)
 }
 
 extension EventLoop {
-    /// Calls `observer` with what happens on the loop, for counting and logging. `nil` ends this.
+    /// Calls `observer` with what happens on the loop, for counting and logging. `nil` removes the observer.
     ///
-    /// A loop has one observer; another takes its place. It is released when the loop has been shut down or detached.
-    /// It is called within the turn in which something happens, so it should be quick and complete nothing. Each turn
-    /// then reads the clock twice. Without an observer, which is how a loop begins, all this costs nothing.
+    /// A loop has one observer: a new one replaces the old one. The loop releases the observer when it has been shut
+    /// down or detached. It calls the observer within the turn in which something happens, so the observer should be
+    /// quick, and should not complete futures. With an observer, each turn reads the clock twice. Without one,
+    /// observing costs nothing. A new loop has no observer.
     ///
     /// ```swift
     /// loop.observe { event in

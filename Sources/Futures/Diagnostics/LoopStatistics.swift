@@ -1,31 +1,35 @@
-/// A snapshot of what is alive on a loop, and of how much it has done.
+/// A snapshot of the objects that are alive on a loop, and of the work that the loop has done.
 public struct LoopStatistics: Hashable, Sendable {
-    /// The number of futures that somebody holds or something will complete, with observers and awaiting tasks.
+    /// The number of futures that somebody holds or that something will complete. Observers and awaiting tasks count
+    /// too.
     public var futures = 0
     public var promises = 0
     /// The number of timers that have not fired. The time limits of streams do not count.
     public var timers = 0
-    /// The number of handles open for users: listeners, connections, signals.
+    /// The number of open handles that belong to users: listeners, connections, signals.
     public var handles = 0
     /// The number of connections among the handles.
     public var connections = 0
-    /// The number of callbacks that wait in the ready queue. Counting them takes the longer the more there are.
+    /// The number of callbacks that wait in the ready queue. The more callbacks wait, the longer it takes to count
+    /// them.
     public var readyCallbacks = 0
     /// How often the loop has drained its ready queue.
     public var turns: UInt64 = 0
-    /// How many callbacks its turns have run from there, and the most that one turn has run.
+    /// The number of callbacks that the loop has run from the ready queue, in all turns and in the longest turn.
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
-    /// How often other threads have woken the loop: once for each burst of jobs.
+    /// How often other threads have woken the loop. A burst of jobs counts once.
     public var wakeUps: UInt64 = 0
-    /// How late the last timers fired, and the latest of all: how long callbacks, or the machine, have kept the loop
-    /// from its timers. A real loop rounds up to milliseconds, and so is late by one at times.
+    /// How late the last timers fired, and how late any timers have fired at most. Timers are late when callbacks, or
+    /// the machine, keep the loop busy. A real loop rounds up to milliseconds, so its timers may be late by one
+    /// millisecond without that.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
 }
 
 extension EventLoop {
-    /// A snapshot of what is alive, and of what has been done. What is alive is back at zero when all work is done.
+    /// A snapshot of the objects that are alive, and of the work done so far. When all work is done, the numbers of
+    /// living objects are zero again.
     public var statistics: LoopStatistics {
         core.checkThread()
         return core.snapshot

@@ -7,11 +7,12 @@ struct SlowCallbackWatch {
 }
 
 extension EventLoop {
-    /// Calls `report` with the time taken after each callback that took longer than `threshold`, and so kept all
-    /// others waiting. `nil` ends this. Used while looking for what blocks a loop.
+    /// Calls `report` after each callback that took longer than `threshold`, with the time that the callback took.
+    /// `nil` ends this.
     ///
-    /// The clock is then read once for each callback. Off, as it is at first, it costs nothing. A negative threshold
-    /// counts as zero. Callbacks are what futures, timers and `execute` run.
+    /// Use it to find what blocks a loop: all other callbacks wait while one runs. Callbacks are what futures, timers
+    /// and `execute` run. With `report`, the loop reads the clock once for each callback. Without `report`, as in a
+    /// new loop, the watch costs nothing. A negative threshold counts as zero.
     public func onSlowCallback(
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {
