@@ -1,8 +1,8 @@
 extension EventLoop {
-    /// Runs `job` on the loop, after everything that this thread gave it before. Any thread.
+    /// Runs `job` on the loop, after all jobs that this thread gave to the loop before. Any thread.
     ///
-    /// Keeps ``run()`` from returning until the job has run. Drops the job and returns `false` if the loop has been
-    /// shut down. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
+    /// Keeps ``run()`` from returning until the job has run. If the loop has been shut down, releases the job without
+    /// running it and returns `false`. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
     ///
     /// ```swift
     /// DispatchQueue.global().async { [loop] in
@@ -15,11 +15,11 @@ extension EventLoop {
         withCore { $0.accept(job) }
     }
 
-    /// Calls `body` later, on this thread: from the ready queue, or on another `context`.
+    /// Calls `body` later, on this thread: from the ready queue, or as `context` says.
     ///
-    /// Only for code on the loop's thread, so `body` captures whatever it likes. From other threads use
-    /// ``execute(_:)``. For a result use ``submit(on:token:_:)``. Keeps ``run()`` from returning until `body` has
-    /// run. A loop that has been shut down releases `body` without running it.
+    /// Call it only on the loop's thread. `body` may capture anything, since it never leaves that thread. On a
+    /// different thread use ``execute(_:)``. For a result use ``submit(on:token:_:)``. Keeps ``run()`` from returning
+    /// until `body` has run. A loop that has been shut down releases `body` without running it.
     public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
         withCore { core in
             core.checkThread()
@@ -29,9 +29,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context`, by default later in this turn, and completes with what it returns or throws.
+    /// Runs `body` on `context`, by default later in this turn. Completes with what `body` returns, or fails with the
+    /// error that it throws.
     ///
-    /// Cancelling `token` cancels the future at once. A `body` that has not run by then is released without running.
+    /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released without
+    /// running.
     ///
     /// ```swift
     /// let report = loop.submit(on: .whenIdle) { loop.dump() }

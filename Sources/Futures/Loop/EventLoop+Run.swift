@@ -1,14 +1,15 @@
 internal import Synchronization
 
 extension EventLoop {
-    /// Runs callbacks, timers and I/O on the calling thread, which then owns the loop.
+    /// Runs callbacks, timers and I/O on the calling thread. That thread then owns the loop.
     ///
     /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the loop
-    /// alive, no open handle, no submitted job, no awaiting task. Can be called again afterwards.
-    /// Traps in a callback of this loop, on a loop that is attached to a host's, and on another thread than the one
-    /// that has used the loop before.
+    /// alive, no open handle, no submitted job, no awaiting task. You can call it again afterwards. Traps in a
+    /// callback of this loop, and on a loop that is attached to a host's. Also traps on a thread that differs from
+    /// the one that has used the loop before.
     ///
-    /// Fails with ``FutureError/shutDown``. Binds [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
+    /// Fails with ``FutureError/shutDown`` if the loop has been shut down. Binds
+    /// [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
     public func run() throws {
         try core.enter("run()") {
             if !core.takeStop() { core.driver.run() }
@@ -18,9 +19,9 @@ extension EventLoop {
 
     /// Runs the loop until `future` completes, and returns its value or throws its error.
     ///
-    /// Fails with ``FutureError/stalled`` if nothing is left that could complete it, and with ``FutureError/stopped``
-    /// after ``stop()``. Traps if `future` belongs to another loop. Traps where ``run()`` does, even if `future` has
-    /// completed.
+    /// Fails with ``FutureError/stalled`` if nothing is left that could complete `future`. Fails with
+    /// ``FutureError/stopped`` after ``stop()``. Traps if `future` belongs to a different loop. Traps where ``run()``
+    /// traps, even if `future` has completed already.
     ///
     /// ```swift
     /// let page = try loop.run(until: fetch("page").timeout(after: .seconds(5)))
@@ -49,8 +50,8 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Makes ``run()`` return after the current callback. If none runs, the next ``run()`` returns at once. Any
-    /// thread.
+    /// Makes ``run()`` return after the current callback. If the loop is not running, the next ``run()`` returns at
+    /// once. Any thread.
     ///
     /// Traps on a loop that is attached to a host's.
     public func stop() {

@@ -1,19 +1,22 @@
 /// A single-threaded scheduler: runs callbacks, timers and I/O, one after another, on the thread that runs it.
 ///
-/// Futures, promises and timers belong to the loop that made them and may only be used on its thread. Using them
-/// elsewhere traps. The loop itself may be passed around freely. Other threads reach it by ``execute(_:)``,
-/// `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
+/// Futures, promises and timers belong to the loop that made them. Use them only on the thread of that loop: using
+/// them on a different thread traps. The loop object itself may be passed around freely. Other threads reach the loop
+/// by ``execute(_:)``, `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
 ///
-/// A loop belongs to the thread that made it until it is run. A loop that is attached to a host's loop belongs to the
-/// thread that attached it, and only the host runs it.
+/// Until a loop is run, it belongs to the thread that made it. A loop that is attached to a host's loop belongs to
+/// the thread that attached it, and only the host runs it.
 ///
-/// The loop lasts as long as you hold what `EventLoop()` has returned. What `future.loop`, a connection or
-/// ``current`` return does not count. End the loop by ``shutdown()``. Releasing it earlier ends it in the same way:
-/// what is pending fails with ``FutureError/shutDown``, and all is closed. A build for debugging reports this on
-/// standard error. Releasing it on another thread while something is alive on it traps. A closure that is registered
-/// on the loop and captures it keeps it alive, as it would any object. In such a closure, take the loop from the
-/// future or the connection at hand. The callbacks of that end run within the release: in them, `[unowned self]` of
-/// an object that holds the loop traps. Compare loops by `==`.
+/// The loop lives as long as you hold the object that `EventLoop()` returned. The objects that `future.loop`, a
+/// connection or ``current`` return do not keep the loop alive. End the loop with ``shutdown()``. If you release the
+/// loop without that, the release ends it in the same way: everything that is pending fails with
+/// ``FutureError/shutDown``, and all handles are closed. If something was alive on the loop, a build for debugging
+/// reports this on standard error. If something is alive on the loop, releasing it on a different thread traps. The
+/// callbacks for these failures run within the release. In such a callback, `[unowned self]` traps if `self` is the
+/// object that held the loop.
+///
+/// A closure that is registered on the loop and captures the loop keeps it alive. In such a closure, use the loop of
+/// a future or of a connection instead. Compare loops with `==`.
 @safe
 public class EventLoop: @unchecked Sendable {
     // Sendable because the reference below never changes once the loop is made.
@@ -47,18 +50,18 @@ public class EventLoop: @unchecked Sendable {
         unsafe reference.release()
     }
 
-    /// Whether the caller is on the loop's thread. Any thread.
+    /// Whether the calling code is on the loop's thread. Any thread.
     public final var isCurrent: Bool {
         // Inlined: to other threads, which give it jobs, it says no at once.
         @inline(__always) get { withCore { $0.isCaller } }
     }
 
-    /// The number of ready callbacks, and of jobs from other threads, that a turn runs before I/O, timers and a host
-    /// get their chance. 4096, unless set.
+    /// The most ready callbacks that one turn runs before I/O, timers and a host get their chance. The same limit
+    /// holds for jobs from other threads. The default is 4096.
     ///
-    /// Counts from the next turn. What is left goes on in the turn after that, in order. A smaller number shortens
-    /// the time for which endless work holds up everything else, and makes the loop look for I/O more often. Traps if
-    /// it is less than 1.
+    /// A new value takes effect in the next turn. Callbacks and jobs that are left over run in the turn after that,
+    /// in their order. With a smaller number, endless work holds up everything else for a shorter time, but the loop
+    /// looks for I/O more often. Traps if the number is less than 1.
     public var turnBudget: Int {
         get { core.turnState.budget }
         set {
@@ -68,14 +71,14 @@ public class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// A handler that is called once, at the end of the turn, for each future that failed and was released before
-    /// anything saw the failure.
+    /// A handler for failures that nothing sees. It is called at the end of the turn, once for each future that
+    /// failed and was released before anything saw its failure.
     ///
-    /// Unless set, prints to standard error, at most ten lines a second: what has failed, the error, and, if the
-    /// library was built for debugging, the place where the future was made.
+    /// If it is `nil`, as in a new loop, the loop prints at most ten lines a second to standard error. A line says
+    /// what has failed, with which error, and, if the library was built for debugging, where the future was made.
     ///
-    /// Released when the loop has been shut down, or when the future of ``detach()`` completes, and never called
-    /// afterwards: later failures are printed.
+    /// The handler is released when the loop has been shut down, or when the future of ``detach()`` completes. It is
+    /// never called afterwards: later failures are printed.
     public var onUnhandledFailure: ((any Error) -> Void)? {
         get { core.unhandled.handler }
         set {
@@ -86,7 +89,7 @@ public class EventLoop: @unchecked Sendable {
 }
 
 extension EventLoop: Hashable {
-    /// Returns whether both are the same loop, no matter where you got them.
+    /// Returns whether `a` and `b` are the same loop, no matter where you got them.
     public static func == (a: EventLoop, b: EventLoop) -> Bool { a.core === b.core }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }

@@ -5,7 +5,8 @@ internal import Synchronization
 // How jobs of actors and tasks come to a loop.
 
 extension EventLoop {
-    /// The loop that runs a callback on the calling thread now, or that `run()` runs there. `nil` without one.
+    /// The loop that is running on the calling thread: in a callback, or inside `run()`. `nil` if no loop is running
+    /// there.
     public static var current: EventLoop? {
         guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
         return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
@@ -35,14 +36,16 @@ extension EventLoop {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers the loop. Any thread.
+    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. Any thread.
     ///
-    /// Traps if the loop has been shut down: the job may run nowhere else, and without it its task never ends.
+    /// Traps if the loop has been shut down. The job cannot run on a different executor, and its task would never
+    /// end.
     public final func enqueue(_ job: consuming ExecutorJob) {
         core.accept(UnownedJob(job))
     }
 
-    /// Returns the core as executor. All code on the loop is isolated to it, however it got hold of the loop.
+    /// Returns the executor of this loop. All objects that refer to this loop return the same executor, so all code on
+    /// the loop is isolated to it.
     ///
     /// ```swift
     /// actor Index {
