@@ -1,8 +1,8 @@
 extension EventLoop {
-    /// Runs `body` on the loop and returns what it returns, or throws what it throws. From any task.
+    /// Runs `body` on the loop, and returns what `body` returns or throws what it throws. From any task.
     ///
-    /// The result is sent to the task, and need not be `Sendable` if nothing on the loop keeps it.
-    /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
+    /// The result is sent to the task. It need not be `Sendable` if nothing on the loop keeps it. Fails with
+    /// ``FutureError/shutDown`` if the loop has been shut down.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -23,11 +23,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on the loop and awaits the future that it returns. From any task.
+    /// Runs `body` on the loop, and awaits the future that `body` returns. From any task.
     ///
-    /// While it waits, it is a consumer and keeps ``run()`` from returning. Cancelling the task ends the wait with a
-    /// `CancellationError`, and asks the future to cancel if nobody else waits for it.
-    /// Fails with ``FutureError/shutDown`` if the loop has been shut down.
+    /// The wait counts as a consumer of that future, and keeps ``run()`` from returning. If the task is cancelled,
+    /// the wait ends with a `CancellationError`, and the future is asked to cancel unless something else waits for
+    /// it. Fails with ``FutureError/shutDown`` if the loop has been shut down.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>
     ) async throws -> Value {

@@ -1,14 +1,15 @@
 internal import Dispatch
 
 extension EventLoop {
-    /// Blocks the calling thread until the future that `body` makes on the loop has completed, and returns its value
-    /// or throws its error.
+    /// Runs `body` on the loop, and blocks the calling thread until the future that `body` returned has completed.
+    /// Returns the value of that future or throws its error.
     ///
-    /// Does not keep ``run()`` from returning: fails with ``FutureError/stalled`` when a run finds nothing left to
-    /// do. Fails with ``FutureError/shutDown`` if the loop has been shut down. Fails with
-    /// ``FutureError/timedOut(after:)`` when `timeout`, in real time, has passed, and then asks the future to cancel
-    /// if nobody else waits for it. Cancelling the future ends the wait with a `CancellationError`.
-    /// Waits for ever if nobody runs the loop. Traps on the loop's own thread.
+    /// The wait does not keep ``run()`` from returning. When a run finds nothing left to do, the wait fails with
+    /// ``FutureError/stalled``. If the loop has been shut down, it fails with ``FutureError/shutDown``. When
+    /// `timeout` has passed in real time, it fails with ``FutureError/timedOut(after:)``, and the future is asked to
+    /// cancel unless something else waits for it. If the future is cancelled, the wait ends with a
+    /// `CancellationError`. If `timeout` is `nil` and nobody runs the loop, the wait never ends. Traps on the loop's
+    /// own thread.
     ///
     /// ```swift
     /// Thread.detachNewThread { [loop] in

@@ -1,7 +1,8 @@
 extension Future where Value: Sendable {
     /// Transforms the value with `transform`, run by `context`. Fails with the error that `transform` throws.
     ///
-    /// The closure may block or compute for long: the loop goes on meanwhile. Passes on failure and cancellation.
+    /// The closure may block or compute for a long time: the loop goes on meanwhile. If this future fails or is
+    /// cancelled, so does the returned future, and `transform` does not run.
     ///
     /// ```swift
     /// let digest = fetch("page").map(on: .pool) { hash($0) }
@@ -15,11 +16,12 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Completes with the outcome of the future that `transform`, run by `context`, returns, or with the error it
-    /// throws.
+    /// Completes with the outcome of the future that `transform` returns, or fails with the error that `transform`
+    /// throws. `context` runs `transform`.
     ///
-    /// That future belongs to the loop of the thread on which `context` runs closures, as with
-    /// ``RemoteContext/loop(_:name:)``: this is how one loop waits for another. Traps if `context` uses any other thread.
+    /// The future that `transform` returns must belong to the loop of the thread on which `context` runs closures.
+    /// With ``RemoteContext/loop(_:name:)`` that is the loop given there: this is how one loop waits for another.
+    /// Traps if the future belongs to the loop of a different thread.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -40,8 +42,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Transforms the outcome, value or error, with `body`, run by `context`. Cancellation reads as
-    /// `CancellationError`.
+    /// Transforms the outcome, value or error, with `body`, run by `context`. If this future is cancelled, `body`
+    /// gets a `CancellationError`.
     public func mapResult<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (Result<Value, any Error>) throws -> NewValue
@@ -51,7 +53,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with what `body`, run by `context`, returns for it. Passes on the value.
+    /// Replaces an error with the value that `body`, run by `context`, returns for the error. If this future has a
+    /// value, the returned future has the same value.
     public func recover(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Value
@@ -61,11 +64,11 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the outcome of the future that `body`, run by `context`, returns for it. Passes on the
-    /// value.
+    /// Replaces an error with the outcome of the future that `body`, run by `context`, returns for the error. If this
+    /// future has a value, the returned future has the same value.
     ///
-    /// That future belongs to the loop of the thread on which `context` runs closures. Traps if `context` uses any
-    /// other thread.
+    /// The future that `body` returns must belong to the loop of the thread on which `context` runs closures. Traps
+    /// if the future belongs to the loop of a different thread.
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Future<Value>
@@ -75,7 +78,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the error that `body`, run by `context`, returns or throws for it. Passes on the value.
+    /// Replaces an error with the error that `body`, run by `context`, returns or throws for the first one. If this
+    /// future has a value, the returned future has the same value.
     public func mapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> any Error
@@ -83,7 +87,8 @@ extension Future where Value: Sendable {
         recover(including: policy, on: context) { error in throw try body(error) }
     }
 
-    /// Passes on this outcome after `body`, run by `context`, has seen the value. What `body` throws replaces it.
+    /// Passes on this outcome after `body`, run by `context`, has seen the value. If `body` throws, the returned
+    /// future fails with that error instead.
     public func tap(
         on context: RemoteContext, _ body: @escaping @Sendable (Value) throws -> Void
     ) -> Future<Value> {
@@ -93,8 +98,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Passes on this outcome after `body`, run by `context`, has seen the error. If `body` throws, fails with a
-    /// ``CleanUpError``, which has both errors.
+    /// Passes on this outcome after `body`, run by `context`, has seen the error. If `body` throws, the returned
+    /// future fails with a ``CleanUpError`` that has both errors.
     public func tapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> Void
@@ -107,8 +112,11 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Passes on this outcome after `body`, run by `context`, has seen it. Cancellation reads as `CancellationError`.
-    /// What `body` throws replaces the outcome. After an error that is a ``CleanUpError``, which has both errors.
+    /// Passes on this outcome after `body`, run by `context`, has seen it. If this future is cancelled, `body` gets a
+    /// `CancellationError`.
+    ///
+    /// If `body` throws after a value, the returned future fails with that error. If `body` throws after an error,
+    /// the returned future fails with a ``CleanUpError`` that has both errors.
     public func tapResult(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) throws -> Void
     ) -> Future<Value> {
@@ -118,13 +126,13 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Passes on this outcome after `context` has run `body`: exactly once, also when the returned future itself is
-    /// cancelled first.
+    /// Passes on this outcome after `context` has run `body`. Runs `body` exactly once, even if the returned future
+    /// is cancelled before.
     public func always(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) -> Future<Value> {
         flatAlways { [unowned loop] in context.execute(on: loop, body) }
     }
 
-    /// Passes on the value if it satisfies `predicate`, run by `context`. Otherwise fails with
+    /// Passes on the value if `predicate`, run by `context`, returns `true` for it. Otherwise fails with
     /// ``FutureError/filtered``.
     public func filter(
         on context: RemoteContext, _ predicate: @escaping @Sendable (Value) throws -> Bool
@@ -135,26 +143,27 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Calls `body` on `context` with the outcome. Cancellation reads as `.failure(CancellationError())`.
+    /// Calls `body` on `context` with the outcome. If this future is cancelled, the outcome is
+    /// `.failure(CancellationError())`.
     ///
-    /// Calls come in no order if `context` runs several closures at a time.
+    /// If `context` runs several closures at a time, the calls of several bodies come in no particular order.
     public func whenComplete(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         whenComplete { [unowned loop] result in context.execute(on: loop) { body(result) }.ignoreFailure() }
     }
 
-    /// Calls `body` on `context` with the value, if there will be one.
+    /// Calls `body` on `context` with the value, if this future completes with a value.
     public func whenSuccess(on context: RemoteContext, _ body: @escaping @Sendable (Value) -> Void) {
         whenSuccess { [unowned loop] value in context.execute(on: loop) { body(value) }.ignoreFailure() }
     }
 
-    /// Calls `body` on `context` with the error, if the future fails. Cancellation does not count as a failure.
+    /// Calls `body` on `context` with the error, if this future fails. Cancellation does not count as a failure.
     public func whenFailure(on context: RemoteContext, _ body: @escaping @Sendable (any Error) -> Void) {
         whenFailure { [unowned loop] error in context.execute(on: loop) { body(error) }.ignoreFailure() }
     }
 
-    /// Calls `body` on `context` if the future is cancelled.
+    /// Calls `body` on `context` if this future is cancelled.
     public func whenCancelled(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) {
         whenCancelled { [unowned loop] in context.execute(on: loop, body).ignoreFailure() }
     }

@@ -1,9 +1,9 @@
 extension RemoteContext {
-    /// Runs `body` on this context, and completes with what it returns or throws, on `loop`.
+    /// Runs `body` on this context. The returned future completes on `loop` with what `body` returns or throws.
     ///
-    /// Without `loop` the future belongs to the loop of the current callback. Fails with
-    /// ``FutureError/brokenPromise(file:line:)`` if the closure is dropped without having run, and with
-    /// ``FutureError/shutDown`` if the loop is shut down first. Traps off the loop's thread.
+    /// If `loop` is `nil`, the future belongs to the loop of the current callback. Fails with
+    /// ``FutureError/brokenPromise(file:line:)`` if `body` is released without having run. Fails with
+    /// ``FutureError/shutDown`` if the loop is shut down before `body` has ended. Traps off the loop's thread.
     ///
     /// ```swift
     /// let page = RemoteContext.pool.execute(on: loop) { try Data(contentsOf: URL(filePath: "page.html")) }
@@ -15,7 +15,7 @@ extension RemoteContext {
         start(on: currentLoop(loop), file, line) { promise in promise.complete(Result(catching: body)) }
     }
 
-    /// Runs `body` on this context when `delay` has passed, as `EventLoop.sleep` counts it.
+    /// Runs `body` on this context when `delay` has passed. The delay is measured as in `EventLoop.sleep`.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative. Traps off the loop's thread.
     @discardableResult
@@ -26,11 +26,11 @@ extension RemoteContext {
         return ScheduledTask(loop.sleep(for: delay).map(on: self, body))
     }
 
-    /// Runs `body` on this context every `interval`, first after one `interval`, until it is cancelled or `body`
-    /// throws.
+    /// Runs `body` on this context every `interval`, until the returned task is cancelled or `body` throws. The first
+    /// run starts after one `interval`.
     ///
-    /// Runs never overlap: the next one waits for the end of the one before.
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive. Traps off the loop's thread.
+    /// Runs never overlap: a run starts only after the previous run has ended. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive. Traps off the loop's thread.
     @discardableResult
     public func `repeat`(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,

@@ -1,11 +1,11 @@
 public import Dispatch
 
-/// A place where closures run on another thread than the loop's.
+/// A place where closures run on a thread that is not the loop's.
 ///
-/// What crosses over has to be `Sendable`, the closure included. The closure's future belongs to the loop, and
-/// completes there. Cancelling the future before the closure has started releases the closure without running it, and
-/// lets the next one have its place. Afterwards the closure runs to its end and its value is dropped. A closure that
-/// waits or runs keeps ``EventLoop/run()`` from returning.
+/// Everything that crosses threads has to be `Sendable`, including the closure. The closure's future belongs to the
+/// loop, and completes there. If the future is cancelled before the closure has started, the closure is released
+/// without running, and the next closure gets its place. If the future is cancelled later, the closure runs to its
+/// end, and its value is dropped. A closure that waits or runs keeps ``EventLoop/run()`` from returning.
 public struct RemoteContext: Sendable {
     private let runner: any RemoteRunner
     private let isBarrier: Bool
@@ -23,37 +23,44 @@ public struct RemoteContext: Sendable {
         runner.start(job, asBarrier: isBarrier)
     }
 
-    /// Runs closures on `queue`, in the order of the queue.
+    /// Returns a context that runs closures on `queue`, in the order of the queue.
     public static func queue(_ queue: DispatchQueue) -> RemoteContext {
         RemoteContext(QueueRunner(queue, name: "queue \(queue.label)"))
     }
 
-    /// Runs closures on the threads of Dispatch, many at a time, when the machine has nothing better to do.
+    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
+    /// `.background`: only when the machine has nothing more important to do.
     public static var background: RemoteContext { global(.background, "background") }
-    /// Runs closures on the threads of Dispatch, many at a time: for work that shows its progress to somebody.
+    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service `.utility`:
+    /// for work that shows its progress to somebody.
     public static var utility: RemoteContext { global(.utility, "utility") }
-    /// Runs closures on the threads of Dispatch, many at a time.
+    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service `.default`.
     public static var `default`: RemoteContext { global(.default, "default") }
-    /// Runs closures on the threads of Dispatch, many at a time: for work that somebody waits for.
+    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
+    /// `.userInitiated`: for work that somebody waits for.
     public static var userInitiated: RemoteContext { global(.userInitiated, "userInitiated") }
-    /// Runs closures on the threads of Dispatch, many at a time, before all others.
+    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
+    /// `.userInteractive`: before the closures of all the other qualities.
     public static var userInteractive: RemoteContext { global(.userInteractive, "userInteractive") }
 
     private static func global(_ qos: DispatchQoS.QoSClass, _ name: String) -> RemoteContext {
         RemoteContext(QueueRunner(.global(qos: qos), name: name))
     }
 
-    /// Runs closures on the thread of another loop, from its ready queue. On the loop's own thread, later in the
-    /// turn.
+    /// Returns a context that runs closures on the thread of `loop`, from its ready queue. A closure that is given on
+    /// that thread runs later in the turn.
     ///
-    /// A closure given after that loop was shut down fails its future with ``FutureError/brokenPromise(file:line:)``.
+    /// If `loop` has been shut down, a closure does not run, and its future fails with
+    /// ``FutureError/brokenPromise(file:line:)``.
     public static func loop(_ loop: EventLoop, name: String = "loop") -> RemoteContext {
         RemoteContext(LoopRunner(name: name, isImmediate: false) { [core = loop.core] in core })
     }
 
-    /// Gives each closure to `run`, which has to call it once, wherever and whenever it likes.
+    /// Returns a context that gives each closure to `run`. `run` has to call the closure once, on any thread and at
+    /// any time.
     ///
-    /// A closure that it drops instead fails its future with ``FutureError/brokenPromise(file:line:)``.
+    /// If `run` releases a closure without calling it, the closure's future fails with
+    /// ``FutureError/brokenPromise(file:line:)``.
     ///
     /// ```swift
     /// let thread = RemoteContext.custom { job in Thread.detachNewThread(job) }
@@ -65,14 +72,15 @@ public struct RemoteContext: Sendable {
         RemoteContext(CustomRunner(name: name, run: run))
     }
 
-    /// Runs closures on `base`, one after another, in the order in which they come.
+    /// Returns a context that runs closures on `base`, one after another, in the order in which they are given.
     public static func serial(on base: RemoteContext, name: String? = nil) -> RemoteContext {
         RemoteContext(Limiter(limit: 1, name: name ?? "serial on \(base)", on: base.runner))
     }
 
-    /// Runs closures on `base`, at most `limit` at a time, started in the order in which they come.
+    /// Returns a context that runs closures on `base`, at most `limit` at a time. They start in the order in which
+    /// they are given.
     ///
-    /// The returned context and its copies share the limit. A second call makes its own.
+    /// The returned context and its copies share the limit. A second call makes a context with a separate limit.
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one.
     public static func limited(
         maxConcurrent limit: Int, on base: RemoteContext, name: String? = nil
@@ -81,11 +89,13 @@ public struct RemoteContext: Sendable {
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
     }
 
-    /// How many closures run at a time. `nil` if this context does not limit that.
+    /// The most closures that run at a time. `nil` if this context has no limit of its own.
     public var limit: Int? { (runner as? Limiter)?.limit }
 
-    /// Lets at most `limit` closures run at a time from now on. A higher limit starts more at once. With a lower
-    /// limit running closures go on, and no other starts before there is room. Any thread.
+    /// Lets at most `limit` closures run at a time from now on. Any thread.
+    ///
+    /// A higher limit starts waiting closures at once. A lower limit does not stop running closures: no further
+    /// closure starts until fewer than `limit` are running.
     ///
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one, or the context has no limit.
     public func setLimit(_ limit: Int) throws(FutureError) {
@@ -96,9 +106,10 @@ public struct RemoteContext: Sendable {
         limiter.limit = limit
     }
 
-    /// This context for closures that run alone: after all that came before, and before all that come later.
+    /// A variant of this context for closures that run alone. Such a closure starts when all closures given before it
+    /// have ended. All closures given after it start when it has ended.
     ///
-    /// Traps unless the context has a limit, is serial or is a queue.
+    /// Traps unless the context has a limit, is serial, or runs closures on a Dispatch queue.
     ///
     /// ```swift
     /// let files = try RemoteContext.limited(maxConcurrent: 4, on: .pool)

@@ -1,11 +1,11 @@
 /// The writing side of a future, for other threads: completes the future, once.
 ///
-/// May be passed around freely. The future stays on its loop. The first completion wins, also among several threads.
-/// Until it is completed it keeps ``EventLoop/run()`` from returning, since somebody elsewhere is going to complete
-/// it. Releasing it before fails the future with ``FutureError/brokenPromise(file:line:)``. All of it may be used on
-/// any thread, unless noted otherwise.
+/// The promise may be passed around freely, while its future stays on its loop. The first completion wins, also when
+/// several threads try. Until the promise is completed, it keeps ``EventLoop/run()`` from returning, since a
+/// different thread is going to complete it. Releasing the promise uncompleted fails the future with
+/// ``FutureError/brokenPromise(file:line:)``. All members may be used on any thread, unless noted otherwise.
 public final class RemotePromise<Value: Sendable>: Sendable {
-    /// The loop of the future that this completes.
+    /// The loop of the future that this promise completes.
     public var loop: EventLoop { core }
     private let core: LoopCore
     let shared: RemoteState<Value>
@@ -28,31 +28,31 @@ public final class RemotePromise<Value: Sendable>: Sendable {
 
     /// The future that this promise completes. Only on the loop's thread.
     ///
-    /// Has failed with ``FutureError/shutDown`` if the loop has been shut down.
+    /// If the loop has been shut down, this is a future that has failed with ``FutureError/shutDown``.
     public var future: Future<Value> {
         core.checkThread()
         guard let entry = shared.entry(on: core) else { return core.failed(FutureError.shutDown) }
         return Future(entry.cell)
     }
 
-    /// Whether the future has been cancelled, so that nobody wants the value any more.
+    /// Whether the future has been cancelled, so that nothing needs the value any more.
     public var isCancelled: Bool { shared.isCancelled }
 
-    /// Completes the future with `value`, later, on its loop.
+    /// Completes the future with `value`: at once on the loop's own thread, otherwise later.
     ///
-    /// Returns `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Fails the future with `error`, or cancels it if `error` stands for cancellation.
+    /// Fails the future with `error`. If `error` represents cancellation, cancels the future.
     ///
-    /// Returns `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
 
     /// Completes the future with `result`: at once on the loop's own thread, otherwise later.
     ///
-    /// Returns `false` if it has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         guard shared.complete() else { return false }
@@ -62,11 +62,11 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         return shared.entry(on: core)?.cell.complete(result) ?? false
     }
 
-    /// Completes the future with the outcome of `other`, which may belong to another loop. Call it on the thread of
-    /// that loop.
+    /// Completes the future with the outcome of `other`. `other` may belong to a different loop. Call this function
+    /// on the thread of `other`'s loop.
     ///
-    /// If the future completes before, or has completed, asks `other` to cancel, in a turn of its loop, unless
-    /// somebody else waits for it.
+    /// If the future of this promise has completed already, or completes before `other` does, `other` is asked to
+    /// cancel on its own loop, unless something else waits for it.
     ///
     /// ```swift
     /// let promise = loop.makeRemotePromise(of: [SocketAddress].self)
@@ -88,10 +88,11 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         if !shared.addSource(source) { source.end() }
     }
 
-    /// Answers requests to cancel the future, on the loop's thread, like the handler of a ``Promise``.
+    /// Sets the handler that decides what happens when the future is asked to cancel. The handler runs on the loop's
+    /// thread, like the handler of a ``Promise``.
     ///
-    /// The handler is called once, and replaces the one that was set before. If the future has already been
-    /// cancelled, it is called soon and its answer is ignored.
+    /// The handler is called at most once. A new handler replaces the handler that was set before. If the future has
+    /// already been cancelled, the handler is called soon, and its answer is ignored.
     ///
     /// ```swift
     /// let promise = loop.makeRemotePromise(of: Data.self)
@@ -106,8 +107,9 @@ public final class RemotePromise<Value: Sendable>: Sendable {
 }
 
 extension RemotePromise where Value == Void {
-    /// Completes the future, later, on its loop. Returns `false` if it has already been completed or cancelled, or if
-    /// the loop has been shut down.
+    /// Completes the future: at once on the loop's own thread, otherwise later.
+    ///
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
     public func succeed() -> Bool { succeed(()) }
 }
@@ -115,7 +117,7 @@ extension RemotePromise where Value == Void {
 extension EventLoop {
     /// Creates a promise of this loop that other threads may complete. Any thread.
     ///
-    /// Reports `file` and `line` if it is released uncompleted.
+    /// If the promise is released uncompleted, the error names `file` and `line`.
     ///
     /// ```swift
     /// let promise = loop.makeRemotePromise(of: Data.self)
