@@ -1,8 +1,8 @@
 extension Future {
-    /// The future as a sequence: its value, and then the end. Throws what the future fails with.
+    /// This future as a sequence of its value, followed by the end. If this future fails, the iteration throws the
+    /// error.
     ///
-    /// An iteration waits for the future as other waiters do: when the task is cancelled, the future is asked to
-    /// cancel if nobody else waits for it.
+    /// When the iterating task is cancelled, this future is asked to cancel unless something else waits for it.
     public var values: LoopSequence<Value> {
         let loop = loop
         return LoopSequence(on: loop) {
@@ -17,14 +17,19 @@ extension Future {
         }
     }
 
-    /// Returns a sequence of the values of `futures`, in the order in which they complete. Throws what one of them
-    /// fails with, in its turn.
+    /// Returns a sequence of the values of `futures`, in the order in which the futures complete. If a future fails,
+    /// the iteration throws its error when that future's turn comes.
     ///
-    /// The order counts from this call on, whenever the values are asked for. Each value is there once: a second
-    /// iteration gets what the first has left. Pending futures are asked to cancel, if nobody else waits for them, as
-    /// far as `cancelRemaining` says. That happens when the iterator is released or has thrown, or when the sequence
-    /// is released without an iteration. An empty group belongs to `loop`, or else to the loop that runs the current
-    /// callback. It traps if there is neither. Traps if the futures are not all of one loop.
+    /// The order is the order of completion from this call on, no matter when the iteration begins. Each value is
+    /// delivered once: a second iteration gets the values that the first iteration has left.
+    ///
+    /// Pending futures that nothing else waits for are asked to cancel, as `cancelRemaining` says. That happens when
+    /// the iterator is released, when the iteration has thrown, or when the sequence is released without an
+    /// iteration.
+    ///
+    /// If `futures` is empty, the sequence belongs to `loop`. If `loop` is `nil` then, the sequence belongs to the
+    /// loop that runs the current callback, and the call traps if there is none. Traps if the futures are not all of
+    /// one loop.
     ///
     /// ```swift
     /// for try await page in Future.inCompletionOrder(names.map { fetch($0) }) { print(page.count) }
@@ -85,7 +90,8 @@ private final class Arrivals<Value> {
 }
 
 extension LoopSequence {
-    /// Completes with the first element, or with `nil` if there is none. Then the source is stopped.
+    /// Completes with the first element, or with `nil` if there is no element. Then the source of the sequence is
+    /// stopped.
     public func first() -> Future<Element?> {
         let iterator = makeAsyncIterator()
         // The element passes at once: a cancellation before a callback's turn would lose it.

@@ -1,11 +1,13 @@
 extension LoopSequence {
-    /// Returns a sequence of the values of the futures that `step` makes of the elements, in the order of the
-    /// elements.
+    /// Returns a sequence of values: `step` makes a future of each element, and the sequence delivers the values of
+    /// these futures in the order of the elements.
     ///
-    /// Up to `maxConcurrent` futures are in progress at a time. Meanwhile no more elements are asked for, and none while the
-    /// consumer does not ask. A future that is done counts, too, until those before it have been delivered. The
-    /// sequence ends with the first failure, of a step or of this sequence, when the values before it have been
-    /// delivered. The steps in progress are asked to cancel when the iterator is released. Fails with
+    /// Up to `maxConcurrent` futures are in progress at a time. A future that has completed still counts until its
+    /// value is delivered. While that many futures are in progress, this sequence is asked for no more elements. It
+    /// is also asked for no elements while the consumer does not ask.
+    ///
+    /// The returned sequence ends with the first failure, of a step or of this sequence, when the values before it
+    /// have been delivered. When the iterator is released, the steps in progress are asked to cancel. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
     ///
     /// ```swift
@@ -20,11 +22,11 @@ extension LoopSequence {
         steps(limit: limit, cancellingOlder: false, step)
     }
 
-    /// Returns a sequence of the values of the futures that `step` makes, without outdated ones: a newer element
-    /// cancels the step of the one before.
+    /// Returns a sequence of the values of the futures that `step` makes, without outdated values: when a new element
+    /// comes, the step of the previous element is cancelled.
     ///
-    /// Elements are asked for while the consumer waits, whether or not a step is in progress. Otherwise like
-    /// ``mapFuture(maxConcurrent:_:)``.
+    /// While the consumer waits, this sequence is asked for elements, whether or not a step is in progress.
+    /// Everything else is as in ``mapFuture(maxConcurrent:_:)``.
     ///
     /// ```swift
     /// let answers = connection.lines().mapLatest { fetch(String(decoding: $0, as: UTF8.self)) }

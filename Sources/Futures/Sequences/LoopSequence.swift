@@ -1,18 +1,19 @@
 /// A sequence of elements that come one after another on a loop, for `for try await` in code that is isolated to the
 /// loop.
 ///
-/// Nothing is read ahead: the source is asked for an element only when the consumer asks. So a slow consumer holds it
-/// back. Each iteration asks for itself. The description of the source says what that means. Cancelling the task ends
-/// the wait with a `CancellationError` and loses no element: the next to ask gets it. When the iterator is released,
-/// after a `break` too, the source is stopped.
+/// The sequence reads nothing ahead: it asks its source for an element only when the consumer asks. So a slow
+/// consumer slows down the source. Each iteration asks the source independently: the description of the source says
+/// what a second iteration gets. If the task is cancelled, the wait ends with a `CancellationError`. That loses no
+/// element: whoever asks next gets it. When the iterator is released, for example after a `break`, the source is
+/// stopped.
 public struct LoopSequence<Element>: AsyncSequence {
     public typealias Failure = any Error
 
-    /// The loop that the elements come on.
+    /// The loop on which the elements come.
     public let loop: EventLoop
     private let makeIterator: () -> AsyncIterator
 
-    /// Creates a sequence that gets its iterators from `makeIterator`.
+    /// Creates a sequence that calls `makeIterator` for each iteration.
     public init(on loop: EventLoop, makeIterator: @escaping () -> AsyncIterator) {
         self.loop = loop.core
         self.makeIterator = makeIterator
@@ -29,11 +30,12 @@ public struct LoopSequence<Element>: AsyncSequence {
 
         private let source: Source
 
-        /// Creates an iterator that asks `next`, one at a time. At the end `next` completes with `nil`, and is not
-        /// asked again.
+        /// Creates an iterator that gets each element from a call of `next`. It calls `next` again only when the
+        /// future before has completed. At the end, that future completes with `nil`, and `next` is not called again.
         ///
-        /// Cancelling one of its futures must lose no element: take it in the step that completes the future.
-        /// `onStop` is called once: after an end or a failure, or when the iterator is released.
+        /// Cancelling a future that `next` returned must lose no element: take the element out of the source in the
+        /// step that completes the future. `onStop` is called once: after the end, after a failure, or when the
+        /// iterator is released.
         ///
         /// ```swift
         /// let channel = FutureChannel<Data?>(capacity: 8, on: loop)    // `nil` is the end
@@ -43,13 +45,14 @@ public struct LoopSequence<Element>: AsyncSequence {
             source = Source(next: next, onStop: onStop)
         }
 
-        /// Completes with the next element, or with `nil` at the end. For code that does not await. Otherwise use
-        /// `next()`.
+        /// Completes with the next element, or with `nil` at the end. This function is for code that does not await.
+        /// Code that awaits uses `next()`.
         ///
-        /// Call it again only when the one before has completed, until there was an end or a failure.
+        /// Call it again only when the future from the previous call has completed. Do not call it after the end or a
+        /// failure.
         public func pull() -> Future<Element?> { source.next() }
 
-        /// Returns the next element; `nil` at the end, and after a failure has been thrown.
+        /// Returns the next element. Returns `nil` at the end, and on each call after a failure has been thrown.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Element? {
