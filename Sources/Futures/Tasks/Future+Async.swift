@@ -1,20 +1,23 @@
 extension Future {
-    /// Runs an asynchronous `body` on `loop` as a task of its own, and completes with what it returns or throws.
+    /// Runs an asynchronous `body` on `loop` as a separate task. Completes with what `body` returns, or fails with
+    /// the error that it throws.
     ///
     /// `body` begins in a turn of the loop, never inside this call. It is isolated to the loop: it may use futures,
-    /// await them, and touch what belongs to the loop. After each `await`, of whatever, it goes on there. A body made
-    /// in an actor stays isolated to that actor. A body of the main actor runs on any loop that the main actor
-    /// drives. While it runs it keeps ``EventLoop/run()`` from returning.
+    /// await them, and touch everything that belongs to the loop. After each `await` of any kind, `body` goes on in
+    /// the loop. If the closure is made in an actor, it stays isolated to that actor. If it is isolated to the main
+    /// actor, it runs on any loop that the main actor drives. While `body` runs, it keeps ``EventLoop/run()`` from
+    /// returning.
     ///
-    /// However the closure is written, none of it leaves the loop by itself: the task prefers the loop as its
-    /// executor. So `async let`, task groups, `@concurrent` functions and actors without an executor of their own run
-    /// on the loop as well. An actor that tasks elsewhere use too runs on either side, depending on which comes
-    /// first. To take work off the loop, use ``Futures/RemoteContext`` or
+    /// No part of `body` leaves the loop by itself, no matter how the closure is written, since the task prefers the
+    /// loop as its executor. So `async let`, task groups, `@concurrent` functions and actors without an executor of
+    /// their own run on the loop as well. If tasks elsewhere use such an actor too, it runs on either side, depending
+    /// on which task comes first. To take work off the loop, use ``Futures/RemoteContext`` or
     /// `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
     ///
-    /// Cancelling the future cancels the task, and what the body awaits, before the call returns. The future is
-    /// cancelled at once. `body` goes on until it notices, and its result is dropped. ``EventLoop/shutdown()`` does
-    /// this with ``FutureError/shutDown``, and waits until `body` has ended.
+    /// Cancelling the returned future cancels the task, and asks the future that `body` awaits to cancel, before the
+    /// call returns. The returned future is cancelled at once. `body` goes on until it notices, and its result is
+    /// dropped. ``EventLoop/shutdown()`` ends the returned future and the await in the same way, with
+    /// ``FutureError/shutDown``. It then waits until `body` has ended.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.
     ///
@@ -56,8 +59,8 @@ extension Future {
 }
 
 extension Promise {
-    /// Completes the future with the outcome of an asynchronous `body`, which runs as in
-    /// ``Future/init(on:isolation:_:)``. Returns `false`, and never runs `body`, if the future has already been
+    /// Completes the future with the outcome of an asynchronous `body`. `body` runs as in
+    /// ``Future/init(on:isolation:_:)``. Returns `false`, without running `body`, if the future has already been
     /// completed or cancelled.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.

@@ -1,11 +1,13 @@
 extension Future {
-    /// Waits for the outcome, and returns the value or throws the error. Does not suspend if the future has
-    /// completed.
+    /// Waits for the outcome, and returns the value or throws the error. Does not suspend if this future has
+    /// completed already.
     ///
-    /// Read it on the loop's thread: in a body of the loop, or an actor that has the loop as its executor. While it
-    /// waits, it is a consumer and keeps ``EventLoop/run()`` from returning. Cancelling the task ends the wait with a
-    /// `CancellationError`, and asks the future to cancel if nobody else waits for it: at once on the loop's thread,
-    /// otherwise in the loop's next turn.
+    /// Use this property on the loop's thread: in a body of the loop, or in an actor that has the loop as its
+    /// executor. The wait counts as a consumer of this future, and keeps ``EventLoop/run()`` from returning.
+    ///
+    /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to cancel unless
+    /// something else waits for it. That happens at once if the task is cancelled on the loop's thread, otherwise in
+    /// the loop's next turn.
     public var value: Value {
         // Inlined, so that a task goes from where it waits to the loop and back, and nowhere in between.
         @inlinable @inline(__always)
