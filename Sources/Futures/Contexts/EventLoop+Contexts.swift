@@ -1,9 +1,9 @@
 extension EventLoop {
     /// The context of callbacks that are registered without `on:`. It is ``LocalContext/loop`` unless set.
     ///
-    /// If it is ``LocalContext/current``, each callback runs in the context of the callback that registered it. To
-    /// reset this property, set it to ``LocalContext/default``. Callbacks that were registered before a change keep
-    /// their context.
+    /// If this property is ``LocalContext/current``, each callback runs in the context of the callback that
+    /// registered it. To reset this property, set it to ``LocalContext/default``. Callbacks that were registered
+    /// before a change keep their context.
     public var defaultContext: LocalContext {
         get { core.contexts.standard }
         set {

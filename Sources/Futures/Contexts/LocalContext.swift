@@ -18,17 +18,17 @@ public struct LocalContext: Hashable, Sendable {
     /// registers on a completed future.
     ///
     /// The call makes all its other changes before the callbacks run. If a callback completes a different future, the
-    /// callbacks of that future interrupt it. A callback of its own future does not interrupt it, but runs next.
-    /// Callbacks that complete each other's futures in this way are nested at most ``depthLimit`` deep. Deeper ones
-    /// run from the ready queue.
+    /// callbacks of that future interrupt it. Further callbacks of the same future do not interrupt the callback:
+    /// they run after it. Callbacks that complete each other's futures in this way are nested at most ``depthLimit``
+    /// deep. Deeper ones run from the ready queue.
     @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
 
     /// The context that runs callbacks after the loop has looked for I/O and timers once.
     @inlinable public static var nextTurn: LocalContext { LocalContext(placement: 2 << 4) }
 
     /// The context that runs callbacks when the loop is idle: it has looked for I/O and timers and found none, and
-    /// nothing else is ready. It runs one callback at a time. Everything that this callback starts runs before the
-    /// next callback.
+    /// nothing else is ready. The loop then runs one callback of this context. Everything that this callback starts
+    /// runs before the next one.
     @inlinable public static var whenIdle: LocalContext { LocalContext(placement: 3 << 4) }
 
     /// The loop's ``EventLoop/defaultContext``.
