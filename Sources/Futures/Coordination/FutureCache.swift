@@ -26,8 +26,8 @@ public final class FutureCache<Key: Hashable, Value> {
     /// starts `fetch`.
     ///
     /// A fetch is asked to cancel when nothing waits for it any more. The time `expiresAfter` counts from the end of
-    /// the fetch. If it is `nil`, the value never expires. `cost` is called once for each fetched value. If `cost`
-    /// returns a negative number, or `expiresAfter` is negative, the returned future fails with
+    /// the fetch. If `expiresAfter` is `nil`, the value never expires. `cost` is called once for each fetched value.
+    /// If `cost` returns a negative number, or `expiresAfter` is negative, the returned future fails with
     /// ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
@@ -74,8 +74,8 @@ public final class FutureCache<Key: Hashable, Value> {
         return value
     }
 
-    /// Keeps `value` for `key`, and replaces any value that was there. If a fetch for `key` is under way, its value
-    /// is not kept. Traps if `cost` or `expiresAfter` is negative.
+    /// Keeps `value` for `key`, and replaces any value that was there. If a fetch for `key` is under way, the value
+    /// of that fetch is not kept. Traps if `cost` or `expiresAfter` is negative.
     public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
         loop.core.checkThread()
         remove(key)
@@ -89,8 +89,8 @@ public final class FutureCache<Key: Hashable, Value> {
         keep(value, in: entry, expiresAfter)
     }
 
-    /// Drops the value for `key`. If a fetch for `key` is under way, it goes on for those that wait for it, but its
-    /// value is not kept.
+    /// Drops the value for `key`. If a fetch for `key` is under way, the fetch goes on for those that wait for it,
+    /// but its value is not kept.
     public func remove(_ key: Key) {
         loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }

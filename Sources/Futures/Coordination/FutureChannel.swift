@@ -6,8 +6,8 @@
 /// waits, use `Future.timeout` on its future. When the channel is released, everything that waits fails with
 /// ``FutureError/closed(_:)``.
 public final class FutureChannel<Element> {
-    /// The number of elements that the channel holds while no receive waits for them. If it is zero, each send waits
-    /// until a receive takes its element.
+    /// The number of elements that the channel holds while no receive waits for them. If the capacity is zero, each
+    /// send waits until a receive takes its element.
     public let capacity: Int
     private var elements = Fifo<Element>()
     private let sends: WaitLine<Element>
@@ -36,7 +36,7 @@ public final class FutureChannel<Element> {
     /// The number of receives that wait for an element.
     public var waitingReceives: Int { receives.count }
 
-    /// Sends `element`. Completes when the channel has room for the element or a receive takes it. Fails with
+    /// Sends `element`. Completes when the channel has room for `element`, or a receive takes `element`. Fails with
     /// ``closedError`` if the channel is closed.
     ///
     /// ```swift

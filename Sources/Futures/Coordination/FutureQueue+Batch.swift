@@ -4,9 +4,9 @@ extension FutureQueue {
     ///
     /// The operation takes its slot in this queue until two things have happened: the future that `operation`
     /// returned has completed, and the inner queue is empty. Then the inner queue is closed. The inner queue has the
-    /// resource of this queue. Its limit is `maxConcurrent`. If that is `nil`, its limit is this queue's. If the
-    /// future that `operation` returned fails or is cancelled, everything in the inner queue fails at once with the
-    /// same error.
+    /// resource of this queue. The limit of the inner queue is `maxConcurrent`. If `maxConcurrent` is `nil`, the
+    /// limit is the same as this queue's. If the future that `operation` returned fails or is cancelled, everything
+    /// in the inner queue fails at once with the same error.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)

@@ -18,7 +18,7 @@ public final class FutureQueue<Resource> {
     }
 
     /// A handler that is called with `true` when the queue becomes empty, and with `false` when it is no longer
-    /// empty. The call comes later, from the loop. If the queue is filled and empty again by then, there is no call.
+    /// empty. The call comes later, from the loop. If the change has been undone by then, there is no call.
     public var onEmptyChange: ((Bool) -> Void)? {
         didSet { toldEmpty = isEmpty }
     }
@@ -62,12 +62,12 @@ public final class FutureQueue<Resource> {
     public func whenEmpty() -> Future<Void> { emptied.wait() }
 
     /// Runs `operation` when it is its turn. Completes with the outcome of the future that `operation` returned, or
-    /// fails with the error that it throws.
+    /// fails with the error that `operation` throws.
     ///
     /// Operations with a higher priority start first. Operations of equal priority start in the order in which they
     /// were enqueued. If the returned future is cancelled before the start, the operation is removed and never runs.
-    /// If the returned future is cancelled later, the operation's own future is asked to cancel. The slot is free
-    /// when the operation's own future has ended, or when the queue no longer waits for it. Fails with
+    /// If the returned future is cancelled later, the operation's own future is asked to cancel. The slot becomes
+    /// free when the operation's own future has ended, or when the queue no longer waits for it. Fails with
     /// ``closedError`` if the queue is closed.
     ///
     /// ```swift
@@ -90,8 +90,8 @@ public final class FutureQueue<Resource> {
         return Future(queued.target)
     }
 
-    /// Runs `operation` when it is its turn. Completes with what `operation` returns, or fails with the error that it
-    /// throws.
+    /// Runs `operation` when it is its turn. Completes with what `operation` returns, or fails with the error that
+    /// `operation` throws.
     @discardableResult
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Value

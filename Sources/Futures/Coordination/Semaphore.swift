@@ -2,7 +2,7 @@
 /// requests.
 ///
 /// A later request for few permits does not overtake an earlier request for many. You can cancel a waiting request,
-/// or limit its time with `Future.timeout`. It then no longer waits, and the requests behind it move up.
+/// or limit its time with `Future.timeout`. The request then leaves the line, and the requests behind it move up.
 public final class FutureSemaphore: PermitIssuer {
     /// The number of permits in total, free or in use.
     public let limit: Int
