@@ -1,13 +1,13 @@
 /// Something that happened on a loop, as reported to the loop's observer (see ``EventLoop/observe(_:)``).
 public enum LoopEvent {
     /// A turn has ended. A turn is one event and the callbacks that became ready through it. `duration` is how long
-    /// the turn took. `callbacks` is how many callbacks it ran from the ready queue. `lag` is how late the last
+    /// the turn took. `callbacks` is how many callbacks the turn ran from the ready queue. `lag` is how late the last
     /// timers fired.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection, a different stream or a listening socket has been opened. Its description is one line.
+    /// A connection, some other kind of stream, or a listening socket has been opened. Its description is one line.
     case opened(any CustomStringConvertible)
-    /// A connection, a different stream or a listening socket has been closed. `failure` is the error that broke it,
-    /// or `nil` if no error did.
+    /// A connection, some other kind of stream, or a listening socket has been closed. `failure` is the error that
+    /// broke it, or `nil` if no error did.
     case closed(any CustomStringConvertible, failure: (any Error)?)
     /// Something is wrong, but the loop goes on. The text is one line. For each kind of warning and each source there
     /// is at most one warning a minute. The kinds are: a turn has taken more than 100 ms, a server has as many

@@ -15,14 +15,15 @@ public struct LoopStatistics: Hashable, Sendable {
     public var readyCallbacks = 0
     /// How often the loop has drained its ready queue.
     public var turns: UInt64 = 0
-    /// The number of callbacks that the loop has run from the ready queue, in all turns and in the longest turn.
+    /// The number of callbacks that all turns have run from the ready queue (`callbacks`), and the highest number
+    /// that one turn has run (`longestTurn`).
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
     /// How often other threads have woken the loop. A burst of jobs counts once.
     public var wakeUps: UInt64 = 0
-    /// How late the last timers fired, and how late any timers have fired at most. Timers are late when callbacks, or
-    /// the machine, keep the loop busy. A real loop rounds up to milliseconds, so its timers may be late by one
-    /// millisecond without that.
+    /// How late the last timers fired (`lag`), and the latest that any timers have fired (`longestLag`). Timers are
+    /// late when callbacks, or the machine, keep the loop busy. A real loop rounds up to milliseconds, so its timers
+    /// may be late by one millisecond without that.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
 }
