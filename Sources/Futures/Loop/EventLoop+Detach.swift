@@ -2,8 +2,8 @@ extension EventLoop {
     /// Ends a loop that is attached to a host's loop, and leaves the host's loop as it was found.
     ///
     /// Fails what is pending and closes handles as ``shutdown()`` does, but the host's loop has to run for that. Keep
-    /// the host's loop running until the returned future completes. It completes after the last close callback. Only
-    /// then close the host's loop. The tasks behind ``Future/init(on:isolation:_:)`` are cancelled, and the returned
+    /// the host's loop running until the returned future completes, which is after the last close callback. Only then
+    /// close the host's loop. The tasks behind ``Future/init(on:isolation:_:)`` are cancelled, and the returned
     /// future waits until they have ended. After five seconds, standard error lists the tasks that have not ended.
     /// May be called in a callback of the loop. A second call returns the same future. Traps on a loop that is not
     /// attached.

@@ -30,7 +30,7 @@ extension EventLoop {
     }
 
     /// Runs `body` on `context`, by default later in this turn. Completes with what `body` returns, or fails with the
-    /// error that it throws.
+    /// error that `body` throws.
     ///
     /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released without
     /// running.

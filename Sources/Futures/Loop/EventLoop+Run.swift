@@ -4,7 +4,7 @@ extension EventLoop {
     /// Runs callbacks, timers and I/O on the calling thread. That thread then owns the loop.
     ///
     /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the loop
-    /// alive, no open handle, no submitted job, no awaiting task. You can call it again afterwards. Traps in a
+    /// alive, no open handle, no submitted job, no awaiting task. You can call `run()` again afterwards. Traps in a
     /// callback of this loop, and on a loop that is attached to a host's. Also traps on a thread that differs from
     /// the one that has used the loop before.
     ///

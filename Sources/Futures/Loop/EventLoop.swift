@@ -15,8 +15,8 @@
 /// callbacks for these failures run within the release. In such a callback, `[unowned self]` traps if `self` is the
 /// object that held the loop.
 ///
-/// A closure that is registered on the loop and captures the loop keeps it alive. In such a closure, use the loop of
-/// a future or of a connection instead. Compare loops with `==`.
+/// A closure that is registered on the loop and captures the loop object keeps the loop alive. In such a closure, use
+/// the loop of a future or of a connection instead. Compare loops with `==`.
 @safe
 public class EventLoop: @unchecked Sendable {
     // Sendable because the reference below never changes once the loop is made.
@@ -74,8 +74,9 @@ public class EventLoop: @unchecked Sendable {
     /// A handler for failures that nothing sees. It is called at the end of the turn, once for each future that
     /// failed and was released before anything saw its failure.
     ///
-    /// If it is `nil`, as in a new loop, the loop prints at most ten lines a second to standard error. A line says
-    /// what has failed, with which error, and, if the library was built for debugging, where the future was made.
+    /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard error. A
+    /// line says what has failed, with which error, and, if the library was built for debugging, where the future was
+    /// made.
     ///
     /// The handler is released when the loop has been shut down, or when the future of ``detach()`` completes. It is
     /// never called afterwards: later failures are printed.
