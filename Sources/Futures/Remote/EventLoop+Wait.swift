@@ -5,9 +5,9 @@ extension EventLoop {
     /// Returns the value of that future or throws its error.
     ///
     /// The wait does not keep ``run()`` from returning. When a run finds nothing left to do, the wait fails with
-    /// ``FutureError/stalled``. If the loop has been shut down, it fails with ``FutureError/shutDown``. When
-    /// `timeout` has passed in real time, it fails with ``FutureError/timedOut(after:)``, and the future is asked to
-    /// cancel unless something else waits for it. If the future is cancelled, the wait ends with a
+    /// ``FutureError/stalled``. If the loop has been shut down, the wait fails with ``FutureError/shutDown``. When
+    /// `timeout` has passed in real time, the wait fails with ``FutureError/timedOut(after:)``, and the future is
+    /// asked to cancel unless something else waits for it. If the future is cancelled, the wait ends with a
     /// `CancellationError`. If `timeout` is `nil` and nobody runs the loop, the wait never ends. Traps on the loop's
     /// own thread.
     ///

@@ -115,8 +115,8 @@ extension Future where Value: Sendable {
     /// Passes on this outcome after `body`, run by `context`, has seen it. If this future is cancelled, `body` gets a
     /// `CancellationError`.
     ///
-    /// If `body` throws after a value, the returned future fails with that error. If `body` throws after an error,
-    /// the returned future fails with a ``CleanUpError`` that has both errors.
+    /// If `body` throws after a value or a cancellation, the returned future fails with that error. If `body` throws
+    /// after an error, the returned future fails with a ``CleanUpError`` that has both errors.
     public func tapResult(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) throws -> Void
     ) -> Future<Value> {

@@ -107,7 +107,7 @@ public struct RemoteContext: Sendable {
     }
 
     /// A variant of this context for closures that run alone. Such a closure starts when all closures given before it
-    /// have ended. All closures given after it start when it has ended.
+    /// have ended. No closure given after it starts before it has ended.
     ///
     /// Traps unless the context has a limit, is serial, or runs closures on a Dispatch queue.
     ///
