@@ -1,12 +1,12 @@
 extension Future {
     /// Runs an asynchronous `body` on `loop` as a separate task. Completes with what `body` returns, or fails with
-    /// the error that it throws.
+    /// the error that `body` throws.
     ///
-    /// `body` begins in a turn of the loop, never inside this call. It is isolated to the loop: it may use futures,
-    /// await them, and touch everything that belongs to the loop. After each `await` of any kind, `body` goes on in
-    /// the loop. If the closure is made in an actor, it stays isolated to that actor. If it is isolated to the main
-    /// actor, it runs on any loop that the main actor drives. While `body` runs, it keeps ``EventLoop/run()`` from
-    /// returning.
+    /// `body` begins in a turn of the loop, never inside this call. `body` is isolated to the loop: it may use
+    /// futures, await them, and touch everything that belongs to the loop. After each `await` of any kind, `body`
+    /// goes on in the loop. If the closure is made in an actor, it stays isolated to that actor. If it is isolated to
+    /// the main actor, it runs on any loop that the main actor drives. While `body` runs, it keeps
+    /// ``EventLoop/run()`` from returning.
     ///
     /// No part of `body` leaves the loop by itself, no matter how the closure is written, since the task prefers the
     /// loop as its executor. So `async let`, task groups, `@concurrent` functions and actors without an executor of
