@@ -1,10 +1,11 @@
 public import Futures
 
 extension ByteStream {
-    /// Completes when the connection has ended and its descriptor is closed, after all its other futures.
+    /// Completes when the connection has ended and its descriptor is closed. All other futures of this stream complete
+    /// before that.
     ///
-    /// Fails with what broke the connection, if something did. A failure that nobody hears of is not reported.
-    /// Cancelling it has no effect on others that wait for it.
+    /// Fails with the error that broke the connection, if there was one. If nothing observes this future, its failure
+    /// is not reported. Cancelling this future has no effect on anything else that waits for the end.
     public var closed: Future<Void> {
         core.checkThread()
         if let closedPromise { return closedPromise.future }
@@ -17,21 +18,24 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Sends what is queued, then ends the connection. Completes as ``closed`` does.
+    /// Sends what is queued, then ends the connection. The returned future completes as ``closed`` does.
     ///
-    /// From now on reads and writes fail with ``StreamError/connectionClosed``, including a read that is pending. A
-    /// `forEachChunk` completes. Bytes that have not been read are thrown away.
+    /// From now on reads and writes fail with ``StreamError/connectionClosed``. A pending read fails with this error,
+    /// too, but a `forEachChunk` completes without failure. Bytes that have not been read are thrown away.
     ///
-    /// A socket lingers. When all is sent, the peer is told that nothing follows. What it still sends is thrown away
-    /// until it has finished too. Otherwise its next byte would be answered by a reset, which costs it what it has
-    /// not received yet. The socket lingers until `deadline`, and no longer than ``StreamLimits/closeDiscardLimit``
-    /// and ``StreamLimits/maxLingering`` allow. It does not wait for a peer that has finished before.
+    /// A socket lingers: when everything is sent, this side tells the peer that nothing follows. Then this side throws
+    /// away what the peer still sends, until the peer has finished sending, too. Without this, the system would answer
+    /// the next byte from the peer with a reset, and the peer would lose what it has not received yet. The socket
+    /// lingers until `deadline` at most. It stops earlier if ``StreamLimits/closeDiscardLimit`` or
+    /// ``StreamLimits/maxLingering`` is exceeded. It does not linger if the peer has already finished sending.
     ///
-    /// What has not been sent within `deadline` is given up: the connection is aborted and fails with
-    /// ``StreamError/flushTimedOut(after:unsent:)``. If `deadline` is `nil`, ``StreamLimits/closeTimeout`` applies.
-    /// If all has been sent but a TCP connection's peer has not acknowledged it by then, the system goes on to send
-    /// it, and ``closed`` fails with ``StreamError/unacknowledged(bytes:)``. Does nothing the second time. Fails with
-    /// ``FutureError/invalidArgument(_:)``, and closes nothing, if `deadline` is negative.
+    /// If something is still unsent at `deadline`, the connection is aborted and fails with
+    /// ``StreamError/flushTimedOut(after:unsent:)``. If `deadline` is `nil`, ``StreamLimits/closeTimeout`` applies. If
+    /// everything is sent, but the peer of a TCP connection has not acknowledged all of it at `deadline`, the system
+    /// goes on to send the rest, and ``closed`` fails with ``StreamError/unacknowledged(bytes:)``.
+    ///
+    /// A second call does nothing. If `deadline` is negative, the returned future fails with
+    /// ``FutureError/invalidArgument(_:)`` and nothing is closed.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
         let deadline = deadline ?? limits.closeTimeout
@@ -98,10 +102,11 @@ extension ByteStream {
         connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
     }
 
-    /// Ends the connection now, by a reset where there is such a thing. Completes as ``closed`` does.
+    /// Ends the connection now, by a reset if the connection is of a kind that has resets. The returned future
+    /// completes as ``closed`` does.
     ///
-    /// Throws away what is queued and what has not been read. Everything pending fails with
-    /// ``StreamError/connectionClosed``. Does nothing the second time.
+    /// Throws away the bytes that are queued and the bytes that have not been read. All pending futures fail with
+    /// ``StreamError/connectionClosed``. A second call does nothing.
     @discardableResult
     public func abort() -> Future<Void> {
         let closed = closed

@@ -1,7 +1,8 @@
 public import Futures
 
 extension Error {
-    /// Whether the peer has left, as clients do at any time. Mostly there is nothing to report.
+    /// Whether this error only means that the peer has left, as clients do at any time. Usually there is no need to
+    /// report such an error.
     ///
     /// ```swift
     /// server.onConnectionError = { error in
@@ -9,9 +10,10 @@ extension Error {
     /// }
     /// ```
     ///
-    /// `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or does not answer any more (`ETIMEDOUT`),
-    /// and for ``StreamError/unexpectedEnd(received:)``. `false` for everything else: for example for a time limit of
-    /// ``StreamLimits``, where this side ends the connection, and for a connection that was never made.
+    /// This property is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or does not answer any more
+    /// (`ETIMEDOUT`), and for ``StreamError/unexpectedEnd(received:)``. It is `false` for every other error: for
+    /// example for a time limit of ``StreamLimits``, which makes this side end the connection, or for a connection that
+    /// was never made.
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 

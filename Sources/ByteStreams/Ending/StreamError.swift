@@ -1,15 +1,15 @@
 public import FoundationEssentials
 
-/// The reason why a stream, rather than the system below it, failed a future.
+/// The reason why a stream itself failed a future. Errors of the system below the stream have other types.
 public enum StreamError: Error, Hashable {
-    /// This side has closed or aborted the connection, or has begun to.
+    /// This side has closed or aborted the connection, or has begun to close it.
     case connectionClosed
     /// Another read, or a `forEachChunk`, is still waiting for bytes.
     case readPending
-    /// The peer finished sending in the middle of a message. `received` are the bytes of it that came, at least one.
-    /// No other read returns them.
+    /// The peer finished sending in the middle of a message. `received` holds the bytes of that message that have come:
+    /// at least one. No other read returns these bytes.
     case unexpectedEnd(received: Data)
-    /// More bytes came than the read allows. All of them stay readable.
+    /// More bytes came than the `limit` of the read allows. All the bytes that came stay readable.
     case limitExceeded(limit: Int)
     /// Something was written after ``ByteStream/shutdownWrite()``.
     case writeSideShutDown
@@ -17,21 +17,23 @@ public enum StreamError: Error, Hashable {
     case notReadable
     /// Nothing can be written to this stream: it is the reading end of a pipe, or was opened for reading only.
     case notWritable
-    /// The peer takes the bytes too slowly. The connection has been aborted.
+    /// The peer takes the bytes too slowly: `queued` bytes were waiting to be sent when more were written, and
+    /// ``StreamLimits/writeCap`` is `limit`. The connection has been aborted.
     case backpressureExceeded(queued: Int, limit: Int)
-    /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. `unread` bytes had come and
-    /// not been read, and `unsent` bytes had been written and not been sent.
+    /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. At that time `unread` bytes had
+    /// come but had not been read. `unsent` bytes had been written but had not been sent.
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
-    /// Closing took too long to send what was queued. The connection has been aborted.
-    case flushTimedOut(after: Duration, unsent: Int)
-    /// All was sent, but the peer had not acknowledged `bytes` bytes when the connection was closed. The system may
-    /// go on to send them. Whether they arrive is not known.
-    case unacknowledged(bytes: Int)
-    /// The connection lingered after ``ByteStream/close(within:)``, and was reset because more than
-    /// ``StreamLimits/maxLingering`` connections did.
-    case crowdedOut(limit: Int)
-    /// The last reference to the stream was released before it was closed or read to its end. The connection has been
+    /// Closing took too long to send what was queued: `unsent` bytes were left at the deadline. The connection has been
     /// aborted.
+    case flushTimedOut(after: Duration, unsent: Int)
+    /// All bytes were sent, but the peer had not acknowledged the last `bytes` of them when the connection was closed.
+    /// The system may go on to send these bytes. Whether they arrive is not known.
+    case unacknowledged(bytes: Int)
+    /// The connection lingered (see ``ByteStream/close(within:)``), and was reset because more than `limit` connections
+    /// lingered. The limit is ``StreamLimits/maxLingering``.
+    case crowdedOut(limit: Int)
+    /// The last reference to the stream was released before the stream was closed or read to its end. The connection
+    /// has been aborted.
     case droppedUnclosed
 }
 
