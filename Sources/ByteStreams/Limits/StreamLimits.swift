@@ -2,46 +2,48 @@ internal import Futures
 
 /// The limits of each connection: how many bytes a stream keeps in memory, and how long it waits for its peer.
 ///
-/// A time limit that passes ends the connection with ``StreamError/timedOut(_:after:unread:unsent:)``, as much as
-/// 1.1 s late and never early. `nil` means no limit. Time limits end connections, and so protect a server from its
-/// peers. To give up a single operation, use its future's `timeout(after:)`.
+/// When a time limit passes, the connection ends with ``StreamError/timedOut(_:after:unread:unsent:)``. This happens up
+/// to 1.1 s late, and never early. A time limit of `nil` means no limit. Time limits end the whole connection, and so
+/// protect a server from its peers. To give up only one operation, use `timeout(after:)` of the operation's future.
 public struct StreamLimits: Hashable, Sendable {
-    /// The number of unread bytes at which the stream takes in no more, as long as nobody reads: the rest waits in
-    /// the system.
+    /// The number of unread bytes at which the stream stops taking bytes from the system, if no read waits for bytes.
+    /// Further bytes wait in the system.
     public var readHighWaterMark = 65_536
-    /// The number of unread bytes below which the stream takes in more again.
+    /// The number of unread bytes below which the stream takes bytes from the system again.
     public var readLowWaterMark = 16_384
     /// The number of queued bytes at which ``ByteStream/writable`` becomes pending.
     public var writeHighWaterMark = 65_536
-    /// The number of queued bytes below which ``ByteStream/writable`` completes.
+    /// The number of queued bytes below which a pending ``ByteStream/writable`` completes.
     public var writeLowWaterMark = 16_384
-    /// The number of bytes that may be queued. A write that finds more fails with
-    /// ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted. A write that is smaller
-    /// than what it takes to remember it counts as that: 512 bytes, beyond the first hundred or so.
+    /// The number of bytes that may be queued when a write begins. If more bytes are queued, the write fails with
+    /// ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted. It takes 512 bytes to
+    /// remember a queued write, so a smaller write counts as 512 bytes. The first hundred or so queued writes are
+    /// exempt from this rule.
     public var writeCap = 16_777_216
-    /// The time that ``ByteStream/close(within:)`` has to send what is queued and to hear the peer out, unless told
-    /// otherwise.
+    /// The time that ``ByteStream/close(within:)`` has if its deadline is `nil`. In this time the stream sends what is
+    /// queued, then keeps reading until the peer has finished sending.
     public var closeTimeout: Duration = .seconds(5)
-    /// The number of bytes thrown away after ``ByteStream/close(within:)``, once all is sent, before the stream stops
-    /// hearing the peer out.
+    /// The number of bytes from the peer that a stream may throw away after ``ByteStream/close(within:)``. If more than
+    /// this number have come and everything is sent, the stream no longer waits for the peer to finish.
     public var closeDiscardLimit = 1_048_576
-    /// The number of the loop's connections that may linger after ``ByteStream/close(within:)`` until their peers
-    /// have finished. One more resets the one that began first, which fails with ``StreamError/crowdedOut(limit:)``.
-    /// With zero no connection lingers.
+    /// The number of the loop's connections that may linger (see ``ByteStream/close(within:)``) at a time. If one more
+    /// begins to linger, the connection that has lingered longest is reset and fails with
+    /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 
-    /// The time in which something has to come or leave. When it passes, a connection with nothing unsent is closed,
-    /// and not reset. It does not pass while this side leaves bytes unread.
+    /// The time in which bytes have to come or leave. When this time passes, a connection that has no unsent bytes is
+    /// closed, and not reset. This time does not pass while this side leaves bytes unread.
     public var idleTimeout: Duration?
-    /// The time in which bytes have to come for a pending read, or for a `forEachChunk` that waits for bytes.
+    /// The time in which bytes have to come while a read is pending, or while a `forEachChunk` waits for bytes.
     public var readTimeout: Duration?
-    /// The time that `read(exactly:)`, `readLine` and the like may take from their first byte until they are
-    /// complete. Messages that come drop by drop are given up.
+    /// The time that `read(exactly:)`, `readLine` and similar reads may take, from the first byte of the message until
+    /// the message is complete. A peer that sends a message slowly, in tiny pieces, is given up.
     public var framingTimeout: Duration? = .seconds(30)
-    /// The number of bytes that must come for such a read to earn it one more second.
+    /// The number of bytes of a message for which the read gets one second more than ``framingTimeout``. Twice as many
+    /// bytes give two seconds more.
     public var framingRate = 4096
-    /// The time from the start of the connection in which the first read, or the first chunk of a `forEachChunk`,
-    /// must be complete.
+    /// The time in which the first read, or the first chunk of a `forEachChunk`, must be complete. This time begins
+    /// with the connection.
     public var handshakeTimeout: Duration?
     /// The time in which the peer has to take some of the bytes that wait to be sent.
     public var writeTimeout: Duration? = .seconds(30)
@@ -84,9 +86,9 @@ public struct StreamLimits: Hashable, Sendable {
     }
 }
 
-/// The time limit of a stream that has passed.
+/// A time limit of ``StreamLimits`` that has passed.
 ///
-/// Of several that have passed, the first in this order is reported.
+/// If several time limits have passed, the first in the order of these cases is reported.
 public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     /// ``StreamLimits/handshakeTimeout``
     case handshake
@@ -109,7 +111,7 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
         }
     }
 
-    /// The name of the limit, as in ``StreamLimits``.
+    /// The name of this limit's property in ``StreamLimits``.
     public var name: String {
         switch self {
         case .handshake: "handshakeTimeout"
