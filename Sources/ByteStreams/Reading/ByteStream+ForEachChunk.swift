@@ -4,12 +4,14 @@ public import Futures
 extension ByteStream {
     /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
     ///
-    /// The next chunk waits for the future that `body` returned, and meanwhile the peer is held back. So a `body`
-    /// that returns the future of what it wrote never queues more than a chunk. Also ends, without failure, when this
-    /// side calls ``close(within:)``. Fails with what `body` throws or its future fails with, with the error that
-    /// broke the connection, with ``StreamError/readPending`` if a read is pending, and with `FutureError.cycle` if
-    /// `body` returns the future of the whole. Cancelling it asks the future that it waits for to cancel, and leaves
-    /// the bytes that follow readable.
+    /// `body` is called again only when the future that `body` returned has completed. Until then the peer is held
+    /// back. So if `body` returns the future of its write, no more than one chunk is ever queued. If this side calls
+    /// ``close(within:)``, the returned future completes without failure.
+    ///
+    /// Fails with what `body` throws, with the failure of the future that `body` returned, or with the error that broke
+    /// the connection. Fails with ``StreamError/readPending`` if a read is pending. Fails with `FutureError.cycle` if
+    /// `body` returns a future that waits for the one that this method returns. Cancelling the returned future asks the
+    /// pending future that `body` returned to cancel. The bytes that follow stay readable.
     ///
     /// ```swift
     /// let echo = connection.forEachChunk { chunk in connection.write(chunk) }
@@ -23,8 +25,9 @@ extension ByteStream {
 
     /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
     ///
-    /// Nothing holds the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for that,
-    /// return its future. Otherwise like the `forEachChunk` with a `body` that returns a future.
+    /// This method does not hold the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for a
+    /// write, let `body` return the future of the write. In all else, this method behaves as the `forEachChunk` with a
+    /// `body` that returns a future.
     public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
         let core = core
         return forEachChunk { chunk in
@@ -36,9 +39,9 @@ extension ByteStream {
     /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
     /// has finished sending. This is the fastest way to read.
     ///
-    /// `bytes` can be used only within the call, as the compiler checks. To keep them, make a copy:
-    /// `Data(copying: bytes)`. The next bytes wait in a buffer for the future that `body` returned. Otherwise like
-    /// `forEachChunk`.
+    /// `bytes` can be used only during the call of `body`. The compiler checks this. To keep the bytes, make a copy:
+    /// `Data(copying: bytes)`. While the future that `body` returned is pending, further bytes are kept in a buffer. In
+    /// all else, this method behaves as `forEachChunk`.
     ///
     /// ```swift
     /// let relayed = connection.forEachSpan { bytes in peer.write(bytes) }
@@ -52,8 +55,9 @@ extension ByteStream {
     /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
     /// has finished sending.
     ///
-    /// Nothing holds the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for that,
-    /// return its future. Otherwise like the `forEachSpan` with a `body` that returns a future.
+    /// This method does not hold the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for a
+    /// write, let `body` return the future of the write. In all else, this method behaves as the `forEachSpan` with a
+    /// `body` that returns a future.
     public func forEachSpan(_ body: @escaping (_ bytes: RawSpan) throws -> Void) -> Future<Void> {
         let core = core
         return forEachSpan { bytes in

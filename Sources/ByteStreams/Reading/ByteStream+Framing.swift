@@ -2,11 +2,12 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next `count` bytes, or with `nil` at the end. If `count` is zero, completes at once without
-    /// bytes.
+    /// Completes with the next `count` bytes, or with `nil` if the peer has finished sending and nothing is left to
+    /// read. If `count` is zero, completes at once without bytes.
     ///
-    /// Gathers the bytes in memory, however many there are. Fails with ``StreamError/unexpectedEnd(received:)`` if
-    /// the peer finishes after some of them, and with ``FutureError/invalidArgument(_:)`` if `count` is negative.
+    /// Gathers all `count` bytes in memory, however many they are. Fails with ``StreamError/unexpectedEnd(received:)``
+    /// if the peer finishes sending after some of the bytes. Fails with ``FutureError/invalidArgument(_:)`` if `count`
+    /// is negative.
     ///
     /// ```swift
     /// let message = connection.read(exactly: 2).unwrap().flatMap { size in
@@ -20,12 +21,13 @@ extension ByteStream {
         return read(ExactBytes(count: count))
     }
 
-    /// Completes with the bytes before the next `delimiter`, or with `nil` at the end. Consumes the delimiter, but
-    /// leaves it out of the result.
+    /// Completes with the bytes before the next `delimiter`, or with `nil` if the peer has finished sending and nothing
+    /// is left to read. Consumes the delimiter, but leaves it out of the result.
     ///
-    /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before it. They stay
-    /// readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes after some bytes without
-    /// it, and with ``FutureError/invalidArgument(_:)`` if `delimiter` is empty or `limit` is negative.
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before the delimiter. These
+    /// bytes stay readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes sending after some
+    /// bytes and no delimiter follows them. Fails with ``FutureError/invalidArgument(_:)`` if `delimiter` is empty or
+    /// `limit` is negative.
     public func read(until delimiter: Data, limit: Int = 65_536) -> Future<Data?> {
         guard !delimiter.isEmpty else {
             return invalid("read(until:) was given an empty delimiter; give at least one byte")
@@ -34,22 +36,22 @@ extension ByteStream {
         return read(DelimitedBytes(search: DelimiterSearch(delimiter), limit: limit))
     }
 
-    /// Completes with the next line, or with `nil` at the end. The line comes without its line feed, or carriage
-    /// return and line feed.
+    /// Completes with the next line, or with `nil` if the peer has finished sending and nothing is left to read. The
+    /// result leaves out the line feed at the end of the line, and a carriage return right before the line feed.
     ///
     /// What the peer sends after the last line feed counts as a line. The bytes need not be text. Fails with
-    /// ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes. They stay readable. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes. The bytes of the line stay
+    /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func readLine(limit: Int = 65_536) -> Future<Data?> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readLine") }
         return read(Line(limit: limit))
     }
 
-    /// Completes with all bytes from here until the peer has finished sending, or without bytes if it has already
-    /// finished.
+    /// Completes with all bytes that have not been read yet, when the peer has finished sending. If there are no such
+    /// bytes, completes without bytes.
     ///
-    /// Fails with ``StreamError/limitExceeded(limit:)`` if there are more than `limit` bytes. What has come stays
-    /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if there are more than `limit` bytes. The bytes that have come
+    /// stay readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func readToEnd(limit: Int = 16_777_216) -> Future<Data> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readToEnd") }
         return read(EverythingLeft(limit: limit))

@@ -2,16 +2,16 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next bytes from the peer, in order. Completes without bytes when the peer has finished
-    /// sending.
+    /// Completes with the next bytes from the peer. Completes without bytes when the peer has finished sending.
     ///
-    /// Cancelling a read, or timing it out, loses nothing: the next read gets what has arrived. This holds for all
-    /// kinds of read. But a read that has completed has taken its bytes, whatever becomes of futures derived from it.
-    /// Only one read can be pending at a time: others fail with ``StreamError/readPending``.
+    /// Reads return the bytes in the order in which the peer sent them. Only one read can be pending at a time: another
+    /// read fails with ``StreamError/readPending``. If a pending read is cancelled or times out, no bytes are lost: the
+    /// next read gets what has arrived. This holds for all kinds of read. But a read that has completed has taken its
+    /// bytes, even if a future derived from the read is cancelled or fails.
     ///
-    /// Fails with the error that broke the connection, after the last bytes that came, and with
-    /// ``StreamError/connectionClosed`` after ``close(within:)``; with ``StreamError/notReadable`` if the stream is
-    /// one for writing only. The data's `startIndex` is 0.
+    /// Fails with the error that broke the connection, after all bytes that came have been read. Fails with
+    /// ``StreamError/connectionClosed`` after ``close(within:)``, and with ``StreamError/notReadable`` if the stream is
+    /// for writing only. The `startIndex` of the data is 0.
     public func read() -> Future<Data> {
         readChunk({ $0 }, end: Data(), later: { $0.next(of: self) })
     }

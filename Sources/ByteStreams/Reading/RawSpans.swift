@@ -5,7 +5,7 @@ public import Futures
 // which are one reference in memory, for each other.
 
 extension Data {
-    /// Copies `bytes`, to keep them.
+    /// Creates data that holds a copy of `bytes`. The copy can be kept after the span is gone.
     public init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     }
