@@ -2,13 +2,13 @@ public import Futures
 
 /// A connection as two streams of bytes: this side reads what the peer sends, and writes what the peer gets.
 ///
-/// A stream belongs to its loop, and may only be used on that loop's thread. Elsewhere its methods trap. It keeps
-/// itself alive while a read, a write or a close is pending. Otherwise, releasing the last reference closes a
-/// connection that has been read to its end, and aborts any other one. Debug builds report such an abort as
-/// ``StreamError/droppedUnclosed``.
+/// A stream belongs to its loop, and may only be used on that loop's thread. On any other thread, its methods trap. A
+/// stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the last reference ends
+/// the connection. A connection that has been read to its end is then closed. Any other connection is aborted. Debug
+/// builds report such an abort as ``StreamError/droppedUnclosed``.
 ///
-/// The failure that ends a connection reaches ``closed``, everything pending, and every later call. It never counts
-/// as unhandled.
+/// If an error breaks the connection, ``closed``, all pending futures and all later calls fail with that error. Such a
+/// failure never counts as unhandled.
 open class ByteStream {
     // Touched only on the loop's thread.
 
@@ -32,7 +32,7 @@ open class ByteStream {
 
     final var received = 0
     final var sent = 0
-    /// The number of bytes that have come from the peer, read or not.
+    /// The number of bytes that have come from the peer, including bytes that have not been read yet.
     public final var bytesReceived: Int { received }
     /// The number of bytes that have left this side's queue.
     public final var bytesSent: Int { sent }
