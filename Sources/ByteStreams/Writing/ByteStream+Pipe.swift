@@ -2,18 +2,20 @@ internal import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Sends to `other` all that comes, until the peer has finished sending, and completes with the number of bytes.
+    /// Sends to `other` all bytes that come from this stream's peer, and completes with the number of bytes.
     ///
-    /// It completes when the bytes have left and `other` has told its peer the end (``shutdownWrite()``). With
-    /// `shuttingDownWrite: false` it does not tell the end. While `other` has more than
-    /// ``StreamLimits/writeHighWaterMark`` queued, the peer is held back. A pipe has one direction: a proxy pipes
-    /// each of two streams to the other. A stream may be piped to itself, and sends everything back.
+    /// The returned future completes after this stream's peer has finished sending: when all the bytes have left the
+    /// queue of `other`, and `other` has told its own peer that nothing follows (``shutdownWrite()``). With
+    /// `shuttingDownWrite: false`, `other` does not tell its peer. While `other` has more than
+    /// ``StreamLimits/writeHighWaterMark`` bytes queued, this stream's peer is held back. A pipe has one direction: a
+    /// proxy pipes each of two streams to the other. A stream may be piped to itself. Then it sends everything back.
     ///
-    /// Fails with what breaks either stream, with ``StreamError/connectionClosed`` if this side closes one of them,
-    /// with ``StreamError/readPending`` if a read is pending, and with ``StreamError/notReadable`` or
-    /// ``StreamError/notWritable`` if a stream has no such side. After a failure both stay as they are. Then `other`
-    /// must not end as if it had got everything: abort it. Cancelling the future leaves what has not been passed on
-    /// readable. Traps if `other` is of another loop.
+    /// Fails with the error that breaks one of the two streams. Fails with ``StreamError/connectionClosed`` if this
+    /// side closes one of them, and with ``StreamError/readPending`` if a read of this stream is pending. Fails with
+    /// ``StreamError/notReadable`` if this stream is for writing only, and with ``StreamError/notWritable`` if `other`
+    /// is for reading only. After a failure, both streams stay as they are. Then abort `other`: otherwise its peer may
+    /// take the bytes that it got for all of them. If you cancel the returned future, bytes that have not been passed
+    /// to `other` stay readable. Traps if `other` belongs to another loop.
     ///
     /// ```swift
     /// let proxy = Future.all([connection.pipe(to: peer), peer.pipe(to: connection)])

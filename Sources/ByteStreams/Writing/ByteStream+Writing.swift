@@ -2,21 +2,24 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Sends `data`, and completes when all of it has left this side's queue. The peer may not have got it by then.
+    /// Sends `data`, and completes when all of it has left this side's queue. The peer may not have received it by
+    /// then.
     ///
-    /// What the system does not take at once is queued. A write without bytes completes when all earlier writes have.
-    /// Cancelling takes the bytes back if none of them have been handed to the system. Otherwise it has no effect.
+    /// What the system does not take at once is queued. A write without bytes completes when all earlier writes have
+    /// completed. If you cancel the returned future before the system has been given any of the bytes, the bytes are
+    /// taken back. Otherwise cancelling has no effect.
     ///
-    /// Fails with the error that broke the connection, with ``StreamError/backpressureExceeded(queued:limit:)`` if
-    /// more than ``StreamLimits/writeCap`` bytes were queued before, with ``StreamError/connectionClosed`` after
-    /// ``close(within:)``, and with ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Only the last of
-    /// these counts as unhandled if nobody hears of it: the others are known from ``closed``.
+    /// Fails with the error that broke the connection. Fails with ``StreamError/backpressureExceeded(queued:limit:)``
+    /// if more than ``StreamLimits/writeCap`` bytes were queued before. Fails with ``StreamError/connectionClosed``
+    /// after ``close(within:)``, and with ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Of these
+    /// failures, only ``StreamError/writeSideShutDown`` counts as unhandled if nothing observes the future. The others
+    /// can be learned from ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         write(data.bytes) { data.dropFirst($0) }
     }
 
-    /// Sends `bytes`, as ``write(_:)-(Data)`` does, without copying what the system takes at once.
+    /// Sends `bytes`, as ``write(_:)-(Data)`` does. Bytes that the system takes at once are not copied.
     @discardableResult
     public func write(_ bytes: RawSpan) -> Future<Void> {
         write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
@@ -37,7 +40,8 @@ extension ByteStream {
         }
     }
 
-    /// Sends all of `buffers`, in order, with one vectored write, as ``write(_:)-(Data)`` does.
+    /// Sends all of `buffers`, from the first to the last, with one vectored write. In all else, this method behaves as
+    /// ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ buffers: [Data]) -> Future<Void> {
         core.checkThread()
@@ -53,16 +57,16 @@ extension ByteStream {
         }
     }
 
-    /// The number of bytes that have been written and have not left this side's queue.
+    /// The number of bytes that have been written but have not left this side's queue yet.
     public var bufferedBytes: Int {
         core.checkThread()
         return outbound?.byteCount(unwritten: transport.unwrittenBytes) ?? 0
     }
 
-    /// Completes when less is queued than ``StreamLimits/writeLowWaterMark``. Completes at once if it is less than
-    /// ``StreamLimits/writeHighWaterMark`` now.
+    /// Completes when fewer bytes are queued than ``StreamLimits/writeLowWaterMark``. Completes at once if fewer bytes
+    /// are queued now than ``StreamLimits/writeHighWaterMark``.
     ///
-    /// Fails as ``write(_:)-(Data)`` does. Cancelling it has no effect on others that wait for it.
+    /// Fails as ``write(_:)-(Data)`` does. Cancelling this future has no effect on anything else that waits for it.
     ///
     /// ```swift
     /// for name in names {
@@ -79,11 +83,12 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Tells the peer that nothing follows, after what has been written. Reading goes on.
+    /// Tells the peer that nothing follows, once everything written before has been sent. Reading goes on.
     ///
-    /// Completes when the peer has been told. All calls return the same future. If the peer has gone, that is not a
-    /// failure. Fails with the error that broke the connection, and with ``StreamError/connectionClosed`` after
-    /// ``close(within:)``. Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
+    /// Completes when the peer has been told. All calls return the same future. This future does not fail only because
+    /// the peer has already gone. Fails with the error that broke the connection, and with
+    /// ``StreamError/connectionClosed`` after ``close(within:)``. Binds
+    /// [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
     ///
     /// ```swift
     /// connection.write("GET / HTTP/1.0\r\n\r\n")
