@@ -3,19 +3,19 @@ public import Futures
 extension EventLoop {
     /// Creates a loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
     ///
-    /// It schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
+    /// The loop schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
     ///
-    /// The loop goes from thread to thread with the task that has made it, as when a test awaits something in
-    /// between. It traps if another task uses it on another thread, or if somebody uses it elsewhere while it is
-    /// being driven.
+    /// The loop moves from thread to thread with the task that created the loop, for example when a test awaits
+    /// something between two calls. The loop traps if another task uses the loop on another thread. It also traps if
+    /// the loop is used on another thread while it is being driven.
     ///
-    /// A body of the main actor that awaits something elsewhere comes back only when the driving code awaits, too:
-    /// `run(until:)` would wait for it for ever.
+    /// If the body of a task on the main actor awaits something outside the loop, the body goes on only while the code
+    /// that drives the loop awaits, too. So `run(until:)` would wait for such a body for ever.
     ///
-    /// The loop traps after `maxCallbacksPerInstant` callbacks between two movements of the clock, within one call.
-    /// It says where the last one was made. Mostly these are callbacks that start each other without end. Callbacks
-    /// that other threads bring do not count. The loop checks after each turn, so a few thousand more may have run.
-    /// The place needs a build for debugging.
+    /// The loop traps if, within one call that drives the loop, more than `maxCallbacksPerInstant` callbacks run before
+    /// the clock moves. A debug build says where the last callback was made. Usually the cause is callbacks that start
+    /// each other without end. Callbacks that other threads bring do not count. The loop checks the number after each
+    /// turn, so a few thousand more callbacks may have run.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
         let core = LoopCore(driver: driver, movesWithTasks: true)
@@ -23,9 +23,11 @@ extension EventLoop {
         return EventLoop(owning: core)
     }
 
-    /// Runs what is ready, and whatever becomes due while the clock moves on by `duration`. `.zero` moves nothing.
+    /// Runs what is ready, moves the clock on by `duration`, and runs whatever becomes due on the way. With `.zero` the
+    /// clock does not move.
     ///
-    /// Traps on a loop that is not virtual or has been shut down, in a callback, and if `duration` is negative.
+    /// Traps if the loop is not virtual or has been shut down, if the call is made in a callback, or if `duration` is
+    /// negative.
     ///
     /// ```swift
     /// let loop = EventLoop.virtual()
@@ -49,10 +51,10 @@ extension EventLoop {
         }
     }
 
-    /// Moves the clock on by `duration` in the middle of a callback, and runs nothing. It stands for a callback that
-    /// takes so long.
+    /// Moves the clock on by `duration` in the middle of a callback, and runs nothing. This simulates a callback that
+    /// takes `duration` to run.
     ///
-    /// Traps on a loop that is not virtual, and if `duration` is negative.
+    /// Traps if the loop is not virtual, or if `duration` is negative.
     ///
     /// ```swift
     /// let loop = EventLoop.virtual()

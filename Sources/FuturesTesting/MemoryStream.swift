@@ -1,11 +1,12 @@
 public import ByteStreams
 public import Futures
 
-/// One end of a connection in memory, for tests: a stream that needs no system, and on a virtual loop no time.
+/// One end of a connection in memory, for tests: a stream that needs no system. On a virtual loop it needs no time
+/// either.
 ///
-/// Both ends belong to one loop, virtual or real. They behave as two ends of a TCP connection do. What the reader
-/// does not take fills the connection, and then holds the writer back. An `abort` resets the connection. So do bytes
-/// that come to an end that has been closed.
+/// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. Bytes that one
+/// end does not read fill the connection. When the connection is full, the end that writes is held back. An `abort`
+/// resets the connection. Bytes that arrive at a closed end reset the connection, too.
 public final class MemoryStream: ByteStream {
     private let memory: MemoryTransport
 
@@ -18,7 +19,7 @@ public final class MemoryStream: ByteStream {
     /// Creates a connection that holds at most `capacity` bytes in each direction, and returns its two ends.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or if `limits` or `faults`
-    /// make no sense, and ``Futures/FutureError/shutDown``.
+    /// make no sense. Throws ``Futures/FutureError/shutDown`` if `loop` has been shut down.
     ///
     /// ```swift
     /// let loop = EventLoop.virtual()
@@ -42,7 +43,7 @@ public final class MemoryStream: ByteStream {
         return (MemoryStream(ends.0, limits: limits), MemoryStream(ends.1, limits: limits))
     }
 
-    /// The number of faults injected into the bytes of this connection, of each kind, in both directions.
+    /// The number of faults of each kind that were injected into this connection, in both directions together.
     public var injectedFaults: StreamFaults.Counts {
         loop.core.checkThread()
         return memory.link.injected

@@ -1,32 +1,34 @@
 internal import ByteStreams
 internal import Futures
 
-/// The faults that a ``MemoryStream`` injects into bytes on their way. A seed decides, so that a run can be repeated.
+/// The faults that a ``MemoryStream`` injects into bytes on their way. The ``seed`` decides which faults happen, so
+/// that a run can be repeated.
 ///
-/// Each probability, from 0 to 1, applies to one piece: what one write hands over, or less of it.
+/// Each probability is a number from 0 to 1, and applies to one piece. A piece is what one write hands over, or a part
+/// of it.
 public struct StreamFaults: Hashable, Sendable {
-    /// The seed of the run. The same seed does the same to the same program.
+    /// The seed of the run. With the same seed, the same faults happen to the same program.
     public var seed: UInt64
-    /// The probability that a piece, and so what follows it, takes up to ``maximumDelay`` longer.
+    /// The probability that a piece takes up to ``maximumDelay`` longer. The pieces that follow wait for this piece.
     public var delay = 0.0
     /// The probability that a piece arrives in several parts.
     public var fragment = 0.0
-    /// The probability that a piece arrives together with the one before, if that has not been read yet.
+    /// The probability that a piece arrives together with the piece before, if that piece has not been read yet.
     public var coalesce = 0.0
-    /// The probability that the connection is reset, up to ``maximumDelay`` later. Then what has not arrived is lost,
-    /// and both ends hear of it.
+    /// The probability that the connection is reset, up to ``maximumDelay`` after a piece is sent. The bytes that have
+    /// not arrived by then are lost, and both ends are told of the reset.
     public var reset = 0.0
-    /// The probability that the cable is cut: from now on nothing arrives, on either side, and nobody is told. An end
-    /// that has sent something fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end that only reads
-    /// never hears anything.
+    /// The probability that the cable is cut. From then on nothing arrives at either end, and neither end is told. An
+    /// end that has sent something fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end that only
+    /// reads never notices the cut.
     public var cut = 0.0
     public var maximumDelay: Duration = .milliseconds(100)
     public var cutNotice: Duration = .seconds(30)
 
-    /// Creates settings without faults, until some are made probable.
+    /// Creates settings with all probabilities at 0: no fault happens until you set one.
     public init(seed: UInt64 = 0) { self.seed = seed }
 
-    /// The number of times each fault was injected.
+    /// The number of times that each kind of fault was injected.
     public struct Counts: Hashable, Sendable {
         public var delayed = 0
         public var fragmented = 0
@@ -62,9 +64,10 @@ public struct StreamFaults: Hashable, Sendable {
 
 /// The reason why a connection in memory broke.
 public enum MemoryStreamError: Error, Hashable {
-    /// The other end aborted, was closed before it had read everything, or a fault was injected.
+    /// The other end aborted the connection, or was closed before it had read everything, or the reset was an injected
+    /// fault.
     case connectionReset
-    /// What was sent into a connection that had been cut was never acknowledged.
+    /// The connection was cut, and what this end sent was never acknowledged.
     case timedOut
 }
 
