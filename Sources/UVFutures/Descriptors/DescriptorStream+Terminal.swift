@@ -13,9 +13,11 @@ extension DescriptorStream {
         }
     }
 
-    /// The current size of the terminal's window; 0 by 0 if unknown. It changes with ``ProcessSignal/windowChange``.
+    /// The current size of the terminal's window; 0 by 0 if the size is unknown. When the size changes, the process
+    /// gets ``ProcessSignal/windowChange``.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is not a terminal, ``UVError`` if it is gone.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, and ``UVError`` if the
+    /// terminal is gone.
     /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).
     public var windowSize: WindowSize {
         get throws {
@@ -24,12 +26,13 @@ extension DescriptorStream {
         }
     }
 
-    /// Makes each key come at once, without echo, and Ctrl-C as a byte. With `false`, input comes line by line, as it
-    /// does at first.
+    /// Makes each key arrive at once, without echo, and Ctrl-C arrive as a byte. With `false`, restores the terminal's
+    /// former mode, in which input usually arrives line by line.
     ///
-    /// Closing the stream and the exit of the process restore the terminal's former mode. A signal that kills the
-    /// process does not: wait for it with `loop.signal(_:)`, and return.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if this is not a terminal, ``UVError`` if it is gone.
+    /// Closing the stream and the exit of the process also restore the terminal's former mode. A signal that kills the
+    /// process does not. So wait for the signal with `loop.signal(_:)`, and let the program return.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, and ``UVError`` if the
+    /// terminal is gone.
     ///
     /// ```swift
     /// let terminal = try loop.standardInput()

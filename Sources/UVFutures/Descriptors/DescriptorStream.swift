@@ -2,11 +2,11 @@ public import ByteStreams
 public import Futures
 internal import Glibc
 
-/// A stream over a descriptor of the system: a terminal, one end of a pipe, a connected socket, a file.
+/// A stream over a descriptor of the system: a terminal, one end of a pipe, a connected socket, or a file.
 ///
-/// On a read-only descriptor a write fails with ``ByteStreams/StreamError/notWritable``. On a write-only one a read
-/// fails with ``ByteStreams/StreamError/notReadable``. libuv's thread pool reads and writes files. The loop's thread
-/// does everything else, and never waits for it.
+/// On a read-only descriptor, a write fails with ``ByteStreams/StreamError/notWritable``. On a write-only descriptor, a
+/// read fails with ``ByteStreams/StreamError/notReadable``. Files are read and written on libuv's thread pool. All
+/// other descriptors are read and written on the loop's thread, which never waits for them.
 public final class DescriptorStream: ByteStream {
     /// The kind of thing behind a descriptor.
     public enum Kind: Hashable, Sendable {
@@ -68,11 +68,13 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(nil)
     }
 
-    /// Creates a stream that takes over `descriptor`, unless this throws, and closes it in the end.
+    /// Creates a stream that takes over `descriptor`: from now on the stream is responsible for closing it. If this
+    /// throws, the caller keeps the descriptor.
     ///
     /// Does not put a shared descriptor into non-blocking mode, except for sockets, where that is unavoidable.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a stream of bytes (a
-    /// directory, a listening socket, an event), or if `limits` make no sense; ``UVError`` if the system refuses.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` make no sense.
+    /// Throws the same error if the descriptor is not a stream of bytes, such as a directory, a listening socket or an
+    /// event. Throws ``UVError`` if the system refuses.
     /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`, `uv_fs_write`.
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
@@ -114,7 +116,7 @@ public final class DescriptorStream: ByteStream {
 }
 
 extension EventLoop {
-    /// Creates a pipe: what is written to the second stream is read from the first.
+    /// Creates a pipe of two streams: what is written to `writing` can be read from `reading`.
     ///
     /// Throws ``UVError`` when no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if `limits`
     /// make no sense.

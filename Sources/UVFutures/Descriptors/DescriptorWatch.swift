@@ -1,13 +1,13 @@
 public import Futures
 
 extension EventLoop {
-    /// Creates a watch of a descriptor that something else owns, reads and writes, such as a C library with its own
-    /// sockets.
+    /// Creates a watch of a descriptor that other code owns, reads and writes. For example, a C library with sockets of
+    /// its own is such code.
     ///
-    /// The descriptor has to stay open until the watch is closed. If it is in blocking mode, it stays in it. A stream
-    /// of this library needs no watch. On one loop a descriptor has one watch.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if it is not open, is watched already, or is of a kind that
-    /// cannot be waited for: files and directories.
+    /// Keep the descriptor open until the watch is closed. A descriptor in blocking mode stays in blocking mode. A
+    /// stream of this library needs no watch. A descriptor can have only one watch on each loop.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or is watched already. Throws
+    /// the same error for a file or a directory, which cannot be waited for.
     ///
     /// ```swift
     /// let watch = try loop.watch(descriptor: STDIN_FILENO)
@@ -22,11 +22,11 @@ extension EventLoop {
     }
 }
 
-/// A watch that waits until a descriptor is ready, and does nothing with it. What is ready stays ready, and is reported
-/// again, until something reads or writes.
+/// A watch that waits until a descriptor is ready, but does not read or write it. A descriptor stays ready, and is
+/// reported again, until other code reads or writes it.
 ///
-/// The watch lives as long as something is waited for, and keeps the loop alive. Otherwise releasing the last reference
-/// closes it.
+/// While something waits for the watch, the watch stays alive and keeps the loop alive. When nothing waits, releasing
+/// the last reference closes the watch.
 public final class DescriptorWatch {
     public var loop: EventLoop { core }
     let core: LoopCore
@@ -65,7 +65,8 @@ public final class DescriptorWatch {
 
     // MARK: Futures
 
-    /// Completes when one of `events` occurs, with those of them that occur. Several calls may wait at a time.
+    /// Completes when at least one of `events` occurs. The value holds those of `events` that occurred. Several calls
+    /// may wait at the same time.
     ///
     /// Cancelled when the watch is closed. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `events` is empty,
     /// or if the descriptor turns out to have been closed.
@@ -74,19 +75,21 @@ public final class DescriptorWatch {
         wait(for: events, isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
-    /// Completes when a read would not wait. Fails as ``next(_:)`` does.
+    /// Completes when a read would not have to wait. Fails as ``next(_:)`` does.
     public var readable: Future<Void> { next(.readable).asVoid() }
 
-    /// Completes when a write would not wait. Fails as ``next(_:)`` does.
+    /// Completes when a write would not have to wait. Fails as ``next(_:)`` does.
     public var writable: Future<Void> { next(.writable).asVoid() }
 
-    /// Completes when the peer has finished sending or is gone. Fails as ``next(_:)`` does.
+    /// Completes when the peer has finished sending, or is gone. Fails as ``next(_:)`` does.
     public var disconnected: Future<Void> { next(.disconnected).asVoid() }
 
-    /// Returns a sequence of those of `events` that occur, until the watch is closed:
-    /// `for try await events in watch.events([.readable, .writable])`. Throws what ``next(_:)`` fails with.
+    /// Returns a sequence that ends when the watch is closed:
+    /// `for try await events in watch.events([.readable, .writable])`. Each element holds those of `events` that
+    /// occurred. Throws what ``next(_:)`` fails with.
     ///
-    /// Read or write before asking for the next element, or it comes at once.
+    /// Read or write the descriptor before you ask for the next element. Otherwise the same events are reported again
+    /// at once.
     public func events(_ events: DescriptorEvents) -> LoopSequence<DescriptorEvents> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: {
@@ -114,11 +117,12 @@ public final class DescriptorWatch {
 
     // MARK: A closure
 
-    /// Calls `body` whenever one of `events` occurs, with those of them that occur, until the watch is closed or this
-    /// is called again. Call it with no events to stop.
+    /// Calls `body` whenever at least one of `events` occurs, and passes those of `events` that occurred. This goes on
+    /// until the watch is closed, or until the next call of this function, which replaces `body`. To stop, call this
+    /// function with no events.
     ///
-    /// After ``DescriptorEvents/failed`` the body is not called again unless it is given again, since nothing else
-    /// would come. If the descriptor turns out to have been closed, `body` is called with that event, too.
+    /// After ``DescriptorEvents/failed``, `body` is not called again, since no other event would follow. To continue,
+    /// call this function again. If the descriptor turns out to have been closed, `body` is also called with `failed`.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         core.checkThread()
         guard !poll.isClosing else { return }
@@ -173,7 +177,8 @@ public final class DescriptorWatch {
         poll.setInterest(interest)
     }
 
-    /// Stops watching, and completes when that is done. Cancels what waits. The descriptor stays open.
+    /// Stops watching, and completes when the watch is closed. Cancels all futures that wait for an event. The
+    /// descriptor stays open.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()
