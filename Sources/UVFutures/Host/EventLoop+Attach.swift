@@ -2,19 +2,23 @@ internal import CLibUV
 public import Futures
 
 extension EventLoop {
-    /// Creates a loop on the libuv loop of a host: a C program, Node.js, uvloop, Neovim.
+    /// Creates an event loop on top of the libuv loop of a host, such as a C program, Node.js, uvloop or Neovim.
     ///
-    /// `loop` is the host's `uv_loop_t *`, initialized, and `host` is the address of the host's own
-    /// `uv_version_string`. Only the copy of libuv that made a loop can use it, and a process may hold several copies.
-    /// Fails with ``LibUVMismatch`` if `host` does not belong to the copy that this library calls.
+    /// `loop` is the host's `uv_loop_t *`, which must be initialized. `host` is the address of the host's own
+    /// `uv_version_string`. A process may hold several copies of libuv, and a loop can be used only by the copy that
+    /// made it. Fails with ``LibUVMismatch`` if `host` does not belong to the copy that this library calls.
     ///
-    /// Call it on the thread that runs the host's loop; the event loop then belongs to that thread. The host continues
-    /// to run its loop. This library never runs, stops, closes or walks it. It does not change the effect of a signal
-    /// like SIGPIPE, and does not open closed descriptors of 0 to 2. While nothing is pending, it does not keep the
-    /// host's loop alive. End with ``Futures/EventLoop/detach()``: a thread that ends before that future completes
-    /// traps. A library that holds this code stays loaded.
+    /// Call this on the thread that runs the host's loop. The event loop then belongs to that thread. The host
+    /// continues to run its own loop: this library never runs, stops, closes or walks it. While nothing is pending, the
+    /// event loop does not keep the host's loop alive.
     ///
-    /// Binds [`uv_async_init`](https://docs.libuv.org/en/v1.x/async.html) and its like on the host's loop.
+    /// Attaching does not change the effect of a signal such as SIGPIPE. It does not open descriptors 0 to 2 if they
+    /// are closed.
+    ///
+    /// To end the event loop, call ``Futures/EventLoop/detach()``. If the thread ends before the future of `detach()`
+    /// completes, the thread traps. A shared library that holds this code stays loaded.
+    ///
+    /// Binds [`uv_async_init`](https://docs.libuv.org/en/v1.x/async.html) and similar functions on the host's loop.
     public convenience init(
         attachingTo loop: UnsafeMutableRawPointer,
         hostVersion host: @convention(c) () -> UnsafePointer<CChar>?

@@ -5,20 +5,21 @@ public import Futures
 // the host waits until `pollDescriptor` is readable, at most for `pollTimeout`, and calls `turn()`.
 
 extension EventLoop {
-    /// The descriptor that is readable whenever ``turn()`` has something to do that time does not bring. Stays the
-    /// same.
+    /// The descriptor that is readable whenever ``turn()`` has something to do other than timers that are due. For
+    /// timers, see ``pollTimeout``. The descriptor is always the same.
     ///
-    /// Traps on a loop that is attached, which the host runs anyway.
+    /// Traps on an attached loop, since the host runs that loop anyway.
     /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollDescriptor: CInt {
         core.checkThread()
         return unsafe uv_backend_fd(uv.loop)
     }
 
-    /// How long a host may wait for ``pollDescriptor``; `nil` for any time.
+    /// The longest time that a host may wait for ``pollDescriptor``. `nil` means that the host may wait without a
+    /// limit. Zero means that there is something to do already.
     ///
-    /// Ask for it again after each ``turn()`` and after each other use of the loop. Zero if there is something to do
-    /// already. Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
+    /// Read this property again after each ``turn()``, and after each other use of the loop.
+    /// Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollTimeout: Duration? {
         core.checkThread()
         let loop = unsafe uv.loop
@@ -29,11 +30,11 @@ extension EventLoop {
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)
     }
 
-    /// Runs what is due and ready, without waiting. Returns whether something is left that keeps ``run()`` from
-    /// returning.
+    /// Runs what is due or ready, without waiting. Returns `true` while something is left that would keep ``run()``
+    /// from returning.
     ///
-    /// Traps in a callback of this loop, and on a loop that is attached to a host's. Fails with
-    /// ``Futures/FutureError/shutDown``.
+    /// Traps in a callback of this loop, and on a loop that is attached to a host's loop. Fails with
+    /// ``Futures/FutureError/shutDown`` after the loop has been shut down.
     ///
     /// ```swift
     /// let timeout = loop.pollTimeout.map { CInt($0 / .milliseconds(1)) } ?? -1

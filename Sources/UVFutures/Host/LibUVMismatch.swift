@@ -2,14 +2,14 @@
 public struct LibUVCopy: Hashable, Sendable {
     /// The version, like `1.44.2`.
     public let version: String
-    /// The file that contains it: a library, a program or an extension that carries its own copy.
+    /// The path of the file that contains this copy: a library, a program, or an extension that carries libuv.
     public let path: String
     /// The address it was loaded to, which tells two copies of one file apart.
     let address: UInt
 }
 
-/// The error of an attempt to attach an event loop: another copy of libuv made the host's loop than the copy that this
-/// library calls.
+/// The error of an attempt to attach an event loop to a host's loop. The host's loop was made by one copy of libuv, and
+/// this library calls a different copy.
 public struct LibUVMismatch: Error, Hashable, CustomStringConvertible {
     /// The copy that made the host's loop.
     public let host: LibUVCopy
