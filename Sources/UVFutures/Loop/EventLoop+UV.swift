@@ -2,12 +2,15 @@ internal import CLibUV
 public import Futures
 
 extension EventLoop {
-    /// Creates a loop that belongs to the calling thread until it is run.
+    /// Creates a loop. The loop belongs to the calling thread until it is run, and from then on to the thread that runs
+    /// it.
     ///
-    /// Ignores SIGPIPE in the process, unless the signal has a handler. So writing to a peer that has gone is only an
-    /// error of that connection. It remains one if other code restores the signal's default effect: a thread that makes
-    /// or runs a loop blocks the signal, and programs that it starts inherit that.
-    /// Opens `/dev/null` on closed descriptors of 0 to 2, which connections would get otherwise.
+    /// Makes the process ignore SIGPIPE, unless the signal has a handler. So writing to a peer that has gone is only an
+    /// error of that connection. This stays true if other code restores the signal's default effect, because a thread
+    /// that makes or runs a loop also blocks SIGPIPE. Programs that such a thread starts inherit the blocked signal.
+    ///
+    /// Opens `/dev/null` on each of the descriptors 0 to 2 that is closed. Otherwise, connections would get these
+    /// numbers.
     /// Fails when no descriptors are left.
     /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
     public convenience init() throws(UVError) {
@@ -20,12 +23,12 @@ extension EventLoop {
         self.init(owning: core)
     }
 
-    /// Returns the loop of the main thread, and creates it on first use.
+    /// Returns the loop of the main thread. The first use creates the loop.
     ///
-    /// While it runs it also does the work of Dispatch's main queue, and so of the main actor: ``servesMainQueue``. If
-    /// an asynchronous `main`, or top-level code, asks for it before its first `await`, it runs whenever that code
-    /// waits.
-    /// Traps on another thread.
+    /// While this loop runs, it also does the work of Dispatch's main queue, and so of the main actor:
+    /// ``servesMainQueue``. An asynchronous `main`, or top-level code, should ask for this loop before its first
+    /// `await`. The loop then runs whenever that code waits.
+    /// Traps on other threads.
     public static var main: EventLoop {
         guard isMainThread else {
             trap(

@@ -7,9 +7,11 @@ extension EventLoop {
     /// Whether this loop, while it runs, does the work of Dispatch's main queue: `@MainActor`, `Task` in top-level
     /// code, `DispatchQueue.main`.
     ///
-    /// `true` for ``main``. For another loop of the main thread, such as one attached to a host's, it is `false` until
-    /// it is set, or until a body of the loop is isolated to the main actor. Such work does not keep
-    /// ``Futures/EventLoop/run()`` from returning. Costs nothing while the queue is empty. Traps off the main thread.
+    /// `true` for ``main``. Another loop of the main thread, such as a loop attached to a host's loop, starts with
+    /// `false`. It changes to `true` when you set it, or when a body of that loop is isolated to the main actor.
+    ///
+    /// The work of the main queue does not keep ``Futures/EventLoop/run()`` from returning. Serving an empty queue
+    /// costs nothing. Setting this property on a thread other than the main thread traps.
     ///
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public var servesMainQueue: Bool {
@@ -25,7 +27,7 @@ extension EventLoop {
         }
     }
 
-    /// Runs ``main`` until `body` has ended, and returns its result or throws its error.
+    /// Runs ``main`` until `body` has ended, and returns the result of `body` or throws its error.
     ///
     /// ```swift
     /// @main struct Daemon {
@@ -37,8 +39,9 @@ extension EventLoop {
     /// }
     /// ```
     ///
-    /// Blocks. Runs `body` on the loop as a body that is isolated to the main actor. An asynchronous `main` needs this
-    /// only before its first `await`. After that the loop runs already, and this traps, as it does in a callback.
+    /// Blocks the calling thread. Runs `body` on the loop, isolated to the main actor. An asynchronous `main` needs
+    /// this function only before its first `await`. After the first `await` the loop runs already, and calling this
+    /// function traps. Calling it in a callback of the loop traps too.
     @MainActor
     public static func runMain<Value>(
         _ body: @escaping @MainActor (EventLoop) async throws -> Value
