@@ -1,19 +1,20 @@
 public import Futures
 
-/// A resolver of host names to addresses, for a loop or one ``TCPConnection``.
+/// A resolver that turns host names into addresses, for a whole loop or for one ``TCPConnection``.
 ///
-/// ``SystemResolver`` asks the system. Another resolver answers from a table, a cache or a server of its own.
+/// ``SystemResolver`` asks the system. A resolver of your own can answer from a table, from a cache, or from a server.
 public protocol NameResolver {
-    /// Completes with the addresses of `name`, the best first, each with `port`.
+    /// Completes with the addresses of `name`, the best address first. Each address has `port`.
     ///
-    /// Called on the thread of `loop`. The future has to belong to `loop`. Names are well formed, and neither numeric
-    /// nor `localhost`. Cancelled when nothing waits for the answer any more.
+    /// The library calls this on the thread of `loop`. The returned future has to belong to `loop`. The library passes
+    /// only well-formed names, and neither numeric addresses nor `localhost`. The returned future is cancelled when
+    /// nothing waits for the answer any more.
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]>
 }
 
 extension EventLoop {
-    /// The resolver for connections of this loop, unless they have one of their own: ``SystemResolver/shared`` at
-    /// first.
+    /// The resolver for the connections of this loop that are not given a resolver of their own. The default is
+    /// ``SystemResolver/shared``.
     public var resolver: any NameResolver {
         get {
             core.checkThread()
@@ -25,11 +26,13 @@ extension EventLoop {
         }
     }
 
-    /// Completes with the addresses of `host`, the best first, each with `port`. Completes at once if `host` is a
-    /// numeric address or `localhost`, otherwise asks `resolver`, or else the loop's resolver.
+    /// Completes with the addresses of `host`, the best address first. Each address has `port`. Completes at once if
+    /// `host` is a numeric address or `localhost`. Otherwise asks `resolver`, or the loop's resolver if `resolver` is
+    /// `nil`.
     ///
-    /// Fails with ``ResolutionError`` if there are no addresses, with ``Futures/FutureError/invalidArgument(_:)`` if
-    /// `host` is neither an address nor a well-formed name, and with what the resolver fails with.
+    /// Fails with ``ResolutionError`` if there are no addresses, and with the error of the resolver if the resolver
+    /// fails. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is neither an address nor a well-formed
+    /// name.
     public func addresses(
         of host: String, port: Int, resolver: (any NameResolver)? = nil
     ) -> Future<[SocketAddress]> {

@@ -1,8 +1,9 @@
 /// The reason why a name has no addresses.
 public struct ResolutionError: Error, Hashable {
-    /// The name that was asked for.
+    /// The name that was looked up.
     public let name: String
-    /// The code, such as ``UVError/Code/nameNotFound``; ``UVError/Code/timedOut`` if no answer came in time.
+    /// The code of the failure, such as ``UVError/Code/nameNotFound``. ``UVError/Code/timedOut`` means that no answer
+    /// came in time.
     public let code: UVError.Code
 
     public init(name: String, code: UVError.Code) {
@@ -12,7 +13,7 @@ public struct ResolutionError: Error, Hashable {
 }
 
 extension ResolutionError: CustomStringConvertible {
-    /// Like `resolve EAI_NONAME example.invalid: unknown node or service`.
+    /// The error in one line, such as `resolve EAI_NONAME example.invalid: unknown node or service`.
     public var description: String {
         let message = code == .timedOut ? "no answer came in time" : code.message
         return "resolve \(code.name) \(name): \(message)"

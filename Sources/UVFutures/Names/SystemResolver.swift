@@ -1,22 +1,25 @@
 public import Futures
 
-/// A resolver that asks the system, as it is configured: files, name servers, and whatever else.
+/// A resolver that asks the system. The system's configuration names the sources: files, name servers and others.
 ///
-/// It asks on threads of its own, which end when there is nothing to ask. So neither the loop nor
-/// ``Futures/RemoteContext/pool`` ever waits for it. Callers that ask for a name at the same time share the answer.
-/// Nothing is kept for later.
+/// The resolver asks on threads of its own, which end when there is nothing to ask. So neither the loop nor
+/// ``Futures/RemoteContext/pool`` ever waits for an answer. Callers that ask for the same name at the same time share
+/// the answer. The resolver does not keep answers for later.
 ///
-/// At most ``maxConcurrent`` names are asked for at a time; the others wait in line. An answer may take minutes, and
-/// cannot be hurried. So a name that nothing waits for any more does not count, and a name that has been in line for a
-/// second is asked for anyway. Only when there are eight times ``maxConcurrent`` threads do names wait until one comes back. Any
-/// thread and any number of loops may use it.
+/// The resolver asks for at most ``maxConcurrent`` names at a time. Other names wait in line. An answer may take
+/// minutes, and cannot be hurried. So there are two exceptions to the limit. A name that nothing waits for any more
+/// does not count. A name that has been in line for a second is asked for anyway, on an additional thread. With eight
+/// times ``maxConcurrent`` threads, all other names wait until a thread is free.
+///
+/// Any thread and any number of loops may use the resolver.
 public final class SystemResolver: NameResolver, Sendable {
-    /// The resolver that loops use by default: two names at a time in the whole process, five seconds each.
+    /// The resolver that loops use by default. Asks for two names at a time in the whole process, with a timeout of
+    /// five seconds for each caller.
     public static let shared = SystemResolver(unchecked: 2, .seconds(5), LookupThreads.askSystem)
 
-    /// The number of names that are asked for at a time.
+    /// The number of names that the resolver asks for at the same time.
     public let maxConcurrent: Int
-    /// The time each caller waits, in line and for the answer.
+    /// The longest time that a caller waits, from its call until the answer. This includes the time in line.
     public let timeout: Duration
     private let threads: LookupThreads
 
@@ -24,7 +27,7 @@ public final class SystemResolver: NameResolver, Sendable {
     static let patience = Duration.seconds(1)
 
     /// Creates a resolver. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is less than one,
-    /// or `timeout` is not positive.
+    /// or if `timeout` is not positive.
     public convenience init(maxConcurrent: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
         try self.init(maxConcurrent: maxConcurrent, timeout: timeout, lookup: LookupThreads.askSystem)
     }
@@ -55,9 +58,11 @@ public final class SystemResolver: NameResolver, Sendable {
         threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
     }
 
-    /// Completes with the addresses of `name`. Fails with ``ResolutionError``, and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is out of range. Cancelling the
-    /// future ends the wait at once; the system may continue to ask, to no effect.
+    /// Completes with the addresses of `name`. Cancelling the returned future ends the wait at once. The system may
+    /// continue to look for the name, but the answer is ignored.
+    ///
+    /// Fails with ``ResolutionError`` if there is no answer. Fails with ``Futures/FutureError/invalidArgument(_:)`` if
+    /// `name` is malformed or `port` is out of range.
     /// Calls [`getaddrinfo`](https://man7.org/linux/man-pages/man3/getaddrinfo.3.html).
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         loop.core.checkThread()
