@@ -3,11 +3,11 @@ internal import Glibc
 
 extension EventLoop {
     /// Returns the deliveries of `signals` to the process as a sequence:
-    /// `for try await signal in loop.signals(.terminate, .hangup)`. From the start of the iteration to its end these
-    /// signals do nothing else.
+    /// `for try await signal in loop.signals(.terminate, .hangup)`. While the iteration runs, from its start to its
+    /// end, these signals have no other effect.
     ///
-    /// Signals that come while the consumer is busy wait for it, each signal once, as in the system. Fails as
-    /// ``signal(_:)`` does.
+    /// Signals that arrive while the consumer is busy are kept until the consumer asks for the next element. A signal
+    /// that arrives several times in the meantime is delivered once, as the system does. Fails as ``signal(_:)`` does.
     /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
