@@ -1,6 +1,7 @@
 internal import Futures
 
-/// The address of one end of a connection: a numeric IPv4 or IPv6 host with a port, or a path of the UNIX domain.
+/// The address of one end of a connection: a numeric IPv4 or IPv6 host with a port, or a path or an abstract name in
+/// the UNIX domain.
 public struct SocketAddress: Hashable, Sendable {
     // The host or the path, as each connection has two of these.
     private let text: String
@@ -11,11 +12,11 @@ public struct SocketAddress: Hashable, Sendable {
     public var host: String { isPath ? "" : text }
     /// The port, from 0 to 65535. 0 in the UNIX domain.
     public var port: Int { Int(number) }
-    /// The path in the UNIX domain, otherwise `nil`: an abstract name begins with `@`, and an unnamed end, such as a
-    /// client's, has an empty path.
+    /// The path in the UNIX domain. An abstract name begins with `@`. An end without a name, such as a client's end,
+    /// has an empty path. `nil` if the address is not in the UNIX domain.
     public var path: String? { isPath ? text : nil }
 
-    /// Creates the address that `host` spells in numbers. Does not accept names, not even `localhost`.
+    /// Creates an address from a numeric `host`. Does not accept names, not even `localhost`.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is not numeric or `port` is out of range.
     public init(host: String, port: Int) throws {
@@ -32,11 +33,11 @@ public struct SocketAddress: Hashable, Sendable {
     /// The longest path that the system takes, in bytes.
     private static let maximumPath = 107
 
-    /// Creates an address in the UNIX domain: from a path, or from `@` and an abstract name. An abstract name is not in
-    /// a file system, and ends with its socket. Write `./@` for a path that begins with `@`.
+    /// Creates an address in the UNIX domain. `path` is a path, or `@` followed by an abstract name. An abstract name
+    /// is not in a file system, and disappears together with its socket. For a path that begins with `@`, write `./@`.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or holds a
-    /// zero byte.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or contains
+    /// a zero byte.
     public init(path: String) throws {
         let size = path.utf8.count - (SocketAddress.isAbstract(path) ? 1 : 0)
         guard size > 0 else {
@@ -106,8 +107,8 @@ public struct SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// Like `127.0.0.1:7007`, `[::1]:7007`, `unix:/run/echo.sock`, `unix:@name`, or, without a name, `unix:unnamed`.
-    /// Control characters of a path are spelled out, so that it stays on one line.
+    /// The address in one line, such as `127.0.0.1:7007`, `[::1]:7007`, `unix:/run/echo.sock`, or `unix:@name`. An end
+    /// without a name is `unix:unnamed`. Control characters in a path are escaped, so that the text stays on one line.
     public var description: String {
         if let path { return path.isEmpty ? "unix:unnamed" : "unix:\(SocketAddress.visible(path))" }
         return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -1,11 +1,11 @@
 internal import ByteStreams
 public import Futures
 
-/// The system's answer to an operation that it could not do.
+/// The system's answer to an operation that the system could not do.
 ///
-/// Catch it as `let error as UVError where error.code == .connectionRefused`.
+/// To catch a certain error, write `catch let error as UVError where error.code == .connectionRefused`.
 public struct UVError: Error, Hashable, Sendable {
-    /// A code of libuv. On Linux it is the system's code with the sign turned.
+    /// A code of libuv. On Linux, the code for an error of the system is its `errno` with a minus sign.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: CInt
 
@@ -31,7 +31,7 @@ public struct UVError: Error, Hashable, Sendable {
 }
 
 extension UVError: CustomStringConvertible {
-    /// Like `connect ECONNREFUSED 127.0.0.1:9: connection refused`.
+    /// The error in one line, such as `connect ECONNREFUSED 127.0.0.1:9: connection refused`.
     public var description: String {
         let address = (peerAddress ?? localAddress).map { " \($0)" } ?? ""
         return "\(operation) \(code.name)\(address): \(code.message)"
