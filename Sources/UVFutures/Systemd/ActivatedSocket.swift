@@ -8,7 +8,8 @@ public struct ActivatedSocket: Hashable, Sendable {
     private static let maximumCount = 65_536
 
     public let descriptor: Int32
-    /// The `FileDescriptorName=` of its unit, or `unknown`.
+    /// The name that systemd passed with the socket, from `FileDescriptorName=` of the socket's unit. `unknown` if
+    /// systemd passed no names.
     public let name: String
 
     public init(descriptor: Int32, name: String) {
@@ -59,7 +60,7 @@ public struct ActivatedSocket: Hashable, Sendable {
 }
 
 extension ActivatedSocket: CustomStringConvertible {
-    /// Like `socket "http" of systemd (descriptor 3)`.
+    /// The socket in one line, such as `socket "http" of systemd (descriptor 3)`.
     public var description: String { "socket \"\(name)\" of systemd (descriptor \(descriptor))" }
 }
 

@@ -1,15 +1,15 @@
 public import Futures
 internal import Glibc
 
-/// The exchange of a service with systemd. Any thread may use it, but no other code should change the environment
-/// meanwhile.
+/// The functions with which a service talks to systemd. Any thread may call them, but no other code should change the
+/// environment at the same time.
 public enum Systemd {
-    /// Returns the sockets that systemd, or another program with its protocol, has opened for this process. May be
-    /// empty.
+    /// Returns the sockets that were opened for this process by systemd, or by another program that uses the same
+    /// protocol. The list may be empty.
     ///
-    /// The caller owns them: hand each to ``SocketServer/listen(on:limits:)``. Removes the variables of the protocol
-    /// from the environment, so the next call and programs that this process starts find no sockets. Those programs do
-    /// not get the descriptors either.
+    /// The caller owns the sockets: pass each of them to ``SocketServer/listen(on:limits:)``. This function removes the
+    /// variables of the protocol from the environment. So the next call finds no sockets, and programs that this
+    /// process starts find no sockets either. Those programs do not inherit the descriptors.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the variables make no sense, or are meant for another
     /// process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
     ///
@@ -26,23 +26,23 @@ public enum Systemd {
         return sockets
     }
 
-    /// A state that a service can report to the manager of services.
+    /// A state that a service can report to the service manager.
     public enum State: Hashable, Sendable {
-        /// It has started, and serves.
+        /// The service has started, and serves.
         case ready
-        /// It has begun to end.
+        /// The service has begun to end.
         case stopping
-        /// It is alive: report this as often as ``Systemd/watchdogInterval`` asks.
+        /// The service is alive. Report this state at least once in each ``Systemd/watchdogInterval``.
         case watchdog
-        /// The current activity, in one line for people.
+        /// What the service is doing, in one line for people.
         case status(String)
     }
 
-    /// Tells the manager of services the state of this service. Returns `false` if no manager asks for it.
+    /// Tells the service manager the state of this service. Returns `false` if no service manager wants to be told.
     ///
-    /// Does not block. Fails with ``UVError`` if no manager listens there. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a status has several lines, or the name of the manager's socket
-    /// makes no sense. Sends to `NOTIFY_SOCKET`, as `sd_notify` does.
+    /// Does not block. Fails with ``UVError`` if no service manager listens at the socket. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a status has several lines, or if the name of the service
+    /// manager's socket makes no sense. Sends to the socket in `NOTIFY_SOCKET`, as `sd_notify` does.
     @discardableResult
     public static func notify(_ states: State...) throws -> Bool {
         let lines = try states.map { try $0.line }
@@ -51,8 +51,8 @@ public enum Systemd {
         return true
     }
 
-    /// The longest time between two ``Systemd/State/watchdog`` reports that the manager expects; `nil` if it expects
-    /// none.
+    /// The longest time that the service manager allows between two ``Systemd/State/watchdog`` reports. `nil` if the
+    /// service manager expects no such reports.
     ///
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the time is not a number above zero.
     /// Reads `WATCHDOG_USEC` and `WATCHDOG_PID`.
@@ -70,11 +70,11 @@ public enum Systemd {
         }
     }
 
-    /// Tells the manager that `loop` turns, twice in each ``watchdogInterval``. Returns `nil` if it does not expect
-    /// that.
+    /// Tells the service manager that `loop` is running, twice in each ``watchdogInterval``. Returns `nil` if the
+    /// service manager expects no such reports.
     ///
-    /// Does not keep the loop alive. A message that does not get through is left out, with a warning to the observer of
-    /// the loop.
+    /// The returned task does not keep the loop alive. A report that cannot be sent is left out, with a warning to the
+    /// observer of the loop.
     /// Fails as ``watchdogInterval`` does.
     @discardableResult
     public static func feedWatchdog(on loop: EventLoop) throws -> ScheduledTask<Void>? {
