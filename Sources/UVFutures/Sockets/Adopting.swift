@@ -2,12 +2,15 @@ public import ByteStreams
 public import Futures
 
 extension SocketListener {
-    /// Takes over `descriptor`, a socket that other code, such as a parent process, has bound and made listen.
+    /// Takes over `descriptor`, a listening socket. Other code, such as a parent process, has already bound the socket
+    /// and made it listen.
     ///
-    /// The listener owns and closes the descriptor from now on. The descriptor does not block and is not passed on to
-    /// programs that this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, does not
-    /// listen, has been adopted before, or is of another kind than `Connection`. The caller then keeps the descriptor.
+    /// From now on the listener owns the descriptor, and closes it. The descriptor is put into non-blocking mode, and
+    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets another
+    /// number, and `/dev/null` takes the old number.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or does
+    /// not listen. Fails with the same error if the descriptor has been adopted before, or is of a different kind from
+    /// `Connection`. After a failure, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -17,10 +20,11 @@ extension SocketListener {
         self.init(socket, limits: limits)
     }
 
-    /// Gives up the socket without closing it, and ends this listener. Connections that wait in the socket keep
-    /// waiting.
+    /// Gives up the socket without closing it, and ends this listener. Connections that wait to be accepted keep
+    /// waiting in the socket.
     ///
-    /// The caller owns the returned descriptor, which does not block. Pending waits for a connection are cancelled.
+    /// The caller owns the returned descriptor, which is in non-blocking mode. Futures that wait for a connection are
+    /// cancelled.
     /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the listener has been closed.
     public func release() throws -> Int32 {
         core.checkThread()
@@ -31,8 +35,8 @@ extension SocketListener {
 }
 
 extension SocketServer {
-    /// Also listens on `descriptor`, which other code has bound and made listen, as
-    /// ``SocketListener/init(adopting:limits:on:)`` does. Returns its address.
+    /// Also listens on `descriptor`, which other code has bound and made listen. Takes over the descriptor as
+    /// ``SocketListener/init(adopting:limits:on:)`` does. Returns the address of the socket.
     @discardableResult
     public func listen(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits()
@@ -40,10 +44,10 @@ extension SocketServer {
         try adopt(descriptor, called: "descriptor \(descriptor)", limits)
     }
 
-    /// Listens on a socket that systemd has passed: ``Systemd/sockets()``. Returns its address.
+    /// Listens on a socket that systemd has passed: ``Systemd/sockets()``. Returns the address of the socket.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` as ``listen(adopting:limits:)`` does. The text names the
-    /// socket.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` as ``listen(adopting:limits:)`` does. The text of the
+    /// error names the socket.
     @discardableResult
     public func listen(on socket: ActivatedSocket, limits: StreamLimits = StreamLimits()) throws
         -> SocketAddress
@@ -63,10 +67,10 @@ extension SocketServer {
     }
 
     /// Gives up the sockets without closing them, and stops accepting, as ``close()`` does. Returns the descriptors in
-    /// the order in which the sockets were added. Connections that wait in the sockets keep waiting, for a successor,
-    /// say.
+    /// the order in which the sockets were added. Connections that wait to be accepted keep waiting in the sockets, for
+    /// example for a successor of this server.
     ///
-    /// The caller owns the descriptors, which do not block.
+    /// The caller owns the descriptors, which are in non-blocking mode.
     public func releaseSockets() -> [Int32] {
         core.checkThread()
         let descriptors = acceptors.compactMap { $0.release() }
@@ -76,13 +80,15 @@ extension SocketServer {
 }
 
 extension SocketConnection {
-    /// Gives up the socket without ending the connection, and ends this object as
-    /// ``ByteStreams/ByteStream/close(within:)`` does. The caller owns the returned descriptor, which does not block,
-    /// with the bytes that wait in the system.
+    /// Gives up the socket without ending the connection. This object ends as after
+    /// ``ByteStreams/ByteStream/close(within:)``.
     ///
-    /// Fails with ``ByteStreams/StreamError/connectionClosed`` after a close. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` while a read or a write is pending or bytes that have arrived are
-    /// unread.
+    /// The caller owns the returned descriptor, which is in non-blocking mode. Bytes that have not been read from the
+    /// system yet stay in the socket.
+    ///
+    /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the connection has been closed. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` while a read or a write is pending. Fails with the same error if the
+    /// stream holds bytes that have not been read.
     /// Fails with ``UVError`` if no descriptors are left. After a failure nothing has changed.
     public final func release() throws -> Int32 {
         core.checkThread()

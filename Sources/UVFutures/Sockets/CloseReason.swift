@@ -3,28 +3,29 @@ internal import Futures
 
 /// The reason why a connection ended.
 public enum CloseReason: Hashable, Sendable {
-    /// This side closed it in order, and everything written was sent.
+    /// This side closed the connection normally, and everything written was sent.
     case closed
-    /// This side aborted it, for example because its handler failed.
+    /// This side aborted the connection, for example because its handler failed.
     case aborted
-    /// A time limit of its ``ByteStreams/StreamLimits`` passed.
+    /// One of the connection's time limits passed: ``ByteStreams/StreamLimits``.
     case timedOut(StreamTimeLimit)
-    /// What was queued when it was closed could not be sent in time.
+    /// This side closed the connection, but the queued data could not be sent in time.
     case flushTimedOut
-    /// It was closed in order, but the peer did not acknowledge everything in that time.
+    /// This side closed the connection normally, but the peer did not acknowledge everything in time.
     case unacknowledged
-    /// It lingered while more than ``ByteStreams/StreamLimits/maxLingering`` connections did.
+    /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``) when more than
+    /// ``ByteStreams/StreamLimits/maxLingering`` connections did, and had to end.
     case crowdedOut
-    /// The peer left too much data waiting.
+    /// Too much data waited to be sent, because the peer did not take it.
     case backpressureExceeded
-    /// The system reported an error: mostly ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
+    /// The system reported an error, in most cases ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
     case broken(UVError.Code)
-    /// The loop was shut down, or something else ended it.
+    /// The loop was shut down, or another cause ended the connection.
     case other
 }
 
 extension CloseReason: CustomStringConvertible {
-    /// The reason as one word, fit for the name of a counter.
+    /// The reason as one word, suitable as the name of a counter.
     public var description: String {
         switch self {
         case .closed: "closed"

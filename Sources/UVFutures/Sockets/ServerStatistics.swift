@@ -1,25 +1,27 @@
-/// A snapshot of what a server has done and is doing.
+/// A snapshot of what a server has done so far, and of what it is doing.
 public struct ServerStatistics: Hashable, Sendable {
-    /// The number of connections it has accepted.
+    /// The number of connections that the server has accepted so far.
     public var accepted = 0
-    /// The number of open connections, without those that linger.
+    /// The number of open connections, not counting connections that linger (see
+    /// ``ByteStreams/ByteStream/close(within:)``).
     public var active = 0
-    /// The number of connections that have sent everything and wait for their peers to finish:
+    /// The number of connections that linger: they have sent everything, and wait for their peers to finish. See
     /// ``ByteStreams/ByteStream/close(within:)``. They do not count for ``AcceptLimits/maxConnections``.
     public var lingering = 0
-    /// The number of open connections that are being drained: all of them, once draining has begun.
+    /// The number of open connections that are being drained. Once draining has begun, these are all open connections.
     public var draining = 0
-    /// The number of times it stopped accepting because ``AcceptLimits/maxConnections`` were open.
+    /// The number of times that the server stopped accepting because ``AcceptLimits/maxConnections`` were open.
     public var pauses = 0
-    /// The number of times a connection could not be accepted for lack of descriptors or memory. The connection waits
-    /// in the system and is tried again, so it may be counted several times.
+    /// The number of times that a connection could not be accepted for lack of descriptors or memory. Such a connection
+    /// waits in the system, and the server tries again. So one connection may be counted several times.
     public var shortages = 0
-    /// The number of connections that could not be accepted for another reason, ever.
+    /// The number of connections so far that could not be accepted for another reason.
     public var shed = 0
-    /// The number of bytes received and sent on all connections, ever.
+    /// The number of bytes received so far, on all connections.
     public var bytesReceived = 0
+    /// The number of bytes sent so far, on all connections.
     public var bytesSent = 0
-    /// The number of connections that have ended, by reason.
+    /// The number of connections that have ended so far, by reason.
     public var closes: [CloseReason: Int] = [:]
 
     mutating func count(bytesOf connection: SocketConnection) {

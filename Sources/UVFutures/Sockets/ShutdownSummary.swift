@@ -1,12 +1,13 @@
-/// How the connections ended that were open when a server was shut down.
+/// The numbers of connections that were open when a server was shut down, by how they ended.
 public struct ShutdownSummary: Hashable, Sendable {
-    /// The number that ended in order: everything written was sent and, over TCP, acknowledged by the peer's system.
+    /// The number of connections that ended normally. Everything written was sent and, over TCP, acknowledged by the
+    /// peer's system.
     public var finished = 0
-    /// The number that this side aborted: the server at the end of its time, or a handler, for example because it
-    /// failed.
+    /// The number of connections that this side aborted. Either the server aborted the connection when its time was
+    /// over, or a handler did, for example because it failed.
     public var aborted = 0
-    /// The number that ended otherwise: by a reset of the peer, a time limit, or before the peer acknowledged
-    /// everything.
+    /// The number of connections that ended in another way: by a reset from the peer, by a time limit, or before the
+    /// peer had acknowledged everything.
     public var failed = 0
 
     public init(finished: Int = 0, aborted: Int = 0, failed: Int = 0) {
@@ -25,7 +26,7 @@ public struct ShutdownSummary: Hashable, Sendable {
 }
 
 extension ShutdownSummary: CustomStringConvertible {
-    /// Like `3 connections finished, 1 was aborted, 0 failed`.
+    /// The numbers in one line, such as `3 connections finished, 1 was aborted, 0 failed`.
     public var description: String {
         "\(finished) \(finished == 1 ? "connection" : "connections") finished, "
             + "\(aborted) \(aborted == 1 ? "was" : "were") aborted, \(failed) failed"

@@ -5,16 +5,18 @@ internal import Synchronization
 
 /// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
 ///
-/// Errors of the system are ``UVError``s with both addresses. Features of only one kind of socket are in its subclass:
-/// ``TCPConnection``.
+/// Errors of the system are reported as ``UVError``s with both addresses. What only one kind of socket can do is in the
+/// subclass for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
     /// Whether a draining server half-closes this connection as soon as its peer waits for nothing. `true` by default.
     ///
-    /// A peer waits for nothing when the handler waits for bytes and has written something since the last bytes came.
-    /// Where a message comes in parts, and some of its answer is written in between, turn this off, and end the
-    /// connection upon ``draining``.
+    /// The server assumes that the peer waits for nothing when two things are true: the handler waits for bytes, and
+    /// the handler has written something since the last bytes came. This is wrong for a message that comes in several
+    /// parts, if the handler writes some of the answer between the parts. In that case set this property to `false`,
+    /// and end the connection when ``draining`` completes.
     public final var endsWhenIdle = true
-    /// Whether the server is draining, so that the handler should finish the message in hand and close.
+    /// Whether the server is draining. If it is, the handler should finish the current message and close the
+    /// connection.
     public private(set) final var isDraining = false
 
     /// The number of the connection, unique in the process.
@@ -54,9 +56,9 @@ public class SocketConnection: ByteStream, Identifiable {
 }
 
 extension SocketConnection {
-    /// Completes when the server that has this connection begins to drain. Cancelled if the connection ends before.
+    /// Completes when the server of this connection begins to drain. Cancelled if the connection ends before that.
     ///
-    /// Cancelling it has no effect on others that wait for it.
+    /// Cancelling the returned future has no effect on others that wait for it.
     public final var draining: Future<Void> {
         core.checkThread()
         if let drainingPromise { return drainingPromise.future }
@@ -93,7 +95,7 @@ extension SocketConnection {
 }
 
 extension SocketConnection: CustomStringConvertible {
-    /// Like `TCPConnection 12 (127.0.0.1:7007 – 127.0.0.1:51234)`.
+    /// The connection in one line, such as `TCPConnection 12 (127.0.0.1:7007 – 127.0.0.1:51234)`.
     public var description: String {
         let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
         return "\(Self.self) \(id) (\(ends[0]) – \(ends[1]))"

@@ -1,14 +1,16 @@
 internal import ByteStreams
 public import Futures
 
-/// A listening socket for code that accepts connections one by one. Most servers want ``SocketServer``.
+/// A listening socket for code that accepts connections one by one. For most servers, ``SocketServer`` is the better
+/// choice.
 ///
-/// Connections that are not accepted wait in the system, `backlog` of them at most. Releasing the last reference closes
-/// the listener, unless an `accept` is pending.
+/// Connections that have not been accepted wait in the system, at most `backlog` of them. Releasing the last reference
+/// closes the listener, unless an `accept` is pending.
 public final class SocketListener<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// The address on which it listens, with the port that the system picked if 0 was asked for.
+    /// The address on which the listener listens. If the requested port was 0, the address has the port that the system
+    /// picked.
     public let localAddress: SocketAddress
     let acceptor: Acceptor
     private let closedPromise: Promise<Void>
@@ -41,26 +43,29 @@ public final class SocketListener<Connection: SocketConnection> {
         acceptor.close()
     }
 
-    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. The connection waits
-    /// in the system and is tried again. Prints to standard error unless set.
+    /// Called when there is no descriptor or no memory for a connection, but at most once a minute. The connection
+    /// waits in the system, and the listener tries again. If this property is `nil`, a warning is printed to standard
+    /// error instead.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
     }
 
-    /// Completes with the next connection. Several calls may wait at a time, and complete in order.
+    /// Completes with the next connection. Several calls may wait at the same time. They complete in the order of the
+    /// calls.
     ///
-    /// Cancelled when the listener is closed. Fails with ``UVError`` if the socket no longer listens. A lack of
-    /// descriptors is not a failure but a wait: ``onShortage``.
+    /// Cancelled when the listener is closed. Fails with ``UVError`` if the socket no longer listens. If descriptors
+    /// are lacking, the future does not fail, but waits until there are some: ``onShortage``.
     /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func accept() -> Future<Connection> {
         accept(isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
-    /// The connections as they come, until the listener is closed: `for try await connection in listener.connections`.
+    /// The connections in the order in which they come, until the listener is closed:
+    /// `for try await connection in listener.connections`.
     ///
-    /// While the consumer is busy, other connections wait in the system. Throws ``UVError`` if the socket no longer
-    /// listens. A `break` closes nothing.
+    /// While the consumer is busy, further connections wait in the system. Throws ``UVError`` if the socket no longer
+    /// listens. Leaving the loop with `break` does not close the listener or any connection.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: {
@@ -87,7 +92,7 @@ public final class SocketListener<Connection: SocketConnection> {
         }
     }
 
-    /// Stops listening, and completes when that is done. Accepted connections continue.
+    /// Stops listening, and completes when the socket is closed. Connections that have been accepted stay open.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()

@@ -2,7 +2,7 @@ internal import ByteStreams
 public import Futures
 
 extension SocketServer {
-    /// Stops accepting, and completes when that is done. Open connections continue.
+    /// Stops accepting, and completes when all sockets are closed. Open connections stay open.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()
@@ -16,27 +16,29 @@ extension SocketServer {
         return promise.future
     }
 
-    /// Stops accepting, lets open connections finish within `grace`, aborts the others, and completes when all are
-    /// closed. It does not tell the connections to finish: ``drain(within:)`` does.
+    /// Stops accepting, waits up to `grace` for open connections to finish, and aborts connections that are still open
+    /// then. Completes when all connections are closed. Does not tell the connections to finish. To do that, use
+    /// ``drain(within:)``.
     ///
-    /// Connections that wait to be accepted are reset. Can be called again, also with a shorter grace, and while it
-    /// drains; all calls complete together. Cancelling changes nothing.
+    /// Connections that wait to be accepted are reset. You can call this function again, also with a shorter grace, and
+    /// also while the server drains. The futures of all calls complete together. Cancelling a future changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
         end(within: grace, "shutdown(within:)") { close() }
     }
 
-    /// Serves what has come, and ends all sockets within `deadline`. Completes when everything is closed.
+    /// Serves the connections that have come, ends them within `deadline`, and completes when everything is closed.
     ///
-    /// 1. Connections that wait to be accepted now are accepted and served, then the sockets are closed. A connection
-    ///    with an incomplete handshake at that time is reset.
-    /// 2. ``SocketConnection/draining`` completes: a handler that knows where its messages end closes after the
-    ///    one in hand.
-    /// 3. Each connection is half-closed as soon as its peer waits for nothing: the peer reads the end, and closes.
-    ///    A connection that has sent nothing yet has until half of the deadline.
-    /// 4. What is open at the deadline is aborted.
+    /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are closed. A
+    ///    connection that has not completed its TCP handshake by then is reset.
+    /// 2. ``SocketConnection/draining`` completes on each connection. A handler that knows where its messages end
+    ///    should finish the current message and close the connection.
+    /// 3. Each connection is half-closed as soon as its peer waits for nothing. The peer then reads the end, and
+    ///    closes. If a peer has sent nothing yet, its connection is half-closed after half of the deadline.
+    /// 4. Connections that are still open at the deadline are aborted.
     ///
-    /// Can be called again, also with a shorter deadline; all calls complete together. Cancelling changes nothing.
+    /// You can call this function again, also with a shorter deadline. The futures of all calls complete together.
+    /// Cancelling a future changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
         end(within: deadline, "drain(within:)") { beginDraining(deadline) }

@@ -1,15 +1,15 @@
 public import Futures
 
 extension SocketServer {
-    /// Serves until the process gets one of `signals`, then drains as ``drain(within:)`` does. Any further one of these
-    /// signals aborts what is open.
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. Any of these signals
+    /// that comes after that aborts the connections that are still open.
     ///
     /// ```swift
     /// let summary = try loop.run(until: server.drain(on: .terminate, .interrupt, within: .seconds(30)))
     /// ```
     ///
-    /// Until it completes, the signals do nothing else. Cancelling it restores their former effect, and the server
-    /// continues to serve, or to drain if that has begun.
+    /// Until the returned future completes, the signals have no other effect. Cancelling the future restores their
+    /// former effect. The server then continues to serve or, if draining has begun, to drain.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative, or for a signal that
     /// ``Futures/EventLoop/signal(_:)`` refuses.
     public func drain(

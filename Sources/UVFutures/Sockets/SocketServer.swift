@@ -1,12 +1,14 @@
 package import ByteStreams
 public import Futures
 
-/// A server that listens and gives each connection to a handler. It lives until it is closed, even without references.
+/// A server that listens, and passes each connection to a handler. The server lives until it is closed, even if there
+/// are no references to it.
 ///
-/// A handler that returns a future has the connection until the future completes. The server then sends what has been
-/// written and closes the connection, or aborts it if the future failed. A handler that awaits has it until it returns.
-/// A handler that returns nothing owns the connection, which lives until it is closed: pass it as `owning:`. If a
-/// handler throws, its connection is aborted.
+/// A handler that returns a future has the connection until that future completes. If the future succeeds, the server
+/// sends what has been written, and closes the connection. If the future fails, the server aborts the connection. A
+/// handler that awaits has the connection until the handler returns. A handler that returns nothing owns the
+/// connection, which lives until it is closed: pass such a handler as `owning:`. If a handler throws, its connection is
+/// aborted.
 ///
 /// ```swift
 /// let server = try TCPServer.listen(host: "127.0.0.1", port: 7007, on: loop) { connection in
@@ -18,23 +20,28 @@ public import Futures
 /// let chat = try TCPServer.listen(host: "127.0.0.1", port: 7009, on: loop, owning: { members.append($0) })
 /// ```
 ///
-/// A trailing closure that neither returns a future nor awaits is ambiguous: in most cases a `return` is missing.
+/// A trailing closure that neither returns a future nor awaits is ambiguous. In most cases a `return` is missing.
 ///
-/// A server can listen on several sockets of one kind or, as a `SocketServer<SocketConnection>`, of several kinds.
+/// A server can listen on several sockets of one kind. A `SocketServer<SocketConnection>` can listen on sockets of
+/// several kinds.
 public final class SocketServer<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// Called with the error that the handler threw or its future failed with, once for a connection, and with errors
-    /// from accepting or closing one. Unless set, ``Futures/EventLoop/onUnhandledFailure`` gets the errors.
-    /// `error.isDisconnection` is `true` for a peer that just left.
+    /// Called once for a connection if the handler fails, with the error that the handler threw or with which the
+    /// handler's future failed. Also called with errors from accepting or closing a connection.
+    ///
+    /// If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If the peer has just left,
+    /// `error.isDisconnection` is `true`.
     public var onConnectionError: ((any Error) -> Void)?
-    /// Called, at most once a minute, when there is no descriptor or no memory for a connection. The connection waits
-    /// in the system and is tried again. Prints to standard error unless set.
+    /// Called when there is no descriptor or no memory for a connection, but at most once a minute. The connection
+    /// waits in the system, and the server tries again. If this property is `nil`, a warning is printed to standard
+    /// error instead.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
     }
-    /// The address of each socket on which it listens or has listened, in the order in which they were added.
+    /// The addresses of all sockets on which the server listens or has listened, in the order in which the sockets were
+    /// added.
     public private(set) var localAddresses: [SocketAddress] = []
     private var handler: (Connection) throws -> Void = { _ in }
     /// The acceptors with sockets that are not closed.
@@ -55,8 +62,8 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Whether the grace is over.
     var hasAborted = false
 
-    /// Creates a server that listens nowhere yet, and closes each connection when the future that `handler` returned
-    /// for it completes.
+    /// Creates a server that listens nowhere yet. The server closes each connection when the future that `handler`
+    /// returned for that connection completes.
     public convenience init<Ignored>(
         on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Future<Ignored>
     ) {
@@ -66,12 +73,12 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Creates a server that listens nowhere yet, and closes each connection when `handler` returns.
+    /// Creates a server that listens nowhere yet. The server closes each connection when `handler` returns.
     ///
-    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the loop. A trailing closure that
-    /// awaits needs no label.
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. A
+    /// trailing closure that awaits needs no label.
     ///
-    /// Leave `isolation` out: by default it is the isolation of the caller.
+    /// Leave out `isolation`: by default it is the isolation of the caller.
     public convenience init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
@@ -91,7 +98,7 @@ public final class SocketServer<Connection: SocketConnection> {
         self.handler = handler
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous.
+    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void
@@ -104,9 +111,10 @@ public final class SocketServer<Connection: SocketConnection> {
         core.checkThread()
     }
 
-    /// The address on which it listens, with the port that the system picked if 0 was asked for; the first of several.
+    /// The address on which the server listens. If the requested port was 0, the address has the port that the system
+    /// picked. If the server listens on several sockets, this is the address of the first.
     ///
-    /// Traps if it has never listened.
+    /// Traps if the server has never listened.
     public var localAddress: SocketAddress {
         guard let address = localAddresses.first else {
             trap("A server was asked for its address before it listened. Call listen(…) first.")
@@ -114,10 +122,12 @@ public final class SocketServer<Connection: SocketConnection> {
         return address
     }
 
-    /// The number of open connections, without those that linger.
+    /// The number of open connections, not counting connections that linger (see
+    /// ``ByteStreams/ByteStream/close(within:)``).
     public var activeConnections: Int { connections.count - lingering }
 
-    /// A snapshot of what the server has done. Takes time in proportion to the open connections.
+    /// A snapshot of what the server has done so far. Reading this property takes time in proportion to the number of
+    /// open connections.
     public var statistics: ServerStatistics {
         core.checkThread()
         var statistics = counters.statistics
