@@ -1,9 +1,9 @@
-/// The reasons why a connection to a named host failed: the outcome for each of its addresses.
+/// The reasons why a connection to a named host failed. There is one error for each address that was tried.
 public struct ConnectError: Error, Hashable {
     /// The name of the host.
     public let host: String
     public let port: Int
-    /// One error for each address that was tried, in the order of the attempts.
+    /// The errors of all addresses that were tried, in the order of the attempts.
     public let errors: [UVError]
 
     public init(host: String, port: Int, errors: [UVError]) {
@@ -14,8 +14,9 @@ public struct ConnectError: Error, Hashable {
 }
 
 extension ConnectError: CustomStringConvertible {
-    /// Like `connect to localhost port 9: connect ECONNREFUSED 127.0.0.1:9: connection refused; connect …`. Names the
-    /// first eight.
+    /// The errors in one line, such as
+    /// `connect to localhost port 9: connect ECONNREFUSED 127.0.0.1:9: connection refused; connect …`. The text names
+    /// the first eight errors.
     public var description: String {
         "connect to \(host) port \(port): " + errors.listed
     }

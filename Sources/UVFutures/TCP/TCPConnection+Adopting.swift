@@ -4,14 +4,16 @@ public import Futures
 extension TCPConnection {
     /// Takes over `descriptor`, a connected TCP socket that other code has made.
     ///
-    /// The connection owns the descriptor from now on. The descriptor does not block and is not passed on to programs
-    /// that this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is not such a socket, or has been adopted before.
-    /// The caller then keeps the descriptor.
+    /// From now on the connection owns the descriptor. The descriptor is put into non-blocking mode, and programs that
+    /// this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets another number, and
+    /// `/dev/null` takes the old number.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected TCP socket, or has
+    /// been adopted before. After a failure, the caller keeps the descriptor.
     ///
-    /// No other code may close the descriptor. If some does, the next read, queued write or shutdown fails with
-    /// ``UVError/Code/badDescriptor``. A write that the system takes at once goes to whatever has the number by then.
-    /// What has the number when the connection is closed stays open, and the mistake is reported.
+    /// No other code may close the descriptor. If other code does, the next read, queued write or shutdown fails with
+    /// ``UVError/Code/badDescriptor``. A write that the system takes at once goes to any file or socket that has got
+    /// the same number in the meantime. When the connection is closed, such a file or socket stays open, and the
+    /// mistake is reported.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {

@@ -2,17 +2,22 @@ public import ByteStreams
 public import Futures
 
 extension TCPConnection {
-    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver`, or else the loop's
-    /// resolver, resolves names.
+    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver` resolves names. If
+    /// `resolver` is `nil`, the loop's resolver does.
     ///
-    /// The addresses of a name are tried side by side, by [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305), IPv6 and
-    /// IPv4 by turns. The next attempt starts when the last has not answered for 250 ms, or at once when one fails. The
-    /// first address that answers is taken. `localHost`, a numeric address, and `localPort` are where the connection
-    /// comes from; the system chooses what is not given. Addresses of another family than `localHost` fail.
-    /// Cancelling the future gives up at once, and closes the sockets.
-    /// Fails with ``UVError`` if `host` is numeric, otherwise with ``ResolutionError`` or, when all addresses have
-    /// failed, ``ConnectError``. The code is ``UVError/Code/timedOut`` after `timeout`, counted from the call.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if a host is malformed, or an argument is out of range.
+    /// The addresses of a name are tried side by side, as in [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305),
+    /// alternating between IPv6 and IPv4. The next attempt starts when the latest attempt has not been answered for 250
+    /// ms, or at once when an attempt fails. The connection uses the first address that answers.
+    ///
+    /// `localHost`, a numeric address, and `localPort` are the local end of the connection. The system chooses what you
+    /// leave out. Attempts for addresses of a different family from `localHost` fail.
+    /// Cancelling the returned future gives up at once, and closes the sockets.
+    ///
+    /// If `host` is numeric, fails with ``UVError``. Otherwise, fails with ``ResolutionError`` if the name cannot be
+    /// resolved, and with ``ConnectError`` if all addresses have failed. When `timeout`, counted from the call, has
+    /// passed, the code of the error is ``UVError/Code/timedOut``.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if a host is malformed, or if an argument is out of
+    /// range.
     ///
     /// ```swift
     /// let greeting = TCPConnection.connect(host: "example.org", port: 7007, timeout: .seconds(3), on: loop)
@@ -49,9 +54,9 @@ extension TCPConnection {
 }
 
 extension TCPConnection {
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a connection to `host` and `port` can never work: for a
-    /// malformed host, or a port outside 1 to 65535. Looks nothing up and connects to nothing. Useful when reading
-    /// settings.
+    /// Checks `host` and `port` without looking anything up or connecting. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a connection to them can never work, because the host is
+    /// malformed or the port is not from 1 to 65535. Useful when reading settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
         guard port > 0 else {

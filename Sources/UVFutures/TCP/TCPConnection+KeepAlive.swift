@@ -2,16 +2,17 @@ internal import ByteStreams
 internal import Futures
 
 extension TCPConnection {
-    /// Makes the system probe a peer that has been silent for `idle`, once each `interval`. The system breaks the
-    /// connection when `probes` of them were not answered. `nil`, the default state, never probes. Whole seconds,
-    /// rounded up.
+    /// Makes the system probe a peer that has been silent for `idle`. The system sends one probe in each `interval`,
+    /// and breaks the connection when `probes` of them have not been answered. With `nil`, which is the default state,
+    /// the system never probes. Durations are rounded up to whole seconds.
     ///
-    /// This detects a peer that vanished without a word, and from which nothing is expected soon, after `idle` and
-    /// `probes` intervals: 70 s for instance by `setKeepAlive(after: .seconds(60))`. The failure is
-    /// ``UVError/Code/timedOut``.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or longer than
-    /// 32,767 s, or `probes` is not from 1 to 127. Fails with ``ByteStreams/StreamError/connectionClosed`` if this side
-    /// has closed the connection, with what broke it if something did, and with ``UVError`` if the system refuses.
+    /// Use this to detect a peer that vanished without a word while nothing is expected from it. The detection takes
+    /// `idle` plus `probes` times `interval`. For example, `setKeepAlive(after: .seconds(60))` takes 70 s. The
+    /// connection then fails with ``UVError/Code/timedOut``.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer than
+    /// 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
+    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke the
+    /// connection, throws that error. Throws ``UVError`` if the system refuses.
     /// Sets `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
     public func setKeepAlive(
         after idle: Duration?, every interval: Duration = .seconds(1), probes: Int = 10
@@ -29,12 +30,13 @@ extension TCPConnection {
                 probes: CInt(probes)))
     }
 
-    /// Makes the system break the connection when sent data has not been acknowledged for `limit`. `nil`, the default
-    /// state, leaves it to the system, which gives up after a quarter of an hour or so. Whole milliseconds, rounded up.
+    /// Makes the system break the connection when sent data has not been acknowledged for `limit`. With `nil`, which is
+    /// the default state, the system decides, and gives up after about a quarter of an hour. `limit` is rounded up to
+    /// whole milliseconds.
     ///
-    /// This detects a peer that vanished. For a peer that is there and takes nothing, use
-    /// ``ByteStreams/StreamLimits/writeTimeout``. The failure is ``UVError/Code/timedOut``.
-    /// Fails as ``setKeepAlive(after:every:probes:)`` does; `limit` may be up to 24 days.
+    /// Use this to detect a peer that vanished. For a peer that is still there but takes no data, use
+    /// ``ByteStreams/StreamLimits/writeTimeout``. The connection then fails with ``UVError/Code/timedOut``.
+    /// Throws what ``setKeepAlive(after:every:probes:)`` throws. `limit` may be up to 24 days.
     /// Sets `TCP_USER_TIMEOUT`.
     public func setUserTimeout(_ limit: Duration?) throws {
         try checkConnected()

@@ -3,8 +3,9 @@ internal import Glibc
 
 /// A TCP connection.
 ///
-/// Made by ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, ``SocketListener/accept()`` of a
-/// ``TCPListener``, and ``TCPServer``. Small writes are sent at once (``noDelay``).
+/// You get connections from ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, from
+/// ``SocketListener/accept()`` of a ``TCPListener``, and from a ``TCPServer``. Small writes are sent at once:
+/// ``noDelay``.
 public final class TCPConnection: SocketConnection {
     var tcp: UVTCP { socket as! UVTCP }
 
@@ -16,8 +17,8 @@ public final class TCPConnection: SocketConnection {
         if !socket.noDelay { socket.setNoDelay(true) }
     }
 
-    /// Whether small writes are sent at once, instead of waiting until earlier data is acknowledged (Nagle). `true` by
-    /// default. Sets `TCP_NODELAY`.
+    /// Whether small writes are sent at once. `true` by default. With `false`, small writes wait until earlier data has
+    /// been acknowledged (Nagle's algorithm). Sets `TCP_NODELAY`.
     public var noDelay: Bool {
         get { tcp.noDelay }
         set {

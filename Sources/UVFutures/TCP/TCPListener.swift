@@ -5,15 +5,16 @@ public import Futures
 public typealias TCPListener = SocketListener<TCPConnection>
 
 extension SocketListener where Connection == TCPConnection {
-    /// Listens on `port` of `host`: a numeric address, or `localhost`, where it takes the first of the two addresses
-    /// that this machine has.
+    /// Listens on `port` of `host`, which is a numeric address or `localhost`. For `localhost`, the listener takes
+    /// 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
-    /// Port 0 lets the system pick one. The address may have been in use until just now (`SO_REUSEADDR`). With
-    /// `sharingPort`, several sockets of this user may listen there, in several processes or loops. The system spreads
-    /// the connections over them (`SO_REUSEPORT`).
+    /// With port 0, the system picks a port. The address may have been in use until just now (`SO_REUSEADDR`). With
+    /// `sharingPort`, several sockets of the same user may listen on the same port, in several processes or loops. The
+    /// system spreads the connections over these sockets (`SO_REUSEPORT`).
     ///
-    /// Fails with ``UVError`` if the system refuses, ``UVError/Code/addressInUse`` for instance, and with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name, or an argument is out of range.
+    /// Fails with ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument is out
+    /// of range.
     /// Binds `listen`.
     public convenience init(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
