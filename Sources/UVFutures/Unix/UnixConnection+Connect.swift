@@ -2,12 +2,13 @@ public import ByteStreams
 public import Futures
 
 extension UnixConnection {
-    /// Connects to the server at `path`, as ``SocketAddress/init(path:)`` reads it.
+    /// Connects to the server at `path`, which is written as for ``SocketAddress/init(path:)``.
     ///
-    /// While the server's backlog is full, tries again until it succeeds. Cancelling the future gives up.
-    /// Fails with ``UVError``: ``UVError/Code/connectionRefused`` when no process listens there any more,
-    /// ``UVError/Code/notFound``, ``UVError/Code/permissionDenied``, ``UVError/Code/timedOut`` after `timeout`. Fails
-    /// with ``Futures/FutureError/invalidArgument(_:)`` if an argument makes no sense.
+    /// While the server's backlog is full, tries again until the server takes the connection or `timeout` passes.
+    /// Cancelling the returned future gives up.
+    /// Fails with ``UVError/Code/connectionRefused`` when no process listens at `path` any more. Other codes of
+    /// ``UVError`` are ``UVError/Code/notFound``, ``UVError/Code/permissionDenied``, and ``UVError/Code/timedOut``
+    /// after `timeout`. Fails with ``Futures/FutureError/invalidArgument(_:)`` if an argument makes no sense.
     public static func connect(
         path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
         on loop: EventLoop

@@ -2,20 +2,22 @@ public import ByteStreams
 public import Futures
 internal import Glibc
 
-/// A connection of the UNIX domain, to another process of this machine.
+/// A connection in the UNIX domain, to another process on this machine.
 ///
-/// Made by ``connect(path:timeout:limits:on:)``, ``SocketListener/accept()`` of a ``UnixListener``, and ``UnixServer``.
-/// There is no reset. After an `abort` the peer finds the end, or ``UVError/Code/connectionReset`` if it had sent bytes
-/// that were not read.
+/// You get connections from ``connect(path:timeout:limits:on:)``, from ``SocketListener/accept()`` of a
+/// ``UnixListener``, and from a ``UnixServer``. The UNIX domain has no reset. After an `abort`, the peer reads the end
+/// of the stream. If the peer had sent bytes that this side did not read, the peer gets
+/// ``UVError/Code/connectionReset`` instead.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
     /// Takes over `descriptor`, a connected stream socket of the UNIX domain that other code has made.
     ///
-    /// The connection owns the descriptor from now on. The descriptor does not block and is not passed on to programs
-    /// that this process starts. Descriptors 0 to 2 get another number, and `/dev/null` takes their place.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if it is not such a socket. The caller then keeps the
-    /// descriptor.
+    /// From now on the connection owns the descriptor. The descriptor is put into non-blocking mode, and programs that
+    /// this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets another number, and
+    /// `/dev/null` takes the old number.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket of the
+    /// UNIX domain. After a failure, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -30,11 +32,12 @@ public final class UnixConnection: SocketConnection {
         public let groupID: UInt32
     }
 
-    /// The credentials of the process that connected or, on a client, of the one that listens. The system vouches for
-    /// them as they were at that time. Asks `SO_PEERCRED`.
+    /// The credentials of the peer's process. If the peer connected to this side, these are the credentials of the
+    /// process that connected. If this side connected, these are the credentials of the process that listens. The
+    /// system guarantees that the credentials were true at that time. Reads `SO_PEERCRED`.
     ///
-    /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection, what broke it if
-    /// something did, and ``UVError``.
+    /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke
+    /// the connection, throws that error. Throws ``UVError`` if the system refuses.
     ///
     /// ```swift
     /// let server = try UnixServer.listen(path: "/run/echo.sock", on: loop) { connection -> Future<Void> in

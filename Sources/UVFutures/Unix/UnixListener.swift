@@ -5,15 +5,18 @@ public import Futures
 public typealias UnixListener = SocketListener<UnixConnection>
 
 extension SocketListener where Connection == UnixConnection {
-    /// Listens at `path`, as ``SocketAddress/init(path:)`` reads it.
+    /// Listens at `path`, which is written as for ``SocketAddress/init(path:)``.
     ///
-    /// Replaces a socket that a process has left there, if no process listens at it any more. Replaces nothing else.
-    /// When the listener is closed, it removes its own file, but not a successor's. The file has `permissions`, like
-    /// `0o660`, from the start, whatever the umask; `nil` leaves them to the umask. A process needs permission to write
-    /// to connect.
+    /// If there is a socket at `path` at which no process listens any more, the new socket replaces the old one. No
+    /// other file is ever replaced. When the listener is closed, it removes the file of its socket, but not the file of
+    /// a successor.
     ///
-    /// Fails with ``UVError``: ``UVError/Code/addressInUse`` if a process listens there. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a file there is not a socket, or an argument makes no sense.
+    /// From the start, the file has `permissions`, such as `0o660`, whatever the umask is. With `nil`, the umask
+    /// decides. A process needs permission to write to the file in order to connect.
+    ///
+    /// Fails with ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse`` if a process
+    /// listens at `path`. Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is
+    /// not a socket, or if an argument makes no sense.
     /// Binds `bind` and `listen`.
     public convenience init(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),

@@ -1,12 +1,12 @@
 public import ByteStreams
 public import Futures
 
-/// A server of connections of the UNIX domain.
+/// A server of connections in the UNIX domain.
 public typealias UnixServer = SocketServer<UnixConnection>
 
 extension SocketServer where Connection == UnixConnection {
-    /// Listens at `path`, as ``UnixListener`` does, and closes each connection when the future that `handler` returned
-    /// for it completes.
+    /// Listens at `path`, as ``UnixListener`` does. The server closes each connection when the future that `handler`
+    /// returned for that connection completes.
     public static func listen<Ignored>(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -15,12 +15,12 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Listens at `path`, as ``UnixListener`` does, and closes each connection when `handler` returns.
+    /// Listens at `path`, as ``UnixListener`` does. The server closes each connection when `handler` returns.
     ///
-    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the loop. A trailing closure that
-    /// awaits needs no label.
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. A
+    /// trailing closure that awaits needs no label.
     ///
-    /// Leave `isolation` out: by default it is the isolation of the caller.
+    /// Leave out `isolation`: by default it is the isolation of the caller.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop, isolation: (any Actor)? = #isolation,
@@ -39,7 +39,7 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous.
+    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -58,7 +58,7 @@ extension SocketServer where Connection == UnixConnection {
         return self
     }
 
-    /// Also listens at `path`, as ``UnixListener`` does. Returns the address.
+    /// Also listens at `path`, as ``UnixListener`` does. Returns the address of the new socket.
     @discardableResult
     public func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()
@@ -68,7 +68,8 @@ extension SocketServer where Connection == UnixConnection {
 }
 
 extension SocketServer where Connection == SocketConnection {
-    /// Also listens at `path`, for connections of the UNIX domain, as ``UnixListener`` does. Returns the address.
+    /// Also listens at `path` for connections in the UNIX domain, as ``UnixListener`` does. Returns the address of the
+    /// new socket.
     ///
     /// ```swift
     /// let server = SocketServer<SocketConnection>(on: loop) { connection in
