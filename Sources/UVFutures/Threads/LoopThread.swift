@@ -3,13 +3,13 @@ internal import Dispatch
 public import Futures
 internal import Glibc
 
-/// A loop that runs on a thread of its own, until it is told to end.
+/// A loop that runs on a thread of its own, until you end it.
 ///
-/// Other threads reach it by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and `RemoteContext.loop(_:)`. The
-/// thread does not end for lack of work, nor when this handle is released. It ends only by ``shutdown()``, by the
-/// loop's `stop()`, or with the process. Any thread may use it.
+/// Other threads reach the loop by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and `RemoteContext.loop(_:)`.
+/// The thread keeps running when there is no work, and also when this handle is released. The thread ends only by
+/// ``shutdown()``, by the loop's `stop()`, or with the process. Any thread may use this handle.
 public final class LoopThread: Sendable {
-    /// The loop. It belongs to the thread.
+    /// The loop, which belongs to the new thread.
     public let loop: EventLoop
     /// The name of the thread in lists of threads.
     public let name: String
@@ -34,9 +34,10 @@ public final class LoopThread: Sendable {
         started.wait()
     }
 
-    /// Shuts down the loop on its thread, which then ends. Returns at once; does nothing the second time.
+    /// Shuts down the loop on its thread. The thread then ends. This call returns at once, without waiting for that. A
+    /// second call does nothing.
     ///
-    /// What is pending fails with `FutureError.shutDown`.
+    /// Futures that are still pending fail with `FutureError.shutDown`.
     public func shutdown() { loop.stop() }
 
     /// Calls `body` on a thread of Dispatch after the thread has shut down the loop and released it.
@@ -44,7 +45,7 @@ public final class LoopThread: Sendable {
         ended.notify(queue: .global(), execute: body)
     }
 
-    /// Blocks until the thread has shut down the loop and released it. Traps on that thread itself.
+    /// Blocks until the thread has shut down the loop and released it. Traps if it is called on the loop's own thread.
     @available(*, noasync, message: "It would block a thread that tasks share.")
     public func join() {
         if loop.isCurrent {
@@ -57,9 +58,9 @@ public final class LoopThread: Sendable {
 }
 
 extension EventLoop {
-    /// Creates a loop that runs on a new thread called `name`, shortened to 15 bytes.
+    /// Creates a loop that runs on a new thread. The thread is called `name`, shortened to 15 bytes.
     ///
-    /// Fails when no descriptors or threads are left.
+    /// Fails when no descriptors or no threads are left.
     public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {
         try LoopThread(name: name)
     }

@@ -1,22 +1,25 @@
 public import Futures
 
 extension RemoteContext {
-    /// Runs closures on libuv's thread pool: four threads for the whole process, shared with files and names.
+    /// Runs closures on libuv's thread pool. The pool has four threads for the whole process, and also serves
+    /// files and names.
     ///
-    /// The future needs a loop of libuv. That loop runs, and its `shutdown()` waits, until closures that were started
-    /// have ended, cancelled or not. `UV_THREADPOOL_SIZE` in the environment sets the number of threads.
+    /// The returned future has to belong to a loop of libuv. That loop's `run()` does not return until closures that
+    /// were started have ended, and its `shutdown()` also waits for them. This holds for cancelled closures too.
+    /// `UV_THREADPOOL_SIZE` in the environment sets the number of threads.
     /// Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
     public static let pool = RemoteContext(PoolRunner())
 
-    /// Runs closures on the loop of the main thread: at once if called there, otherwise from its ready queue.
+    /// Runs closures on the loop of the main thread. On the main thread, closures run at once. On other threads,
+    /// closures are put into the loop's ready queue.
     ///
-    /// Traps if `EventLoop.main` has not been asked for on the main thread before.
+    /// Traps if `EventLoop.main` has not been used on the main thread before.
     public static let mainImmediate = RemoteContext(
         LoopRunner(name: "mainImmediate", isImmediate: true) { .existingMain })
 
-    /// Runs closures on the loop of the main thread, always from its ready queue.
+    /// Runs closures on the loop of the main thread. Closures are always put into the loop's ready queue.
     ///
-    /// Traps if `EventLoop.main` has not been asked for on the main thread before.
+    /// Traps if `EventLoop.main` has not been used on the main thread before.
     public static let main = RemoteContext(
         LoopRunner(name: "main", isImmediate: false) { .existingMain })
 }

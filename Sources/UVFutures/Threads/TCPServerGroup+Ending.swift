@@ -1,27 +1,30 @@
 public import Futures
 
 extension TCPServerGroup {
-    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, ends the threads, and completes with the sum. The
-    /// future belongs to `loop`.
+    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and ends the threads. Completes with the sum of the
+    /// servers' summaries. The returned future belongs to `loop`.
     ///
-    /// Can be called again, also with a shorter grace, and while it drains. Cancelling changes nothing.
+    /// You can call this function again, also with a shorter grace, and also while the group drains. Cancelling the
+    /// future changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: grace, on: loop) { $0.shutdown(within: grace) }
     }
 
-    /// Ends all servers as ``SocketServer/drain(within:)`` does, ends the threads, and completes with the sum. The
-    /// future belongs to `loop`.
+    /// Ends all servers as ``SocketServer/drain(within:)`` does, and ends the threads. Completes with the sum of the
+    /// servers' summaries. The returned future belongs to `loop`.
     ///
-    /// Can be called again, also with a shorter deadline. Cancelling changes nothing.
+    /// You can call this function again, also with a shorter deadline. Cancelling the future changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: deadline, on: loop) { $0.drain(within: deadline) }
     }
 
-    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, ends the threads, and returns the sum.
+    /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and ends the threads. Returns the sum of the
+    /// servers' summaries.
     ///
-    /// Can be called again, also with a shorter grace, and while it drains. Cancelling the task changes nothing.
+    /// You can call this function again, also with a shorter grace, and also while the group drains. Cancelling the
+    /// task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
@@ -29,9 +32,10 @@ extension TCPServerGroup {
         }
     }
 
-    /// Ends all servers as ``SocketServer/drain(within:)`` does, ends the threads, and returns the sum.
+    /// Ends all servers as ``SocketServer/drain(within:)`` does, and ends the threads. Returns the sum of the servers'
+    /// summaries.
     ///
-    /// Can be called again, also with a shorter deadline. Cancelling the task changes nothing.
+    /// You can call this function again, also with a shorter deadline. Cancelling the task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in

@@ -1,15 +1,16 @@
 public import Futures
 
 extension TCPServerGroup {
-    /// Serves until the process gets one of `signals`, then drains as ``drain(within:on:)`` does. Any further one of
-    /// these signals aborts what is open. The future belongs to `loop`, and keeps it running.
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:on:)`` does. Any of these
+    /// signals that comes after that aborts the connections that are still open. The returned future belongs to `loop`,
+    /// and keeps `loop` running.
     ///
     /// ```swift
     /// let summary = try loop.run(until: group.drain(on: .terminate, .interrupt, within: .seconds(30), for: loop))
     /// ```
     ///
-    /// Until it completes, the signals do nothing else. Cancelling it restores their former effect, and the group
-    /// continues to serve, or to drain if that has begun.
+    /// Until the returned future completes, the signals have no other effect. Cancelling the future restores their
+    /// former effect. The group then continues to serve or, if draining has begun, to drain.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative, or for a signal that
     /// ``Futures/EventLoop/signal(_:)`` refuses.
     public func drain(

@@ -1,11 +1,11 @@
 internal import ByteStreams
 public import Futures
 
-/// A TCP server on several loops, each on a thread of its own, for more connections than one core can serve.
+/// A TCP server on several loops, for more connections than one core can serve. Each loop runs on a thread of its own.
 ///
-/// Each loop listens on the same port. The system spreads the connections over the loops by their origin, not by load
-/// (`SO_REUSEPORT`). A connection stays on its loop, where the handler is called. The group lives until it is shut
-/// down, even without references. Any thread may use it.
+/// Each loop listens on the same port. The system spreads the connections over the loops by the addresses that they
+/// come from, not by load (`SO_REUSEPORT`). A connection stays on its loop, and the handler is called on that loop. The
+/// group lives until it is shut down, even if there are no references to it. Any thread may use the group.
 ///
 /// ```swift
 /// let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in
@@ -13,23 +13,26 @@ public import Futures
 /// }
 /// ```
 ///
-/// Another program of the same user that also shares the port, such as a second copy of this one, can listen on it too.
+/// Another program can listen on the same port too, if it belongs to the same user and also shares the port. A second
+/// copy of this program is an example.
 public final class TCPServerGroup: Sendable {
     struct Member: Sendable {
         let thread: LoopThread
         let server: LoopResident<TCPServer>
     }
 
-    /// The address on which each loop listens, with the port that the system picked if 0 was asked for.
+    /// The address on which all loops listen. If the requested port was 0, the address has the port that the system
+    /// picked.
     public let localAddress: SocketAddress
     let members: [Member]
     let summary = Locked<ShutdownSummary?>(nil)
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
-    /// number. Closes each connection when the future that `handler` returned for it completes.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection is closed when the
+    /// future that `handler` returned for that connection completes.
     ///
-    /// The limits apply to each loop. Blocks the calling thread until all loops listen.
-    /// Fails as ``TCPServer`` does, when no descriptors or threads are left, and with
+    /// The threads are called `name` followed by a number. The limits apply to each loop. Blocks the calling thread
+    /// until all loops listen.
+    /// Fails as ``TCPServer`` does, and when no descriptors or no threads are left. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024.
     public static func listen<Ignored>(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -39,11 +42,11 @@ public final class TCPServerGroup: Sendable {
         try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
-    /// number. Closes each connection when `handler` returns.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection is closed when
+    /// `handler` returns. The threads are called `name` followed by a number.
     ///
-    /// Runs `handler` as ``Futures/Future/init(on:isolation:_:)`` runs its body, on the connection's loop. A trailing
-    /// closure that awaits needs no label.
+    /// Runs `handler` on the connection's loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its
+    /// body. A trailing closure that awaits needs no label.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
@@ -54,8 +57,8 @@ public final class TCPServerGroup: Sendable {
         }
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Their threads are called `name` and a
-    /// number. Each connection lives until it is closed.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection lives until it is
+    /// closed. The threads are called `name` followed by a number.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
@@ -66,7 +69,7 @@ public final class TCPServerGroup: Sendable {
         }
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous.
+    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -114,13 +117,14 @@ public final class TCPServerGroup: Sendable {
         localAddress = address!
     }
 
-    /// The loops of the group, to inspect them or to run other things on them.
+    /// The loops of the group. Use them to inspect the loops, or to run other work on them.
     public var loops: [EventLoop] { members.map(\.thread.loop) }
 
-    /// Calls `body` on each loop with its server, and collects the results in the order of ``loops``. The future
-    /// belongs to `loop`.
+    /// Calls `body` once on each loop, with the server of that loop. Completes with the results, in the order of
+    /// ``loops``. The returned future belongs to `loop`.
     ///
-    /// Fails with what `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut down.
+    /// Fails with the error that `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut
+    /// down.
     ///
     /// ```swift
     /// let open = group.onEach(on: loop) { server in server.activeConnections }.map { $0.reduce(0, +) }
@@ -131,9 +135,10 @@ public final class TCPServerGroup: Sendable {
         flatOnEach(on: loop) { server in server.loop.succeeded(try body(server)) }
     }
 
-    /// Calls `body` on each loop with its server, and returns the results in the order of ``loops``.
+    /// Calls `body` once on each loop, with the server of that loop. Returns the results, in the order of ``loops``.
     ///
-    /// Fails with what `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut down.
+    /// Fails with the error that `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut
+    /// down.
     public func onEach<Value: Sendable>(
         _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
     ) async throws -> [Value] {
