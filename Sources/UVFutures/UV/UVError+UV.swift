@@ -7,10 +7,10 @@ extension UVError {
 }
 
 extension UVError.Code {
-    /// The C name, like `ECONNREFUSED`.
+    /// The C name of the code, such as `ECONNREFUSED`.
     public var name: String { unsafe text(64) { unsafe uv_err_name_r(rawValue, $0, $1) == nil ? -1 : 0 } }
 
-    /// The meaning of the code, like `connection refused`.
+    /// The meaning of the code, such as `connection refused`.
     public var message: String { unsafe text(128) { unsafe uv_strerror_r(rawValue, $0, $1) == nil ? -1 : 0 } }
 
     private init(_ code: uv_errno_t) { self.init(rawValue: code.rawValue) }
@@ -19,15 +19,16 @@ extension UVError.Code {
     public static let addressInUse = Self(UV_EADDRINUSE)
     /// No interface of this machine has the address: `EADDRNOTAVAIL`.
     public static let addressNotAvailable = Self(UV_EADDRNOTAVAIL)
-    /// An address of one family was given where only the other one works: `EAFNOSUPPORT`.
+    /// The address is of a family that does not work here. For example, an IPv6 address was given where only IPv4
+    /// works: `EAFNOSUPPORT`.
     public static let addressFamilyNotSupported = Self(UV_EAFNOSUPPORT)
     /// The descriptor is not open: `EBADF`.
     public static let badDescriptor = Self(UV_EBADF)
-    /// The operation was given up: `ECANCELED`. Reads as cancellation.
+    /// The operation was given up: `ECANCELED`. An error with this code counts as cancellation.
     public static let cancelled = Self(UV_ECANCELED)
-    /// The other side gave the connection up before it was accepted: `ECONNABORTED`.
+    /// The peer gave up the connection before it was accepted: `ECONNABORTED`.
     public static let connectionAborted = Self(UV_ECONNABORTED)
-    /// Nothing listens there: `ECONNREFUSED`.
+    /// No process listens at the address: `ECONNREFUSED`.
     public static let connectionRefused = Self(UV_ECONNREFUSED)
     /// The peer reset the connection: `ECONNRESET`.
     public static let connectionReset = Self(UV_ECONNRESET)
@@ -39,17 +40,17 @@ extension UVError.Code {
     public static let noAddress = Self(UV_EAI_NODATA)
     /// The name does not exist: `EAI_NONAME`.
     public static let nameNotFound = Self(UV_EAI_NONAME)
-    /// The name servers could not be asked, or failed; they may answer later: `EAI_AGAIN`.
+    /// The name servers could not be asked, or failed. They may answer later: `EAI_AGAIN`.
     public static let nameServerFailed = Self(UV_EAI_AGAIN)
     /// The file does not exist: `ENOENT`.
     public static let notFound = Self(UV_ENOENT)
-    /// It could not be done at once: `EAGAIN`.
+    /// The operation could not be done at once: `EAGAIN`.
     public static let wouldBlock = Self(UV_EAGAIN)
     /// The socket is not connected: `ENOTCONN`.
     public static let notConnected = Self(UV_ENOTCONN)
     /// The descriptor is not a socket: `ENOTSOCK`.
     public static let notSocket = Self(UV_ENOTSOCK)
-    /// The system does not allow this user to do it: `EACCES`.
+    /// The system does not allow this user to do the operation: `EACCES`.
     public static let permissionDenied = Self(UV_EACCES)
     /// The peer accepts no more data: `EPIPE`.
     public static let brokenPipe = Self(UV_EPIPE)
