@@ -11,9 +11,10 @@ extension Error {
     /// ```
     ///
     /// This property is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or does not answer any more
-    /// (`ETIMEDOUT`), and for ``StreamError/unexpectedEnd(received:)``. It is `false` for every other error: for
-    /// example for a time limit of ``StreamLimits``, which makes this side end the connection, or for a connection that
-    /// was never made.
+    /// (`ETIMEDOUT`), for ``StreamError/unexpectedEnd(received:)``, and for the same failures of a stream in memory. It
+    /// is also `true` for a ``Futures/CleanUpError`` with such an error, if the clean-up failed for that reason too. It
+    /// is `false` for any other error: for example for a time limit of ``StreamLimits``, which makes this side end the
+    /// connection, or for a connection that was never made.
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 

@@ -6,9 +6,10 @@ extension ByteStream {
     ///
     /// The returned future completes after this stream's peer has finished sending: when all the bytes have left the
     /// queue of `other`, and `other` has told its own peer that nothing follows (``shutdownWrite()``). With
-    /// `shuttingDownWrite: false`, `other` does not tell its peer. While `other` has more than
-    /// ``StreamLimits/writeHighWaterMark`` bytes queued, this stream's peer is held back. A pipe has one direction: a
-    /// proxy pipes each of two streams to the other. A stream may be piped to itself. Then it sends everything back.
+    /// `shuttingDownWrite: false`, `other` does not tell its peer. As soon as `other` has
+    /// ``StreamLimits/writeHighWaterMark`` bytes queued, this stream's peer is held back, until the low mark is
+    /// reached. A pipe has one direction: a proxy pipes each of two streams to the other. A stream may be piped to
+    /// itself. Then it sends everything back.
     ///
     /// Fails with the error that breaks one of the two streams. Fails with ``StreamError/connectionClosed`` if this
     /// side closes one of them, and with ``StreamError/readPending`` if a read of this stream is pending. Fails with

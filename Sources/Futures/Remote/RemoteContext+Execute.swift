@@ -26,8 +26,8 @@ extension RemoteContext {
         return ScheduledTask(loop.sleep(for: delay).map(on: self, body))
     }
 
-    /// Runs `body` on this context every `interval`, until the returned task is cancelled or `body` throws. The first
-    /// run starts after one `interval`.
+    /// Runs `body` on this context every `interval`, until the returned task is cancelled. The first run starts
+    /// after one `interval`. If `body` throws, `onFailure` says what happens.
     ///
     /// Runs never overlap: a run starts only after the previous run has ended. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive. Traps off the loop's thread.

@@ -16,8 +16,8 @@ extension DescriptorStream {
     /// The current size of the terminal's window; 0 by 0 if the size is unknown. When the size changes, the process
     /// gets ``ProcessSignal/windowChange``.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, and ``UVError`` if the
-    /// terminal is gone.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, ``UVError`` if the
+    /// terminal is gone, and ``ByteStreams/StreamError/connectionClosed`` after a close.
     /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).
     public var windowSize: WindowSize {
         get throws {
@@ -31,8 +31,8 @@ extension DescriptorStream {
     ///
     /// Closing the stream and the exit of the process also restore the terminal's former mode. A signal that kills the
     /// process does not. So wait for the signal with `loop.signal(_:)`, and let the program return.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, and ``UVError`` if the
-    /// terminal is gone.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, ``UVError`` if the
+    /// terminal is gone, and ``ByteStreams/StreamError/connectionClosed`` after a close.
     ///
     /// ```swift
     /// let terminal = try loop.standardInput()

@@ -26,8 +26,8 @@ public final class SystemResolver: NameResolver, Sendable {
     /// How long a name stays in line before it is asked for beyond the limit.
     static let patience = Duration.seconds(1)
 
-    /// Creates a resolver. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is less than one,
-    /// or if `timeout` is not positive.
+    /// Creates a resolver. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from 1 to
+    /// 1024, or if `timeout` is not positive.
     public convenience init(maxConcurrent: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
         try self.init(maxConcurrent: maxConcurrent, timeout: timeout, lookup: LookupThreads.askSystem)
     }

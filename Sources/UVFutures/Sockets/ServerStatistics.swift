@@ -12,10 +12,10 @@ public struct ServerStatistics: Hashable, Sendable {
     public var draining = 0
     /// The number of times that the server stopped accepting because ``AcceptLimits/maxConnections`` were open.
     public var pauses = 0
-    /// The number of times that a connection could not be accepted for lack of descriptors or memory. Such a connection
-    /// waits in the system, and the server tries again. So one connection may be counted several times.
+    /// The number of times that a connection could not be accepted: mostly for lack of descriptors or memory. Such a
+    /// connection waits in the system, and the server tries again. So one connection may be counted several times.
     public var shortages = 0
-    /// The number of connections so far that could not be accepted for another reason.
+    /// The number of sockets so far that turned out not to listen any more, and were closed.
     public var shed = 0
     /// The number of bytes received so far, on all connections.
     public var bytesReceived = 0

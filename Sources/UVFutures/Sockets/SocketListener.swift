@@ -43,9 +43,9 @@ public final class SocketListener<Connection: SocketConnection> {
         acceptor.close()
     }
 
-    /// Called when there is no descriptor or no memory for a connection, but at most once a minute. The connection
-    /// waits in the system, and the listener tries again. If this property is `nil`, a warning is printed to standard
-    /// error instead.
+    /// Called when a connection cannot be accepted, mostly for lack of descriptors or memory, at most once a minute.
+    /// The connection waits in the system, and the listener tries again. If this property is `nil`, a warning is
+    /// printed to standard error instead.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }

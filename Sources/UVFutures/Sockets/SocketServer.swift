@@ -30,12 +30,13 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Called once for a connection if the handler fails, with the error that the handler threw or with which the
     /// handler's future failed. Also called with errors from accepting or closing a connection.
     ///
-    /// If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If the peer has just left,
+    /// Not called for cancellation, or for what a shutdown of the server or of the loop fails. If this property is
+    /// `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If the peer has just left,
     /// `error.isDisconnection` is `true`.
     public var onConnectionError: ((any Error) -> Void)?
-    /// Called when there is no descriptor or no memory for a connection, but at most once a minute. The connection
-    /// waits in the system, and the server tries again. If this property is `nil`, a warning is printed to standard
-    /// error instead.
+    /// Called when a connection cannot be accepted, mostly for lack of descriptors or memory, at most once a minute.
+    /// The connection waits in the system, and the server tries again. If this property is `nil`, a warning is printed
+    /// to standard error instead.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
