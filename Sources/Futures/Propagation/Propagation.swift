@@ -1,5 +1,5 @@
-/// What follows when a cell of a loop changes: its outcome is handed on, what nobody needs any more is released, what is
-/// upstream is asked to cancel, and the callbacks run that are to run at once.
+/// What follows when a cell of a loop changes: its outcome is handed on, what nobody needs any more is released, what
+/// is upstream is asked to cancel, and the callbacks run that are to run at once.
 ///
 /// Each of these is a list of work, so that none of them recurses into the next, however long a chain of futures is. A
 /// change may bring others about: `finishChange` ends each, and the outermost does what all of them have left.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Something that other threads know by a number alone: nothing that crosses threads remotes.holds a cell. The loop's table
+/// Something that other threads know by a number alone: nothing that crosses threads holds a cell. The loop's table
 /// says, on its own thread, what the number stands for.
 protocol Remote: AnyObject {
     /// Ends this, which has left the table: the other side is gone, or does not want to wait.
