@@ -5,7 +5,7 @@ extension Future {
     /// same way.
     ///
     /// ```swift
-    /// let saved = future.flatTap { save($0) }    // Has the number that was saved.
+    /// let saved = future.flatTap { save($0) }    // Has the value of `future`, once that is saved.
     /// ```
     public func flatTap<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -16,7 +16,7 @@ public final class FutureEvent {
 
     public var loop: EventLoop { line.loop }
 
-    /// Sets the event. All waits complete, now and later, until ``reset()`` is called.
+    /// Sets the event. Completes all pending waits. Later waits complete at once, until ``reset()`` is called.
     public func set() {
         loop.core.checkThread()
         isSet = true

@@ -10,10 +10,10 @@
 /// The loop lives as long as you hold the object that `EventLoop()` returned. The objects that `future.loop`, a
 /// connection or ``current`` return do not keep the loop alive. End the loop with ``shutdown()``. If you release the
 /// loop without that, the release ends it in the same way: everything that is pending fails with
-/// ``FutureError/shutDown``, and all handles are closed. If something was alive on the loop, a build for debugging
-/// reports this on standard error. If something is alive on the loop, releasing it on a different thread traps. The
-/// callbacks for these failures run within the release. In such a callback, `[unowned self]` traps if `self` is the
-/// object that held the loop.
+/// ``FutureError/shutDown``, and all handles are closed. The callbacks of the futures that fail this way run before the
+/// release returns. If the loop is released because the object that holds it goes, use `[weak self]` in such callbacks:
+/// `[unowned self]` traps there. If anything is still pending or open at that moment, a build for debugging reports it
+/// on standard error, and releasing the loop on another thread than its own traps.
 ///
 /// A closure that is registered on the loop and captures the loop object keeps the loop alive. In such a closure, use
 /// the loop of a future or of a connection instead. Compare loops with `==`.

@@ -38,7 +38,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     /// Whether the future has been cancelled, so that nothing needs the value any more.
     public var isCancelled: Bool { shared.isCancelled }
 
-    /// Completes the future with `value`: at once on the loop's own thread, otherwise later.
+    /// Completes the future with `value`: at once if you call this on the loop's own thread, otherwise when the loop
+    /// runs next.
     ///
     /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
@@ -50,7 +51,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     @discardableResult
     public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
 
-    /// Completes the future with `result`: at once on the loop's own thread, otherwise later.
+    /// Completes the future with `result`: at once if you call this on the loop's own thread, otherwise when the loop
+    /// runs next.
     ///
     /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
@@ -107,7 +109,7 @@ public final class RemotePromise<Value: Sendable>: Sendable {
 }
 
 extension RemotePromise where Value == Void {
-    /// Completes the future: at once on the loop's own thread, otherwise later.
+    /// Completes the future: at once if you call this on the loop's own thread, otherwise when the loop runs next.
     ///
     /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult

@@ -11,8 +11,8 @@ extension TypedFuture {
     /// Continues with the future that `transform` returns for the value, or fails with the failure that `transform`
     /// throws.
     ///
-    /// A loop of `flatMap`s runs in constant memory, as with `Future.flatMap`. Traps if the future that `transform`
-    /// returns belongs to a different loop from this future's.
+    /// A function that repeats itself through `flatMap` runs in constant memory, as with `Future.flatMap`. Traps if the
+    /// future that `transform` returns belongs to a different loop from this future's.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>

@@ -35,7 +35,7 @@ extension SocketListener {
 }
 
 extension SocketServer {
-    /// Also listens on `descriptor`, which other code has bound and made listen. Takes over the descriptor as
+    /// Also accepts connections on `descriptor`, a socket that listens already. Takes over the descriptor as
     /// ``SocketListener/init(adopting:limits:on:)`` does. Returns the address of the socket.
     @discardableResult
     public func listen(

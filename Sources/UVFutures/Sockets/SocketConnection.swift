@@ -8,9 +8,10 @@ internal import Synchronization
 /// Errors of the system are reported as ``UVError``s with both addresses. What only one kind of socket can do is in the
 /// subclass for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
-    /// Whether a draining server half-closes this connection as soon as its peer waits for nothing. `true` by default.
+    /// Whether a draining server half-closes this connection as soon as its peer waits for no answer any more. `true`
+    /// by default.
     ///
-    /// The server assumes that the peer waits for nothing when two things are true: the handler waits for bytes, and
+    /// The server assumes that the peer waits for no answer when two things are true: the handler waits for bytes, and
     /// the handler has written something since the last bytes came. This is wrong for a message that comes in several
     /// parts, if the handler writes some of the answer between the parts. In that case set this property to `false`,
     /// and end the connection when ``draining`` completes.

@@ -33,7 +33,8 @@ extension SocketServer {
     ///    connection that has not completed its TCP handshake by then is reset.
     /// 2. ``SocketConnection/draining`` completes on each connection. A handler that knows where its messages end
     ///    should finish the current message and close the connection.
-    /// 3. Each connection is half-closed as soon as its peer waits for nothing. The peer then reads the end, and
+    /// 3. Each connection is half-closed as soon as its peer waits for no answer any more. The peer then reads the end,
+    /// and
     ///    closes. If a peer has sent nothing yet, its connection is half-closed after half of the deadline.
     /// 4. Connections that are still open at the deadline are aborted.
     ///

@@ -4,7 +4,7 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and ends the threads. Completes with the sum of the
     /// servers' summaries. The returned future belongs to `loop`.
     ///
-    /// You can call this function again, also with a shorter grace, and also while the group drains. Cancelling the
+    /// You can call this function again, while it drains too: a shorter grace then takes effect. Cancelling the
     /// future changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
@@ -23,7 +23,7 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, and ends the threads. Returns the sum of the
     /// servers' summaries.
     ///
-    /// You can call this function again, also with a shorter grace, and also while the group drains. Cancelling the
+    /// You can call this function again, while it drains too: a shorter grace then takes effect. Cancelling the
     /// task changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
