@@ -116,20 +116,6 @@ struct CancellationTests {
         }
     }
 
-    @Test("consumers that stay keep their order when others leave", arguments: Driver.allCases)
-    func orderOfThoseThatStay(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let seen = Record()
-            let promise = loop.makePromise(of: Int.self)
-            let consumers = (0..<6).map { index in promise.future.map { _ in seen.add(index) } }
-            for index in [0, 3, 5] { #expect(consumers[index].cancel()) }
-            promise.future.whenSuccess { _ in seen.add("last") }
-            promise.succeed(1)
-            try settle(loop)
-            #expect(seen.entries == ["1", "2", "4", "last"])
-        }
-    }
-
     @Test("a step in the ready queue is cancelled too", arguments: Driver.allCases)
     func queued(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -170,4 +170,23 @@ struct ForeverTests {
             #expect(orphan.cancel(.ifSupported))
         }
     }
+
+    @Test(
+        "a future that never completes can be cancelled, waited for in vain, and shut down",
+        arguments: Driver.allCases)
+    func never(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let never = loop.never(of: Int.self)
+            expect(
+                loop.never(of: Int.self).timeout(after: .ticks(1)),
+                failsWith: FutureError.timedOut(after: .ticks(1)))
+            #expect(!never.isCompleted)
+            #expect(never.map { $0 }.cancel())
+            expectCancelled(never)
+            var last = ""
+            loop.never(of: Int.self).map { $0 }.whenComplete { last = "\($0)" }
+            loop.shutdown()
+            #expect(last == "failure(\(FutureError.shutDown))")
+        }
+    }
 }

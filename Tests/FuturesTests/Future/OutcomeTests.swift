@@ -45,47 +45,4 @@ struct OutcomeTests {
             #expect(cancelled.isCancelled && !cancelled.isFailure)
         }
     }
-
-    @Test("a future says what it is, and who waits for it", arguments: Driver.allCases)
-    func descriptions(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promise = loop.makePromise(of: Int.self)
-            #expect(promise.future.debugDescription == "Future<Int>(pending, 0 waiting)")
-            promise.future.whenSuccess { _ in }
-            let branch = promise.future.branch()
-            #expect(promise.future.debugDescription == "Future<Int>(pending, 2 waiting)")
-            #expect("\(promise.future)" == "Future(pending)")
-            promise.succeed(1)
-            #expect(branch.debugDescription == "Future<Int>(success: 1)")
-            let failed = loop.failed(Failure(2), of: Int.self).ignoreFailure()
-            #expect(failed.debugDescription == "Future<Int>(failure: Failure(code: 2))")
-            let cancelled = loop.failed(CancellationError(), of: Int.self)
-            #expect(cancelled.debugDescription == "Future<Int>(cancelled)")
-        }
-    }
-
-    @Test("copies of a future have one identity, derived ones another", arguments: Driver.allCases)
-    func identity(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promise = loop.makePromise(of: Int.self)
-            let future = promise.future
-            #expect(future.id == promise.future.id)
-            #expect(future.id != future.branch().id)
-            promise.succeed(1)
-            #expect(future.id == promise.future.id)
-        }
-    }
-
-    @Test("a text is an error that says just that", arguments: Driver.allCases)
-    func message(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promise = loop.makePromise(of: Int.self)
-            #expect(promise.fail(FutureError.message("out of luck")))
-            #expect(!promise.fail(FutureError.message("again")))
-            expect(promise.future, failsWith: FutureError.message("out of luck"))
-            let failed = loop.failed(FutureError.message("no luck"), of: Int.self)
-            expect(failed, failsWith: FutureError.message("no luck"))
-            #expect("\(FutureError.message("no luck"))" == "no luck")
-        }
-    }
 }

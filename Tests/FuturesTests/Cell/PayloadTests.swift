@@ -2,7 +2,7 @@ import Futures
 import Testing
 
 /// Values of each size, alignment and kind: they live in the future itself, or in a box beside it.
-struct SlotTests {
+struct PayloadTests {
     private func roundTrip<Value: Equatable>(
         _ value: Value, on loop: EventLoop, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -1,33 +1,7 @@
 import Futures
-import FuturesTesting
 import Testing
 
-struct DisposeTests {
-    @Test("a disposer runs once: when disposed of, even from within, or when released")
-    func disposer() {
-        var runs = 0
-        var disposer: Disposer? = Disposer { runs += 1 }
-        disposer?.dispose()
-        disposer?.dispose()
-        #expect(runs == 1 && disposer!.isDisposed)
-        disposer = nil
-        #expect(runs == 1)
-        let holder = Holder()
-        holder.disposer = Disposer {
-            runs += 1
-            holder.disposer?.dispose()
-        }
-        holder.disposer?.dispose()
-        #expect(runs == 2)
-        _ = Disposer { runs += 1 }
-        #expect(runs == 3)
-        #expect(Disposer().isDisposed)
-    }
-
-    private final class Holder {
-        var disposer: Disposer?
-    }
-
+struct DisposeBagTests {
     @Test("a bag disposes of all in order, when told so or when released, and can be filled again")
     func bag() {
         let seen = Record()
@@ -103,38 +77,6 @@ struct DisposeTests {
             for _ in 0..<100 { bag.add { seen.add("kept") } }
             bag.dispose()
             #expect(seen.entries.count == 100)
-        }
-    }
-
-    @Test("a future's disposer cancels it, and does not keep it alive", arguments: Driver.allCases)
-    func ofFuture(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let first = loop.makePromise(of: Int.self)
-            var disposer: Disposer? = first.future.cancelOnDeinit()
-            disposer?.dispose()
-            #expect(first.future.isCompleted)
-            let second = loop.makePromise(of: Int.self)
-            disposer = second.future.cancelOnDeinit()
-            #expect(!second.future.isCompleted)
-            disposer = nil
-            #expect("\(second.future)" == "Future(cancelled)")
-            disposer = loop.makePromise(of: Int.self).future.cancelOnDeinit()
-            #expect(loop.statistics.futures == 2)
-            withExtendedLifetime((first, second)) {}
-        }
-    }
-
-    @Test("what is to be disposed of later is kept until then", arguments: Driver.allCases)
-    func later(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let seen = Record()
-            Disposer { seen.add("disposed") }.dispose(after: .ticks(1), on: loop)
-            let task = Disposer { seen.add("released") }.dispose(after: .ticks(1_000), on: loop)
-            #expect(seen.entries.isEmpty)
-            try pass(.ticks(2), on: loop)
-            #expect(seen.entries == ["disposed"])
-            task.cancel()
-            #expect(seen.entries == ["disposed", "released"])
         }
     }
 }

@@ -2,7 +2,7 @@ import Futures
 import Testing
 
 /// What a token does to the one registration that it was given to.
-struct TokenRegistrationTests {
+struct TokenTests {
     @Test(
         "cancelling a token ends one registration now, and neither its source nor its siblings notice",
         arguments: Driver.allCases, RegisteringMethod.allCases)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Cancelling the future of a body reaches what the body awaits before it returns.
-struct BodyCancellationTests {
+struct BodyTests {
     /// Who awaits, between the body and the promise.
     enum Way: String, CaseIterable {
         case plain, captureList, derived, anotherBody, sequence, promise

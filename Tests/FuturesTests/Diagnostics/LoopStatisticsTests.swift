@@ -1,0 +1,30 @@
+import Futures
+import Testing
+
+struct LoopStatisticsTests {
+    @Test("the statistics count what is alive", arguments: Driver.allCases)
+    func statistics(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            var promise: Promise<Int>? = loop.makePromise()
+            var futures = [promise!.future.map { $0 }, loop.succeeded(1)]
+            #expect(loop.statistics.futures == 3)
+            #expect(loop.statistics.promises == 1)
+            let timers = [loop.sleep(for: .seconds(1)), loop.sleep(for: .seconds(2))]
+            #expect(loop.statistics.timers == 2)
+            #expect(loop.statistics.futures == 5)
+            #expect(loop.statistics.handles == 0 && loop.statistics.connections == 0)
+            for timer in timers { timer.cancel() }
+            #expect(loop.statistics.timers == 0)
+            promise?.succeed(1)
+            promise = nil
+            #expect(loop.statistics.promises == 0)
+            try settle(loop)
+            futures.removeAll { $0.isCompleted }
+            #expect(loop.statistics.futures == 2)
+            let turns = loop.statistics.turns
+            try settle(loop)
+            #expect(loop.statistics.turns == turns + 1)
+            withExtendedLifetime(timers) {}
+        }
+    }
+}
