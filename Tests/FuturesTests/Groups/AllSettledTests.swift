@@ -58,23 +58,6 @@ struct AllSettledTests {
     }
 
     @Test(
-        "all that waits for every input fails with all errors in input order, which count more than cancellation",
-        arguments: Driver.allCases)
-    func errors(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promises = (0..<4).map { _ in loop.makePromise(of: Int.self) }
-            let all = Future.all(promises.map(\.future), failFast: false)
-            promises[3].fail(Failure(3))
-            promises[2].cancel()
-            promises[1].fail(Failure(1))
-            promises[0].succeed(0)
-            let error = #expect(throws: AggregateError.self) { try loop.run(until: all) }
-            #expect(error?.errors as? [Failure] == [Failure(1), Failure(3)])
-            #expect(error.map { "\($0)" } == "2 errors: Failure(code: 1); Failure(code: 3)")
-        }
-    }
-
-    @Test(
         "all that waits for every input is cancelled if one was and none failed", arguments: Driver.allCases)
     func cancelled(driver: Driver) throws {
         try withLoop(driver) { loop in
@@ -87,38 +70,6 @@ struct AllSettledTests {
             try expect(
                 Future.all([loop.submit { 1 }, loop.succeeded(2)], failFast: false), succeedsWith: [1, 2])
             try expect(Future<Int>.all([], failFast: false, on: loop), succeedsWith: [])
-        }
-    }
-
-    @Test("errors can be added to an aggregate")
-    func add() {
-        var error = AggregateError()
-        error.add(Failure(1))
-        error.add(Failure(2))
-        #expect(error.errors as? [Failure] == [Failure(1), Failure(2)])
-    }
-
-    @Test(
-        "a group told to cancel the rest on failure only leaves it alone when an input is cancelled",
-        arguments: Driver.allCases)
-    func onFailureOnly(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            func group() -> ([Promise<Int>], Future<[Int]>) {
-                let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
-                return (promises, Future.all(promises.map(\.future), cancelRemaining: .onFailure))
-            }
-            let (cancelled, first) = group()
-            cancelled[0].cancel()
-            expectCancelled(first)
-            #expect(!cancelled[1].future.isCompleted)
-            let (failed, second) = group()
-            failed[0].fail(Failure(1))
-            expect(second, failsWith: Failure(1))
-            #expect("\(failed[1].future)" == "Future(cancelled)")
-            let (unwanted, third) = group()
-            #expect(third.cancel())
-            #expect("\(unwanted[2].future)" == "Future(cancelled)")
-            withExtendedLifetime(cancelled) {}
         }
     }
 

@@ -74,21 +74,6 @@ struct AllTests {
         }
     }
 
-    @Test("groups keep the rest running if told so", arguments: Driver.allCases)
-    func keepsRemaining(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let rest = loop.makePromise(of: Int.self)
-            let all = Future.all([rest.future, loop.failed(Failure(1))], cancelRemaining: false)
-            expect(all, failsWith: Failure(1))
-            try expect(
-                Future.race([rest.future, loop.succeeded(2)], cancelRemaining: false), succeedsWith: 2)
-            let unwanted = Future.race([rest.future], cancelRemaining: false)
-            #expect(unwanted.cancel())
-            #expect(!rest.future.isCompleted)
-            try expect(rest.future.and(loop.submit { rest.succeed(5) }).map { $0.0 }, succeedsWith: 5)
-        }
-    }
-
     @Test("cancelling a group cancels its inputs", arguments: Driver.allCases)
     func cancel(driver: Driver) throws {
         try withLoop(driver) { loop in
@@ -99,43 +84,6 @@ struct AllTests {
             #expect(paired[0].future.and(paired[1].future).cancel())
             #expect(paired[2].future.cancel())
             for promise in gathered + raced + paired { #expect("\(promise.future)" == "Future(cancelled)") }
-        }
-    }
-
-    @Test("race takes the first outcome, whichever it is, and cancels the rest", arguments: Driver.allCases)
-    func race(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            func expectOutcome(_ expected: String, after complete: (Promise<Int>) -> Bool) throws {
-                let seen = Record()
-                let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
-                let race = Future.race(promises.map(\.future))
-                race.whenComplete { seen.add($0) }
-                #expect(complete(promises[1]))
-                promises[2].succeed(9)
-                try settle(loop)
-                #expect(seen.entries == [expected])
-                #expect("\(promises[0].future)" == "Future(cancelled)")
-            }
-            try expectOutcome("1") { $0.succeed(1) }
-            try expectOutcome("failed: Failure(code: 2)") { $0.fail(Failure(2)) }
-            try expectOutcome("cancelled") { $0.cancel() }
-        }
-    }
-
-    @Test("of several completed futures the first in order wins the race", arguments: Driver.allCases)
-    func raceOfCompleted(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            try expect(
-                Future.race([loop.succeeded(1), loop.failed(Failure(2)), loop.succeeded(3)]), succeedsWith: 1)
-        }
-    }
-
-    @Test("a race of nothing is refused", arguments: Driver.allCases)
-    func emptyRace(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            expect(
-                Future<Int>.race([], on: loop),
-                failsWith: FutureError.invalidArgument("race was given no futures; give it at least one"))
         }
     }
 

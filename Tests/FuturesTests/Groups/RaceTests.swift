@@ -69,71 +69,40 @@ struct RaceTests {
         }
     }
 
-    @Test(
-        "select between two types takes the first to complete and cancels the other",
-        arguments: Driver.allCases)
-    func selectOr(driver: Driver) throws {
+    @Test("race takes the first outcome, whichever it is, and cancels the rest", arguments: Driver.allCases)
+    func race(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let parts = (loop.makePromise(of: Int.self), loop.makePromise(of: String.self))
-            let selected = Future.select(parts.0.future, or: parts.1.future)
-            parts.1.succeed("right")
-            try expect(selected, succeedsWith: .right("right"))
-            #expect("\(parts.0.future)" == "Future(cancelled)")
-            let left = Future.select(loop.succeeded(1), or: loop.succeeded("second"))
-            try expect(left, succeedsWith: .left(1))
+            func expectOutcome(_ expected: String, after complete: (Promise<Int>) -> Bool) throws {
+                let seen = Record()
+                let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+                let race = Future.race(promises.map(\.future))
+                race.whenComplete { seen.add($0) }
+                #expect(complete(promises[1]))
+                promises[2].succeed(9)
+                try settle(loop)
+                #expect(seen.entries == [expected])
+                #expect("\(promises[0].future)" == "Future(cancelled)")
+            }
+            try expectOutcome("1") { $0.succeed(1) }
+            try expectOutcome("failed: Failure(code: 2)") { $0.fail(Failure(2)) }
+            try expectOutcome("cancelled") { $0.cancel() }
         }
     }
 
-    @Test("select between two types fails with the first to fail", arguments: Driver.allCases)
-    func selectFails(driver: Driver) throws {
+    @Test("of several completed futures the first in order wins the race", arguments: Driver.allCases)
+    func raceOfCompleted(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let slow = loop.makePromise(of: String.self)
-            let failed = loop.failed(Failure(1), of: Int.self)
-            expect(Future.select(failed, or: slow.future), failsWith: Failure(1))
-            #expect("\(slow.future)" == "Future(cancelled)")
-            let kept = loop.makePromise(of: String.self)
-            expect(Future.select(failed, or: kept.future, cancelRemaining: false), failsWith: Failure(1))
-            #expect(!kept.future.isCompleted)
-            let pending = loop.makePromise(of: Int.self)
-            #expect(!Future.select(pending.future, or: kept.future).isCompleted)
+            try expect(
+                Future.race([loop.succeeded(1), loop.failed(Failure(2)), loop.succeeded(3)]), succeedsWith: 1)
         }
     }
 
-    @Test(
-        "select from many gives the winner's place and outcome and the rest, which goes on",
-        arguments: Driver.allCases)
-    func selectFrom(driver: Driver) throws {
+    @Test("a race of nothing is refused", arguments: Driver.allCases)
+    func emptyRace(driver: Driver) throws {
         try withLoop(driver) { loop in
-            let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
-            let selected = Future.select(from: promises.map(\.future))
-            promises[1].fail(Failure(1))
-            let selection = try loop.run(until: selected)
-            #expect(selection.index == 1)
-            #expect(throws: Failure(1)) { try selection.result.get() }
-            promises[2].succeed(2)
-            let next = try loop.run(until: Future.select(from: selection.rest))
-            #expect(next.index == 1 && next.rest.count == 1)
-            #expect(!promises[0].future.isCompleted)
             expect(
-                Future<Int>.select(from: [], on: loop).map { _ in },
-                failsWith: FutureError.invalidArgument("select was given no futures; give it at least one"))
-            withExtendedLifetime(promises) {}
-        }
-    }
-
-    @Test("an FutureEither is its left or its right thing, equal only on the same side")
-    func either() throws {
-        let (left, right) = (FutureEither<Int, String>.left(1), FutureEither<Int, String>.right("1"))
-        #expect(left.left == 1 && left.right == nil)
-        #expect(right.left == nil && right.right == "1")
-        #expect(Set([left, right, .left(1), .left(2)]).count == 3)
-        #expect(left.map(left: { $0 + 1 }, right: { $0.count }) == .left(2))
-        for either in [left, right] {
-            let text = either.map(left: { number in "\(number)" }, right: \.self).value
-            #expect(text == "1")
-        }
-        #expect(throws: Failure(1)) {
-            try right.map(left: { $0 }, right: { _ in throw Failure(1) }) as FutureEither<Int, Int>
+                Future<Int>.race([], on: loop),
+                failsWith: FutureError.invalidArgument("race was given no futures; give it at least one"))
         }
     }
 }

@@ -2,7 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
-struct GateTests {
+struct FutureGateTests {
     @Test("a gate closes when all who are inside have left", arguments: Driver.allCases)
     func close(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -1,9 +1,8 @@
 import Futures
-import FuturesTesting
 import Testing
 
 /// When a group changes: together with its members.
-struct GroupChangeTests {
+struct GroupTests {
     private struct Verb: CustomTestStringConvertible, Sendable {
         let testDescription: String
         /// What it makes of one input that fails: the failure, or something else.
@@ -202,24 +201,6 @@ struct GroupChangeTests {
             #expect(Array(seen.entries[1...1]) == ["returned"])
             let order = seen.entries.filter { $0.contains("ail") }
             #expect(order == ["onFirstFailure", "all has failed"] && number == 5)
-        }
-    }
-
-    @Test("a traversal whose work has completed already starves nobody")
-    func endlessTraversal() throws {
-        for fails in [false, true] {
-            try withLoop(.virtual) { loop in
-                var runs = 0
-                let endless = loop.traverseSettled(sequence(first: 0) { $0 + 1 }, maxConcurrent: 2) {
-                    _ -> Future<Int> in
-                    runs += 1
-                    return fails ? loop.failed(Failure()) : loop.succeeded(1)
-                }
-                #expect(runs <= 4)
-                try settle(loop)
-                #expect(runs < 20_000)
-                #expect(endless.cancel())
-            }
         }
     }
 }

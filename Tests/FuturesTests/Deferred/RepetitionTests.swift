@@ -3,7 +3,7 @@ import FuturesTesting
 import TestSupport
 import Testing
 
-struct DeferredRepetitionTests {
+struct RepetitionTests {
     /// Work that counts its runs and ends as `outcome` says of the run's number, from 1.
     private final class Work {
         var runs = 0

@@ -1,9 +1,7 @@
 import Futures
-import FuturesTesting
-import TestSupport
 import Testing
 
-struct SemaphoreTests {
+struct FutureSemaphoreTests {
     @Test("a semaphore lets in as many as it has permits, in the order of asking", arguments: Driver.allCases)
     func order(driver: Driver) throws {
         try withLoop(driver) { loop in
@@ -75,46 +73,6 @@ struct SemaphoreTests {
         }
     }
 
-    @Test("a permit that nobody holds any more is released", arguments: Driver.allCases)
-    func release(driver: Driver) throws {
-        try onSmallStack(driver) { loop in
-            let semaphore = FutureSemaphore(count: 1, on: loop)
-            var held = semaphore.tryAcquire()
-            for _ in 0..<largeCount { _ = semaphore.acquire() }
-            let last = semaphore.acquire()
-            #expect(held != nil)
-            held = nil
-            // One after the other gets the permit, has nobody to give it to, and so releases it.
-            #expect(last.isCompleted && semaphore.available == 0)
-        }
-    }
-
-    @Test("with releases on failure, throw and cancellation alike", arguments: Driver.allCases)
-    func with(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let semaphore = FutureSemaphore(count: 1, on: loop)
-            expect(semaphore.with { loop.failed(Failure(1), of: Int.self) }, failsWith: Failure(1))
-            expect(semaphore.with { () -> Future<Int> in throw Failure(2) }, failsWith: Failure(2))
-            #expect(semaphore.available == 1)
-            let promise = loop.makePromise(of: Int.self)
-            let running = semaphore.with { promise.future }
-            try settle(loop)
-            #expect(semaphore.available == 0)
-            #expect(running.cancel())
-            #expect(semaphore.available == 1 && promise.future.isCompleted)
-
-            let stubborn = loop.makePromise(of: Int.self)
-            stubborn.onCancelRequest { .continue }
-            let going = semaphore.with { stubborn.future }
-            try settle(loop)
-            #expect(going.cancel())
-            #expect(semaphore.available == 0)
-            stubborn.succeed(3)
-            #expect(semaphore.available == 1)
-            try expect(going, succeedsWith: 3)
-        }
-    }
-
     @Test(
         "a broken semaphore fails all who wait and who will, but leaves permits in peace",
         arguments: Driver.allCases)
@@ -155,58 +113,6 @@ struct SemaphoreTests {
             #expect("\(waiting)" == "Future(failure: \(FutureError.shutDown))")
             #expect("\(semaphore.acquire().ignoreFailure())" == "Future(failure: \(FutureError.shutDown))")
             withExtendedLifetime(held) {}
-        }
-    }
-
-    @Test("a mutex holds its lock across callbacks", arguments: Driver.allCases)
-    func mutex(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let mutex = FutureMutex(on: loop)
-            var balance = 100
-            func withdraw(_ amount: Int) -> Future<Bool> {
-                mutex.withLock {
-                    let seen = balance
-                    return loop.sleep(for: .ticks(1)).map {
-                        guard seen >= amount else { return false }
-                        balance = seen - amount
-                        return true
-                    }
-                }
-            }
-            try expect(Future.all([60, 60, 40].map(withdraw)), succeedsWith: [true, false, true])
-            #expect(balance == 0 && !mutex.isLocked)
-            let permit = try #require(mutex.tryLock())
-            #expect(mutex.isLocked && mutex.tryLock() == nil)
-            let next = mutex.lock()
-            #expect(mutex.waitingCount == 1)
-            permit.release()
-            try loop.run(until: next).release()
-            #expect(!mutex.isLocked)
-        }
-    }
-
-    @Test("readers share, a writer is alone, and nobody overtakes", arguments: Driver.allCases)
-    func readersAndWriters(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let seen = Record()
-            let lock = FutureReadWriteLock(on: loop)
-            func work(_ name: String) -> () -> Future<Void> {
-                {
-                    seen.add("+\(name)")
-                    return loop.sleep(for: .ticks(2)).map { seen.add("-\(name)") }
-                }
-            }
-            let all = [
-                lock.withReading(work("r1")), lock.withReading(work("r2")), lock.withWriting(work("w")),
-                lock.withReading(work("r3")),
-            ]
-            #expect(lock.waitingCount == 2)
-            _ = try loop.run(until: Future.all(all))
-            #expect(seen.entries == ["+r1", "+r2", "-r1", "-r2", "+w", "-w", "+r3", "-r3"])
-            let writer = lock.write()
-            let reader = lock.read()
-            try loop.run(until: writer).release()
-            try loop.run(until: reader).release()
         }
     }
 }

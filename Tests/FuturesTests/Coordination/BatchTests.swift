@@ -2,7 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
-struct FutureQueueBatchTests {
+struct BatchTests {
     @Test("a batch keeps its slot until its future and its inner queue are done", arguments: Driver.allCases)
     func slot(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -2,7 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
-struct UnhandledFailureTests {
+struct UnhandledFailuresTests {
     /// Runs `body`, lets the loop settle, and expects these failures to be reported.
     private func expectReports(
         _ expected: [Int], on driver: Driver, sourceLocation: SourceLocation = #_sourceLocation,

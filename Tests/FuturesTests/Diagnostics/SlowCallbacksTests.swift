@@ -2,7 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
-struct SlowCallbackTests {
+struct SlowCallbacksTests {
     @Test("a callback that takes longer than the threshold is reported, with its time")
     func reported() throws {
         try withLoop(.virtual) { loop in

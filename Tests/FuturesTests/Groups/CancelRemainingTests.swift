@@ -1,0 +1,43 @@
+import Futures
+import Testing
+
+struct CancelRemainingTests {
+    @Test(
+        "a group told to cancel the rest on failure only leaves it alone when an input is cancelled",
+        arguments: Driver.allCases)
+    func onFailureOnly(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            func group() -> ([Promise<Int>], Future<[Int]>) {
+                let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+                return (promises, Future.all(promises.map(\.future), cancelRemaining: .onFailure))
+            }
+            let (cancelled, first) = group()
+            cancelled[0].cancel()
+            expectCancelled(first)
+            #expect(!cancelled[1].future.isCompleted)
+            let (failed, second) = group()
+            failed[0].fail(Failure(1))
+            expect(second, failsWith: Failure(1))
+            #expect("\(failed[1].future)" == "Future(cancelled)")
+            let (unwanted, third) = group()
+            #expect(third.cancel())
+            #expect("\(unwanted[2].future)" == "Future(cancelled)")
+            withExtendedLifetime(cancelled) {}
+        }
+    }
+
+    @Test("groups keep the rest running if told so", arguments: Driver.allCases)
+    func keepsRemaining(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let rest = loop.makePromise(of: Int.self)
+            let all = Future.all([rest.future, loop.failed(Failure(1))], cancelRemaining: false)
+            expect(all, failsWith: Failure(1))
+            try expect(
+                Future.race([rest.future, loop.succeeded(2)], cancelRemaining: false), succeedsWith: 2)
+            let unwanted = Future.race([rest.future], cancelRemaining: false)
+            #expect(unwanted.cancel())
+            #expect(!rest.future.isCompleted)
+            try expect(rest.future.and(loop.submit { rest.succeed(5) }).map { $0.0 }, succeedsWith: 5)
+        }
+    }
+}
