@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import Testing
 
 struct LoopStatisticsTests {
@@ -25,6 +26,26 @@ struct LoopStatisticsTests {
             try settle(loop)
             #expect(loop.statistics.turns == turns + 1)
             withExtendedLifetime(timers) {}
+        }
+    }
+
+    @Test("the ready queue is counted, and so is what turns run and how late timers are")
+    func figures() throws {
+        try withLoop(.virtual) { loop in
+            for _ in 0..<10 { loop.submit {}.ignoreFailure() }
+            #expect(loop.statistics.readyCallbacks == 10)
+            loop.advance(by: .zero)
+            let after = loop.statistics
+            #expect(after.readyCallbacks == 0)
+            #expect(after.callbacks == 10 && after.longestTurn == 10 && after.lag == .zero)
+            loop.schedule(after: .milliseconds(1)) { loop.advanceWithoutRunning(by: .seconds(1)) }
+            loop.sleep(for: .milliseconds(2)).ignoreFailure()
+            loop.advance(by: .seconds(2))
+            #expect(loop.statistics.lag == .milliseconds(999))
+            loop.sleep(for: .milliseconds(2)).ignoreFailure()
+            loop.advance(by: .seconds(2))
+            #expect(loop.statistics.lag == .zero)
+            #expect(loop.statistics.longestLag == .milliseconds(999))
         }
     }
 }

@@ -106,13 +106,4 @@ struct ExecuteTests {
             expectCancelled(loop.submit { throw CancellationError() })
         }
     }
-
-    @Test("tasks run work on the loop from anywhere and await its outcome", arguments: Driver.allCases)
-    func runFromTask(driver: Driver) async throws {
-        try await withRunningLoop(driver) { loop in
-            let ranOnLoop = try await loop.run { loop.isCurrent }
-            #expect(ranOnLoop)
-            await #expect(throws: Failure(2)) { try await loop.run { throw Failure(2) } }
-        }
-    }
 }

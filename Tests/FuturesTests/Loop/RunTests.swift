@@ -121,40 +121,4 @@ struct RunTests {
             forever.cancel()
         }
     }
-
-    @Test(
-        "a loop moves to the thread that runs it, if nothing was made on it before",
-        arguments: Driver.allCases)
-    func moves(driver: Driver) throws {
-        let loop = try driver.makeLoop()
-        #expect(loop.isCurrent)
-        let ran = try onThread {
-            #expect(!loop.isCurrent)
-            try loop.run()
-            #expect(loop.isCurrent)
-            let value = try loop.run(until: loop.submit { 1 })
-            loop.shutdown()
-            return value
-        }
-        #expect(ran == 1)
-        #expect(!loop.isCurrent)
-    }
-
-    @Test("current is the loop whose callback runs", arguments: Driver.allCases)
-    func current(driver: Driver) throws {
-        try withLoop(driver) { outer in
-            #expect(EventLoop.current == nil)
-            let sameOutside = try outer.run(until: outer.submit { EventLoop.current == outer })
-            #expect(sameOutside)
-            let nested = outer.submit {
-                try withLoop(driver) { inner in
-                    let sameInside = try inner.run(until: inner.submit { EventLoop.current == inner })
-                    #expect(sameInside)
-                    #expect(EventLoop.current == outer)
-                }
-            }
-            try outer.run(until: nested)
-            #expect(EventLoop.current == nil)
-        }
-    }
 }

@@ -113,16 +113,6 @@ struct ShutdownTests {
         }
     }
 
-    @Test("tasks that submit work to a loop that has been shut down get an error", arguments: Driver.allCases)
-    func submitFromTask(driver: Driver) async throws {
-        let loop = try onThread { [driver] in
-            let loop = try driver.makeLoop()
-            loop.shutdown()
-            return loop
-        }
-        await #expect(throws: FutureError.shutDown) { try await loop.run { 1 } }
-    }
-
     @Test("shutdown runs as many callbacks as there were", arguments: Driver.allCases)
     func many(driver: Driver) throws {
         try onSmallStack(driver) { loop in

@@ -6,80 +6,6 @@ struct TypedFutureTests {
     private typealias Typed = TypedFuture<Int, Refusal>
 
     @Test(
-        "a typed promise completes its future with a value, a failure of its type, or as cancelled",
-        arguments: Driver.allCases)
-    func promise(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promises = (0..<5).map { _ in loop.makePromise(of: Int.self, failingWith: Refusal.self) }
-            #expect("\(promises[0].future)" == "TypedFuture(pending)")
-            #expect(!promises[0].future.isCompleted && promises[0].future.result == nil)
-            #expect(promises[0].succeed(1))
-            #expect(promises[1].fail(.refused))
-            #expect(promises[2].cancel())
-            #expect(promises[3].complete(.success(4)))
-            #expect(promises[4].complete(using: promises[1].future))
-            for promise in promises { #expect(!promise.succeed(7)) }
-            #expect(
-                promises.map { "\($0.future)" } == [
-                    "TypedFuture(success: 1)", "TypedFuture(failure: refused)", "TypedFuture(cancelled)",
-                    "TypedFuture(success: 4)", "TypedFuture(failure: refused)",
-                ])
-        }
-    }
-
-    @Test(
-        "a typed future says its failure without a cast: to a switch that needs no default",
-        arguments: Driver.allCases)
-    func exhaustive(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            func word(_ result: Result<Int, FutureFailure<Refusal>>?) -> String {
-                switch result {
-                case nil: "pending"
-                case .success: "value"
-                case .failure(.failure(.refused)): "refused"
-                case .failure(.failure(.tooLate)): "too late"
-                case .failure(.cancelled): "cancelled"
-                case .failure(.broken): "broken"
-                }
-            }
-            func word(_ result: Result<Int, FutureFailure<Never>>?) -> String {
-                switch result {
-                case nil: "pending"
-                case .success: "value"
-                case .failure(.cancelled): "cancelled"
-                case .failure(.broken): "broken"
-                }
-            }
-            #expect(word(Typed.failed(.tooLate, on: loop).ignoreFailure().result) == "too late")
-            #expect(word(Typed.completed(.failure(.refused), on: loop).ignoreFailure().result) == "refused")
-            #expect(word(Typed.succeeded(1, on: loop).result) == "value")
-            #expect(word(TypedFuture<Int, Never>.succeeded(1, on: loop).result) == "value")
-            let promise = loop.makePromise(of: Int.self, failingWith: Never.self)
-            promise.cancel()
-            #expect(word(promise.future.result) == "cancelled")
-        }
-    }
-
-    @Test(
-        "a promise released uncompleted breaks its typed future, and so does the end of the loop",
-        arguments: Driver.allCases)
-    func broken(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let future = {
-                loop.makePromise(of: Int.self, failingWith: Refusal.self, file: "here", line: 7).future
-            }()
-            let broken = FutureError.brokenPromise(file: "here", line: 7)
-            #expect("\(future)" == "TypedFuture(broken: \(broken))")
-            expect(future.erased, failsWith: broken)
-            try expect(future.recover { _ in 1 }, completesAs: "broken: \(broken)")
-            let pending = loop.makePromise(of: Int.self, failingWith: Refusal.self)
-            let derived = pending.future.map { $0 + 1 }
-            loop.shutdown()
-            #expect("\(derived)" == "TypedFuture(broken: \(FutureError.shutDown))")
-        }
-    }
-
-    @Test(
         "a typed failure that nobody hears of is reported once, as an untyped one is",
         arguments: Driver.allCases)
     func unheard(driver: Driver) throws {
@@ -153,27 +79,6 @@ struct TypedFutureTests {
                     "success(1)", "value 1", "failure(refused)", "failure refused", "failure(cancelled)",
                     "no more",
                 ])
-        }
-    }
-
-    @Test(
-        "a request to cancel a typed future reaches whoever holds the promise, who may answer with a result",
-        arguments: Driver.allCases)
-    func cancellation(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            for (answer, outcome) in [
-                (nil, "cancelled"), (.success(1), "success: 1"), (.failure(.tooLate), "failure: tooLate"),
-            ] as [(Result<Int, Refusal>?, String)] {
-                let promise = loop.makePromise(of: Int.self, failingWith: Refusal.self)
-                promise.onCancelRequest { answer }
-                let derived = promise.future.map { $0 }
-                #expect(derived.cancel())
-                try expect(derived, completesAs: outcome)
-                #expect(!promise.succeed(7))
-            }
-            let alone = loop.makePromise(of: Int.self, failingWith: Refusal.self)
-            #expect(alone.future.map { $0 }.cancel())
-            #expect("\(alone.future)" == "TypedFuture(cancelled)")
         }
     }
 }

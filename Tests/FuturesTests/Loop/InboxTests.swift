@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Many threads that give one loop work at once.
-struct SubmissionTests {
+struct InboxTests {
     private static let threads = 8
 
     @Test("eight threads lose no job, and each one's jobs run in its order", arguments: Driver.allCases)
@@ -51,33 +51,6 @@ struct SubmissionTests {
         }
     }
 
-    @Test(
-        "jobs of other threads count in the budget of a turn, and callbacks need not wait for all of them",
-        arguments: Driver.allCases)
-    func budget(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let (jobs, runs, seen) = (3 * loop.turnBudget, Tally(), SharedRecord<Int>())
-            let before = loop.statistics.turns
-            try loop.run(
-                until: loop.submit {
-                    let group = DispatchGroup()
-                    startThread(of: group) {
-                        for job in 0..<jobs {
-                            loop.execute {
-                                runs.add()
-                                if job == 0 { loop.submit { seen.add(runs.sum) }.whenSuccess {} }
-                            }
-                        }
-                    }
-                    group.wait()
-                })
-            try loop.run()
-            #expect(runs.sum == jobs)
-            #expect(seen.entries.count == 1 && seen.entries[0] < loop.turnBudget / 10)
-            #expect(loop.statistics.turns - before >= 4)
-        }
-    }
-
     @Test("while the loop shuts down, each submission either runs or is refused", arguments: Driver.allCases)
     func shutdown(driver: Driver) throws {
         for _ in 0..<4 {
@@ -113,30 +86,6 @@ struct SubmissionTests {
                 #expect(refused.sum == Self.threads)
                 #expect(ran.sum == accepted.sum)
                 #expect(ended.sum == accepted.sum)
-            }
-        }
-    }
-
-    @Test("remote closures of many threads and a shutdown end each future once", arguments: Driver.allCases)
-    func shutdownOfJobs(driver: Driver) throws {
-        for _ in 0..<10 {
-            try withLoop(driver) { loop in
-                let context = try RemoteContext.limited(maxConcurrent: 4, on: .default)
-                let (ran, succeeded, ended) = (Tally(), Tally(), Tally())
-                for _ in 0..<200 {
-                    context.execute(on: loop) { ran.add() }.whenComplete { result in
-                        if case .success = result { succeeded.add() }
-                        ended.add()
-                    }
-                }
-                try settle(loop)
-                loop.shutdown()
-                #expect(ended.sum == 200)
-                // The slots come back without the loop.
-                try withLoop(driver) { other in
-                    try expect(context.barrier.execute(on: other) { 1 }, succeedsWith: 1)
-                }
-                #expect(succeeded.sum <= ran.sum)
             }
         }
     }

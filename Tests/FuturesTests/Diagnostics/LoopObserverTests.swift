@@ -2,7 +2,7 @@ import Futures
 import FuturesTesting
 import Testing
 
-struct ObserverTests {
+struct LoopObserverTests {
     @Test("each turn is told, with what it took, how many callbacks it ran, and how late its timers were")
     func turns() throws {
         try withLoop(.virtual) { loop in
@@ -70,62 +70,4 @@ struct ObserverTests {
     }
 
     private final class Note {}
-}
-
-struct LoopStatisticsTests {
-    @Test("the ready queue is counted, and so is what turns run and how late timers are")
-    func figures() throws {
-        try withLoop(.virtual) { loop in
-            for _ in 0..<10 { loop.submit {}.ignoreFailure() }
-            #expect(loop.statistics.readyCallbacks == 10)
-            loop.advance(by: .zero)
-            let after = loop.statistics
-            #expect(after.readyCallbacks == 0)
-            #expect(after.callbacks == 10 && after.longestTurn == 10 && after.lag == .zero)
-            loop.schedule(after: .milliseconds(1)) { loop.advanceWithoutRunning(by: .seconds(1)) }
-            loop.sleep(for: .milliseconds(2)).ignoreFailure()
-            loop.advance(by: .seconds(2))
-            #expect(loop.statistics.lag == .milliseconds(999))
-            loop.sleep(for: .milliseconds(2)).ignoreFailure()
-            loop.advance(by: .seconds(2))
-            #expect(loop.statistics.lag == .zero)
-            #expect(loop.statistics.longestLag == .milliseconds(999))
-        }
-    }
-}
-
-struct DumpTests {
-    @Test("a dump has a line of figures, and one for each place where pending promises were made")
-    func promises() throws {
-        try withLoop(.virtual) { loop in
-            let many = (0..<3).map { _ in loop.makePromise(of: Int.self, file: "Somewhere.swift", line: 7) }
-            let one = loop.makePromise(of: Int.self, file: "Elsewhere.swift", line: 8)
-            let done = loop.makePromise(of: Int.self, file: "Done.swift", line: 9)
-            done.succeed(1)
-            withExtendedLifetime((many, one, done)) {
-                let lines = loop.dump().split(separator: "\n").map(String.init)
-                #expect(
-                    lines.first?.hasPrefix(
-                        "event loop: 5 futures, 5 promises, 0 timers, 0 handles, of which 0 are")
-                        == true)
-                #if DEBUG
-                    #expect(
-                        lines.dropFirst() == [
-                            "promise: Somewhere.swift:7 (3 of them)", "promise: Elsewhere.swift:8",
-                        ])
-                #else
-                    #expect(lines.count == 1)
-                #endif
-            }
-            for promise in many + [one] { promise.cancel() }
-        }
-    }
-
-    @Test("the places of promises that have gone are forgotten")
-    func forgotten() throws {
-        try withLoop(.virtual) { loop in
-            for _ in 0..<100 { loop.makePromise(of: Int.self).succeed(1) }
-            #expect(loop.dump().split(separator: "\n").count == 1)
-        }
-    }
 }

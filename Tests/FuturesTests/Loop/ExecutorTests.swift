@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Actors whose executor is a loop, and tasks that prefer one.
-struct PinnedActorTests {
+struct ExecutorTests {
     private actor Counter {
         nonisolated let loop: EventLoop
         private(set) var count = 0
@@ -167,7 +167,58 @@ struct PinnedActorTests {
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
         #expect(text.contains("A job was given to an actor whose event loop has been shut down."))
     }
+
+    @Test("an executor knows its loop's thread", arguments: Driver.allCases)
+    func knowsThread(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            loop.checkIsolated()
+            #expect(loop.isIsolatingCurrentContext() == true)
+            let elsewhere = try onThread { loop.isIsolatingCurrentContext() }
+            // A virtual loop may move there, and finds out when it is asked.
+            #expect(elsewhere != true)
+        }
+    }
+
+    @Test("assuming a loop's isolation on another thread, or checking it there", arguments: 0..<2)
+    func assumedElsewhere(call: Int) async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [call] in
+            let loop = EventLoop.virtual()
+            let pinned = Pinned(loop)
+            try onThread { if call == 0 { pinned.assumeIsolated { _ in } } else { loop.checkIsolated() } }
+        }
+        let printed = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(
+            printed.contains("was used off its event loop's thread.")
+                || printed.contains("Incorrect actor executor assumption"))
+    }
+
+    @Test("current is the loop whose callback runs", arguments: Driver.allCases)
+    func current(driver: Driver) throws {
+        try withLoop(driver) { outer in
+            #expect(EventLoop.current == nil)
+            let sameOutside = try outer.run(until: outer.submit { EventLoop.current == outer })
+            #expect(sameOutside)
+            let nested = outer.submit {
+                try withLoop(driver) { inner in
+                    let sameInside = try inner.run(until: inner.submit { EventLoop.current == inner })
+                    #expect(sameInside)
+                    #expect(EventLoop.current == outer)
+                }
+            }
+            try outer.run(until: nested)
+            #expect(EventLoop.current == nil)
+        }
+    }
 }
 
 @concurrent
 private func concurrently(_ body: @Sendable () -> Bool) async -> Bool { body() }
+
+private actor Pinned {
+    private let loop: EventLoop
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+}

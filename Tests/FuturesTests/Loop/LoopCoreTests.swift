@@ -2,7 +2,7 @@ import Futures
 import Testing
 
 /// A monotonic clock does not go back, but those of some machines do.
-struct ClockTests {
+struct LoopCoreTests {
     @Test("a clock that goes back fires nothing, and upsets nothing that is reckoned from it")
     func goesBack() {
         let driver = WanderingDriver()

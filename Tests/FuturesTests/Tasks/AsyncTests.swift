@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Asynchronous bodies behind futures: tasks of a loop.
-struct AsyncBodyTests {
+struct AsyncTests {
     @Test(
         "an asynchronous body on a loop completes its future with what it returns, not before a turn",
         arguments: Driver.allCases)
@@ -187,62 +187,6 @@ struct AsyncBodyTests {
             #expect(cancelled.future.cancel())
             try loop.run()
             #expect("\(waiting.future)" == "Future(cancelled)")
-        }
-    }
-
-    @Test(
-        "a body that awaits what a callback completes goes on in the same turn, without a system call",
-        arguments: Driver.allCases)
-    func sameTurn(driver: Driver) async throws {
-        try await withLoopOnThread(driver) { loop in
-            let seen = Record()
-            let promise = loop.makePromise(of: Int.self)
-            let future = Future(on: loop) {
-                _ = try await promise.future.value
-                return loop.statistics.turns
-            }
-            try settle(loop)
-            loop.sleep(for: .ticks(1)).whenSuccess {
-                seen.add(loop.statistics.turns)
-                promise.succeed(1)
-            }
-            seen.add(try loop.run(until: future))
-            #expect(seen.entries[0] == seen.entries[1])
-        }
-    }
-
-    @Test(
-        "the jobs of tasks count in the budget of a turn, so that timers get their chance",
-        arguments: Driver.allCases)
-    func budget(driver: Driver) async throws {
-        try await withLoopOnThread(driver) { loop in
-            let rounds = 2 * loop.turnBudget
-            let busy = Future(on: loop) {
-                let turns = loop.statistics.turns
-                for _ in 0..<rounds { try await loop.submit {}.value }
-                return loop.statistics.turns - turns
-            }
-            let turns = try loop.run(until: busy)
-            #expect(turns >= 2)
-        }
-    }
-
-    @Test(
-        "a body that is cancelled in the turn in which what it awaits has completed gets the value",
-        arguments: Driver.allCases)
-    func nothingLost(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promise = loop.makePromise(of: Int.self)
-            var got: Int?
-            let future = Future(on: loop) { got = try await promise.future.value }
-            try settle(loop)
-            let job = loop.submit {
-                #expect(promise.succeed(1))
-                #expect(future.cancel())
-            }
-            try loop.run(until: job)
-            try loop.run()
-            #expect(got == 1)
         }
     }
 

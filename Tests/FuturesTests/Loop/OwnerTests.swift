@@ -7,7 +7,7 @@ import UVFutures
 @testable import Futures
 
 /// What a program holds of a loop that it lets go of without `shutdown()`.
-struct DroppedLoopTests {
+struct OwnerTests {
     @Test("a loop that is let go of fails what is pending, once, and goes", arguments: Driver.allCases)
     func fails(driver: Driver) throws {
         let (seen, released) = (Record(), Tally())
