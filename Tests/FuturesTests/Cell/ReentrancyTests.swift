@@ -26,35 +26,6 @@ struct ReentrancyTests {
         }
     }
 
-    @Test(
-        "a future that is cancelled while the outcome of its source is being handed on takes no one's place",
-        arguments: Driver.allCases, Outcome.allCases)
-    func cancelsNext(driver: Driver, outcome: Outcome) throws {
-        try withLoop(driver) { loop in
-            let seen = Record()
-            let bag = DisposeBag()
-            var promise: Promise<Int>?
-            let first = Future<Int>(on: loop) { made in
-                promise = made
-                return bag
-            }
-            let source = promise!.future
-            let always = source.always { seen.add("always") }
-            let cleaned = source.tapError(including: .onlyCancellation) { _ in seen.add("cancelled") }
-            let waiting = [
-                always, cleaned, source.recover(including: .cancellation) { _ in 1 }, source.map { $0 },
-            ]
-            for future in waiting { bag.add(future) }
-            let last = source.mapResult { _ in seen.add("last") }
-            outcome.complete(promise!)
-            #expect(waiting.allSatisfy { "\($0)" == "Future(cancelled)" })
-            #expect(first.ignoreFailure().isCompleted)
-            try settle(loop)
-            #expect(seen.entries == ["always", "cancelled", "last"])
-            #expect(last.isCompleted)
-        }
-    }
-
     @Test("a callback registered in a deinit keeps the order of registration", arguments: Driver.allCases)
     func registers(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -66,18 +66,6 @@ struct ReadyQueueTests {
         }
     }
 
-    @Test("a failure passes through all that does not want it at once", arguments: Driver.allCases)
-    func passThrough(driver: Driver) throws {
-        try withLoop(driver) { loop in
-            let promise = loop.makePromise(of: Int.self)
-            let end = promise.future.map { $0 }.flatMap { loop.succeeded($0) }.filter { _ in true }.tap { _ in
-            }
-            promise.fail(Failure(3))
-            #expect("\(end)" == "Future(failure: Failure(code: 3))")
-            end.ignoreFailure()
-        }
-    }
-
     @Test("steps of two chains alternate", arguments: Driver.allCases)
     func interleaving(driver: Driver) throws {
         try withLoop(driver) { loop in

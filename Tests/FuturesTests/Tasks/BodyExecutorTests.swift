@@ -5,7 +5,10 @@ struct BodyExecutorTests {
     @Test(
         "what a body of the loop gives to its own children, and to actors without an executor, stays on the loop",
         arguments: Driver.allCases,
-        [CarryingTests.Way.asyncLet, .concurrentFunction, .foreignActor, .foreignActorMakes, .foreignActorAwaits])
+        [
+            CarryingTests.Way.asyncLet, .concurrentFunction, .foreignActor, .foreignActorMakes,
+            .foreignActorAwaits,
+        ])
     func staysInBody(driver: Driver, way: CarryingTests.Way) async throws {
         try await withLoopOnThread(driver) { loop in
             try loop.run(until: Future(on: loop) { try await CarryingTests.carry(way, loop) })
@@ -16,7 +19,9 @@ struct BodyExecutorTests {
     func stays(driver: Driver) async throws {
         try await withLoopOnThread(driver) { loop in
             let done = Future(on: loop) {
-                let (future, holder) = (loop.succeeded(1), CarryingTests.Holder(loop.makePromise(of: Int.self)))
+                let (future, holder) = (
+                    loop.succeeded(1), CarryingTests.Holder(loop.makePromise(of: Int.self))
+                )
                 let two = await Task.detached { 2 }.value
                 future.whenSuccess { holder.promise.succeed($0 + two) }
                 return try await holder.promise.future.value
