@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Two programs talk over connections in memory that fail in every way they can.
-struct StreamFaultTests {
+struct StreamFaultsTests {
     /// `FAULT_SEED` in the environment replays one that failed.
     static let seeds: [UInt64] = {
         if let seed = ProcessInfo.processInfo.environment["FAULT_SEED"].flatMap({ UInt64($0) }) {

@@ -1,0 +1,92 @@
+import Foundation
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+struct BusyInstantTests {
+    /// Ways to have something ready for ever.
+    enum Endless: String, CaseIterable, Codable, CustomTestStringConvertible {
+        case submit, flatMap, zeroDelay, nextTurn, whenIdle
+
+        var testDescription: String { rawValue }
+
+        /// Starts it, and returns the line that makes the last callback.
+        func start(on loop: EventLoop) -> Int {
+            switch self {
+            case .submit:
+                func again() { loop.submit { again() }.ignoreFailure() }
+                again()
+                return #line - 2
+            case .flatMap:
+                func again() -> Future<Void> { loop.succeeded().flatMap(again) }
+                again().ignoreFailure()
+                return #line - 2
+            case .zeroDelay:
+                func again() { loop.schedule(after: .zero) { again() } }
+                again()
+                return #line - 2
+            case .nextTurn:
+                func again() { loop.submit(on: .nextTurn) { again() }.ignoreFailure() }
+                again()
+                return #line - 2
+            case .whenIdle:
+                func again() { loop.submit(on: .whenIdle) { again() }.ignoreFailure() }
+                again()
+                return #line - 2
+            }
+        }
+    }
+
+    @Test(
+        "work without end at one instant traps, and a debug build says where it is made",
+        arguments: Endless.allCases)
+    func endless(kind: Endless) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [kind] in
+            let loop = EventLoop.virtual(maxCallbacksPerInstant: 1_000)
+            let line = kind.start(on: loop)
+            FileHandle.standardError.write(Data("FuturesTestingTests/BusyInstantTests.swift:\(line)\n".utf8))
+            if kind == .submit { try loop.run() } else { loop.advance(by: .seconds(1)) }
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #if DEBUG
+            let place = "The last one was made at \(printed.prefix { $0 != "\n" }). "
+        #else
+            let place = ""
+        #endif
+        expect(
+            "has run 1000 callbacks at one instant, and there are more: they never end. \(place)Let it wait for time to "
+                + "pass, or allow for more by EventLoop.virtual(maxCallbacksPerInstant:).", in: result)
+    }
+
+    @Test(
+        "by default a million callbacks at one instant are too many",
+        .disabled(if: isDebug, "Takes too long."))
+    func million() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            func again() { loop.submit { again() }.ignoreFailure() }
+            again()
+            loop.advance(by: .zero)
+        }
+        expect("has run 1000000 callbacks at one instant", in: result)
+    }
+
+    @Test("callbacks count by instant, and more may be allowed")
+    func instants() throws {
+        let loop = EventLoop.virtual(maxCallbacksPerInstant: 5_000)
+        func again(_ left: Int) -> Future<Void> {
+            left == 0 ? loop.succeeded() : loop.succeeded().flatMap { again(left - 1) }
+        }
+        var rounds = 0
+        func round() -> Future<Void> {
+            rounds += 1
+            return rounds > 20
+                ? loop.succeeded() : again(4_000).flatMap { loop.sleep(for: .nanoseconds(1)) }.flatMap(round)
+        }
+        try loop.run(until: round())
+        #expect(rounds == 21)
+        loop.shutdown()
+    }
+}
