@@ -51,16 +51,4 @@ struct StreamErrorTests {
         ]
         for (error, text) in texts { #expect("\(error)" == text) }
     }
-
-    @Test("only an end inside a message means that the peer has left")
-    func disconnection() {
-        struct Other: Error {}
-        #expect(StreamError.unexpectedEnd(received: Data("a")).isDisconnection)
-        let others: [any Error] = [
-            StreamError.connectionClosed, StreamError.limitExceeded(limit: 1), StreamError.droppedUnclosed,
-            StreamError.timedOut(.idle, after: .seconds(1), unread: 0, unsent: 0),
-            StreamError.flushTimedOut(after: .seconds(1), unsent: 1), CancellationError(), Other(),
-        ]
-        for error in others { #expect(!error.isDisconnection, "\(error)") }
-    }
 }

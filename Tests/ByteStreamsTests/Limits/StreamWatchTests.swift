@@ -5,7 +5,7 @@ import Testing
 
 @testable import ByteStreams
 
-struct TimeLimitTests {
+struct StreamWatchTests {
     /// How late a limit may pass.
     private static let slack = Duration.milliseconds(1_100)
 

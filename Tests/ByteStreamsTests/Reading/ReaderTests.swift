@@ -5,7 +5,7 @@ import FuturesTesting
 import Testing
 
 /// A read is given up after any number of bytes of a message; the reads that follow return exactly what was sent.
-struct InterruptedReadTests {
+struct ReaderTests {
     enum Kind: CaseIterable {
         case next, exactly, until, line, toEnd
 

@@ -4,7 +4,7 @@ import Futures
 import FuturesTesting
 import Testing
 
-struct StreamSequenceTests {
+struct SequencesTests {
     @Test("the chunks of a stream come to a for loop until the peer has finished")
     func chunks() {
         withStream { stream, transport, loop in
