@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Testing
 import UVFutures
 
@@ -40,28 +39,6 @@ struct ServerStatisticsTests {
                     + "closed: ECONNRESET 1, closed 1, idleTimeout 1")
             #expect(errors.count == 2)
             server.close()
-        }
-    }
-
-    @Test("connections are aborted so many at a time that timers and I/O get their turns in between")
-    func abortedInShares() throws {
-        try withLoop { loop in
-            var aborted = 0
-            let server = try TCPServer.listen(
-                host: "127.0.0.1", port: 0, on: loop,
-                owning: { connection in connection.read().whenFailure { _ in aborted += 1 } })
-            server.onConnectionError = { _ in }
-            let clients = (0..<300).map { _ in PlainSocket.connected(to: server.localAddress.port) }
-            try loop.runUntil { server.activeConnections == clients.count }
-            var shares: [Int] = []
-            loop.observe { event in
-                guard case .turnEnded = event else { return }
-                if aborted > shares.reduce(0, +) { shares.append(aborted - shares.reduce(0, +)) }
-            }
-            #expect(try loop.run(until: server.shutdown(within: .zero)).aborted == clients.count)
-            #expect(shares == [256, 44])
-            #expect(server.statistics.closes == [.aborted: clients.count])
-            loop.observe(nil)
         }
     }
 

@@ -1,3 +1,6 @@
+import FoundationEssentials
+import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -36,6 +39,69 @@ struct SocketAddressTests {
     func refusesPort(_ port: Int) {
         #expect(throws: FutureError.invalidArgument("port \(port) is out of range; give 0 to 65535")) {
             try SocketAddress(host: "::1", port: port)
+        }
+    }
+
+    private func isOneLine(_ text: String) -> Bool {
+        text.utf8.count < 3_000 && !text.utf8.contains { $0 < 32 || $0 == 127 }
+    }
+
+    @Test("whatever is given for a path is one that the system takes as it is, or refused in one line")
+    func anything() {
+        var random = SeededGenerator()
+        var (taken, refused) = (0, 0)
+        let pieces = [
+            "/", "//", "@", ".", "..", "\0", "\n", " ", "a", "ä", "\u{202e}", "\u{301}", "run", "echo.sock",
+        ]
+        for _ in 0..<largeCount {
+            var path = (0..<random.below(8)).map { _ in pieces[random.below(pieces.count)] }.joined()
+            if random.below(4) == 0 { path += String(repeating: "x", count: 90 + random.below(30)) }
+            if random.below(8) == 0 {
+                path += String(decoding: random.bytes(random.below(120)), as: UTF8.self)
+            }
+            do {
+                let address = try SocketAddress(path: path)
+                taken += 1
+                // As the system gives it back.
+                let isAbstract = path.utf8.first == UInt8(ascii: "@")
+                guard address.path == path, path.utf8.count <= (isAbstract ? 108 : 107),
+                    !path.utf8.contains(0),
+                    address.isAbstract == isAbstract, isOneLine("\(address)")
+                else {
+                    Issue.record("\(path.debugDescription) became \(address)")
+                    return
+                }
+            } catch {
+                refused += 1
+                guard case .invalidArgument(let text) = error as? FutureError,
+                    text.utf8.starts(with: "a socket path of ".utf8)
+                        || text.utf8.starts(with: "the socket path ".utf8), isOneLine(text)
+                else {
+                    Issue.record("\(path.debugDescription): \(error)")
+                    return
+                }
+            }
+        }
+        #expect(min(taken, refused) > largeCount / 100, "\(taken) \(refused)")
+    }
+
+    @Test("a path is shown in one line, and is abstract by its first byte, whatever follows that")
+    func odd() throws {
+        let path = "/tmp/a\nb\u{202e}\u{7f}ä"
+        #expect(try "\(SocketAddress(path: path))" == #"unix:/tmp/a\nb\u{202E}\u{7F}ä"#)
+        #expect(try SocketAddress(path: path).path == path)
+        let long = String(repeating: "x", count: 1_000_000)
+        #expect(
+            complaint { _ = try SocketAddress(path: long) }
+                == "the socket path \(long.prefix(200))… is too long: it has 1000000 bytes, and the system takes 107; give "
+                + "a shorter one, perhaps a relative one")
+        #expect(try SocketAddress(path: "@\u{301}x").isAbstract)
+        try withLoop { loop in
+            let name = "@\u{301}-\(getpid())"
+            let listener = try UnixListener(path: name, on: loop)
+            let client = try loop.run(until: UnixConnection.connect(path: name, on: loop))
+            #expect(client.peerAddress?.path == name)
+            try loop.run(until: client.close().and(listener.close()).map { _ in })
         }
     }
 }

@@ -16,23 +16,6 @@ struct ConnectTests {
         #expect(refusal("", 1) == "host \"\" is empty; give a name or a numeric address")
     }
 
-    @Test("of thousands of addresses that have failed eight are named")
-    func manyAddresses() {
-        let errors = (1...3000).map { port in
-            UVError(
-                .connectionRefused, "connect", local: nil,
-                peer: try! SocketAddress(host: "192.0.2.1", port: port))
-        }
-        let text = "\(ConnectError(host: "example.com", port: 80, errors: errors))"
-        #expect(text.hasPrefix("connect to example.com port 80: connect ECONNREFUSED 192.0.2.1:1: "))
-        #expect(text.hasSuffix("192.0.2.1:8: connection refused; and 2992 more"))
-        #expect("\(AggregateError(errors))".hasSuffix("; and 2992 more"))
-        #expect(
-            "\(AggregateError(Array(errors.prefix(2))))"
-                == "2 errors: connect ECONNREFUSED 192.0.2.1:1: connection refused; "
-                + "connect ECONNREFUSED 192.0.2.1:2: connection refused")
-    }
-
     @Test("a connection that nobody accepts is refused, with the operation and both addresses")
     func refused() throws {
         try withLoop { loop in
@@ -155,21 +138,6 @@ struct ConnectTests {
                     connect to localhost port \(port.port): connect ECONNREFUSED 127.0.0.1:\(port.port): connection \
                     refused; connect
                     """), "\(failed)")
-        }
-    }
-
-    @Test("both ends know both addresses, and each connection has a number of its own")
-    func addresses() throws {
-        try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
-            #expect(client.localAddress == server.peerAddress)
-            #expect(client.peerAddress == server.localAddress)
-            #expect(client.localAddress?.host == "127.0.0.1")
-            #expect(client.id != server.id)
-            #expect("\(client)".contains("\(client.peerAddress!)"))
-            #expect(loop.statistics.connections == 2)
-            loop.closeAll(client, server)
-            #expect(loop.statistics.connections == 0)
         }
     }
 

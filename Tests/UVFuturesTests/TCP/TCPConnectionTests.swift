@@ -1,7 +1,5 @@
-import Dispatch
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 import UVFutures
 
@@ -16,43 +14,6 @@ struct TCPConnectionTests {
             #expect(try loop.run(until: server.read(exactly: 8)) == Data("a string".utf8))
             server.write([1, 2, 3])
             #expect(try loop.run(until: client.read()) == Data([1, 2, 3]))
-            loop.closeAll(client, server)
-        }
-    }
-
-    // Chunks of one size may lie in the same memory, one after the other.
-    @Test("what has been read stays as it came as long as somebody has it", arguments: [3, 64, 1024, 5000])
-    func keptChunks(size: Int) throws {
-        try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
-            var kept: [Int: Data] = [:]
-            for number in 0..<8 {
-                let sent = pattern(size, from: number)
-                client.write(sent)
-                let chunk = try loop.run(until: server.read())
-                #expect(chunk == sent)
-                #expect(chunk.startIndex == 0)
-                if number % 3 > 0 { kept[number] = chunk }
-            }
-            for (number, chunk) in kept { #expect(chunk == pattern(size, from: number)) }
-            loop.closeAll(client, server)
-        }
-    }
-
-    @Test("what has been read may be looked at, and let go of, on another thread while more is read")
-    func chunksElsewhere() throws {
-        try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
-            let queue = DispatchQueue(label: "elsewhere")
-            let unchanged = Mutex(0)
-            for number in 0..<200 {
-                let sent = pattern(64, from: number)
-                client.write(sent)
-                let chunk = try loop.run(until: server.read())
-                queue.async { if chunk == sent { unchanged.withLock { $0 += 1 } } }
-            }
-            queue.sync {}
-            #expect(unchanged.withLock { $0 } == 200)
             loop.closeAll(client, server)
         }
     }
@@ -151,60 +112,6 @@ struct TCPConnectionTests {
             #expect(order.last == "closed")
             #expect(Set(order) == ["write", "read", "closed"])
             server.abort()
-        }
-    }
-
-    @Test("bytes arrive in order, however they were written")
-    func mixedWrites() throws {
-        try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
-            var expected = Data()
-            for size in [1, 14, 15, 32, 33, 100, 70_000, 0, 3, 1_000_000, 5] {
-                let data = pattern(size, from: expected.count)
-                client.write(data)
-                expected += data
-            }
-            // More than one vectored write takes, small ones among them.
-            let list = (0..<500).map { pattern($0 % 40 + ($0 % 7 == 0 ? 3_000 : 0), from: $0) }
-            client.write(list)
-            for data in list { expected += data }
-            client.write("end")
-            expected += Data("end".utf8)
-            client.shutdownWrite()
-            #expect(try loop.run(until: server.readToEnd(limit: 10_000_000)) == expected)
-            loop.closeAll(client, server)
-        }
-    }
-
-    @Test("changing a buffer after it was written changes nothing that is sent")
-    func bufferIsChanged() throws {
-        try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
-            var buffers = (0..<20).map { pattern(300_000, from: $0) }
-            let expected = buffers.reduce(Data(), +)
-            client.write(buffers)
-            for index in buffers.indices { buffers[index].resetBytes(in: 0..<300_000) }
-            client.shutdownWrite()
-            #expect(try loop.run(until: server.readToEnd(limit: 10_000_000)) == expected)
-            loop.closeAll(client, server)
-        }
-    }
-
-    @Test("chunks keep their bytes, though all reads share one block of memory")
-    func chunksAreStable() throws {
-        try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
-            let sent = pattern(6_000_000)
-            client.write(sent)
-            client.shutdownWrite()
-            // As much as the system takes is there before the first read.
-            try loop.run(until: loop.submit(on: .whenIdle) {})
-            var chunks: [Data] = []
-            try loop.run(until: server.forEachChunk { chunk in chunks.append(chunk) })
-            #expect(chunks.allSatisfy { $0.startIndex == 0 && !$0.isEmpty })
-            #expect(chunks.contains { $0.count > 64 * 1024 }, "the block should have grown")
-            #expect(chunks.reduce(Data(), +) == sent)
-            loop.closeAll(client, server)
         }
     }
 

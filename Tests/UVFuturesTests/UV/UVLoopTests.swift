@@ -1,20 +1,9 @@
-import CLibUV
 import Dispatch
-import Glibc
 import TestSupport
 import Testing
 import UVFutures
 
 struct UVLoopTests {
-    private static let expectedVersion = unsafe getenv("EXPECT_LIBUV").map { unsafe String(cString: $0) }
-
-    @Test("libuv and its headers are of the version expected", .enabled(if: expectedVersion != nil))
-    func version() {
-        let version = Self.expectedVersion
-        #expect(EventLoop.libuvVersion == version)
-        #expect("\(UV_VERSION_MAJOR).\(UV_VERSION_MINOR).\(UV_VERSION_PATCH)" == version)
-    }
-
     @Test("a loop with nothing to do returns at once")
     func returnsWhenIdle() throws {
         try withLoop { loop in
@@ -270,30 +259,6 @@ struct UVLoopTests {
             #expect(released != nil)
         }
         #expect(released == nil)
-    }
-
-    @Test("the main thread's loop traps on another thread")
-    func mainLoop() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            await Task.detached { _ = EventLoop.main }.value
-        }
-        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("off the main thread"))
-    }
-
-    @Test("a loop ignores SIGPIPE, unless the process handles it")
-    func brokenPipes() async {
-        await #expect(processExitsWith: .success) {
-            let loop = try EventLoop()
-            raise(SIGPIPE)
-            loop.shutdown()
-        }
-        await #expect(processExitsWith: .exitCode(7)) {
-            signal(SIGPIPE) { _ in _exit(7) }
-            let loop = try EventLoop()
-            raise(SIGPIPE)
-            loop.shutdown()
-        }
     }
 }
 

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import UVFutures
 
-struct ForkTests {
+struct ForkWatchTests {
     private static let sentence = """
         An event loop was used in a process that came out of fork() after the loop was made. Fork first and make the \
         loop then, or let the child call exec() and nothing of the loop.
@@ -88,7 +88,7 @@ struct ForkTests {
     func peace() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop in
-                try DescriptorStreamTests().withTerminal { _, program in
+                try withTerminal { _, program in
                     let terminal = try DescriptorStream(adopting: dup(program), on: loop)
                     try terminal.setRawMode(true)
                     dup2(program, STDIN_FILENO)

@@ -5,7 +5,7 @@ import Glibc
 import Testing
 import UVFutures
 
-struct HandlerTests {
+struct SocketServerTests {
     enum Kind: CaseIterable {
         case tcp, unix, tcpMade, unixMade, both, group
     }

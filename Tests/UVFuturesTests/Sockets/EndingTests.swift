@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import UVFutures
 
-struct DrainTests {
+struct EndingTests {
     @Test("what waits for nothing is half-closed, what is in hand is finished first")
     func finishes() throws {
         try withLoop { loop in
@@ -152,36 +152,6 @@ struct DrainTests {
         }
     }
 
-    @Test("a handler hears that it is to end, and may do so by itself")
-    func draining() throws {
-        try withLoop { loop in
-            var heard: [Result<Void, any Error>] = []
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
-                connection.endsWhenIdle = false
-                connection.draining.whenComplete { heard.append($0) }
-                connection.draining.whenSuccess {
-                    #expect(connection.isDraining)
-                    connection.write("bye")
-                    connection.close()
-                }
-                return connection.forEachChunk { chunk in connection.write(chunk) }
-            }
-            let (first, second) = (
-                try loop.connect(to: server.localAddress), try loop.connect(to: server.localAddress)
-            )
-            for client in [first, second] { #expect(try loop.ask(client, "a") == "a") }
-            loop.closeAll(first)
-            try loop.runUntil { heard.count == 1 }
-            #expect(throws: CancellationError.self) { try heard[0].get() }
-            let drained = server.drain(within: .seconds(60))
-            #expect(try loop.run(until: second.readToEnd(limit: 10)) == Data("bye".utf8))
-            loop.closeAll(second)
-            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 1, aborted: 0))
-            #expect(heard.count == 2)
-            try heard[1].get()
-        }
-    }
-
     @Test("what comes after the half-close is a mistake of nobody")
     func tooLate() throws {
         try withLoop { loop in
@@ -289,45 +259,107 @@ struct DrainTests {
         }
     }
 
-    @Test("a second signal means now", arguments: [SIGTERM, SIGINT])
-    func secondSignal(second: CInt) async {
-        await #expect(processExitsWith: .success) { [second] in
-            try withLoop { loop in
-                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
-                let client = try loop.connect(to: server.localAddress)
-                let drained = server.drain(on: .terminate, .interrupt, within: .seconds(600))
-                try loop.runUntil { server.activeConnections == 1 }
-                kill(getpid(), SIGTERM)
-                try loop.runUntil { server.statistics.draining == 1 }
-                #expect(!drained.isCompleted)
-                kill(getpid(), second)
-                #expect(try loop.run(until: drained) == ShutdownSummary(finished: 0, aborted: 1))
-                _ = loop.outcome(of: client.close())
-            }
+    @Test("close stops accepting, and lets connections go on")
+    func closing() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let client = try loop.connect(to: server.localAddress)
+            client.write("a")
+            _ = try loop.run(until: client.read())
+            try loop.run(until: server.close())
+            try loop.run(until: server.close())
+            let (host, port) = (server.localAddress.host, server.localAddress.port)
+            let refused = loop.failure(of: TCPConnection.connect(host: host, port: port, on: loop))
+            #expect((refused as? UVError)?.code == .connectionRefused)
+            client.write("b")
+            #expect(try loop.run(until: client.read()) == Data("b".utf8))
+            loop.closeAll(client)
+            try loop.run()
         }
     }
 
-    @Test("signals that nobody may have are refused, and none is caught then")
-    func refusedSignals() throws {
+    @Test("shutdown waits for connections, and aborts those that last beyond the grace")
+    func shutsDown() throws {
         try withLoop { loop in
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
-            let child = ProcessSignal(rawValue: SIGCHLD)
-            let error = loop.failure(of: server.drain(on: .user1, child, within: .seconds(1)))
-            #expect(error as? FutureError == .invalidArgument("signal \(SIGCHLD) cannot be waited for"))
-            #expect(loop.failure(of: server.drain(on: .user1, within: .seconds(-1))) is FutureError)
-            let waiting = server.drain(on: .user1, within: .seconds(1))
-            #expect(waiting.cancel())
-            let client = try loop.connect(to: server.localAddress)
-            #expect(try loop.ask(client, "still here") == "still here")
-            loop.closeAll(client)
-            try loop.run(until: server.close())
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            server.onConnectionError = { Issue.record($0) }
+            let clients = try (0..<5).map { _ in try loop.connect(to: server.localAddress) }
+            for client in clients {
+                client.write("x")
+                _ = try loop.run(until: client.read())
+            }
+            let start = loop.now
+            let summary = server.shutdown(within: .milliseconds(30))
+            for client in clients.prefix(2) { client.close() }
+            let result = try loop.run(until: summary)
+            #expect(start.duration(to: loop.now) >= .milliseconds(30))
+            #expect(result.finished == 2)
+            #expect(result.aborted == 3)
+            for client in clients.dropFirst(2) { #expect(loop.failure(of: client.read()) is UVError) }
             #expect(loop.statistics.handles == 0)
+        }
+    }
+
+    @Test("shutdown without connections does not wait, and a second one may be more impatient")
+    func shutsDownTwice() throws {
+        try withLoop { loop in
+            let idle = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            #expect(try loop.run(until: idle.shutdown(within: .seconds(60))).finished == 0)
+            #expect(try loop.run(until: idle.shutdown(within: .seconds(60))).finished == 0)
+
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let client = try loop.connect(to: server.localAddress)
+            client.write("x")
+            _ = try loop.run(until: client.read())
+            let patient = server.shutdown(within: .seconds(60))
+            let impatient = server.shutdown(within: .zero)
+            #expect(try loop.run(until: patient).aborted == 1)
+            #expect(try loop.run(until: impatient).aborted == 1)
+            #expect(loop.failure(of: client.read()) is UVError)
+            try loop.run()
+            #expect(loop.statistics.timers == 0)
+        }
+    }
+
+    @Test("a negative grace is refused, and stops nothing")
+    func negativeGrace() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
+            let text = "shutdown(within:) was given -1.0 seconds; give zero or more"
+            #expect(
+                loop.failure(of: server.shutdown(within: .seconds(-1))) as? FutureError
+                    == .invalidArgument(text))
+            let client = try loop.connect(to: server.localAddress)
+            loop.closeAll(client)
+            server.close()
+        }
+    }
+
+    @Test("connections are aborted so many at a time that timers and I/O get their turns in between")
+    func abortedInShares() throws {
+        try withLoop { loop in
+            var aborted = 0
+            let server = try TCPServer.listen(
+                host: "127.0.0.1", port: 0, on: loop,
+                owning: { connection in connection.read().whenFailure { _ in aborted += 1 } })
+            server.onConnectionError = { _ in }
+            let clients = (0..<300).map { _ in PlainSocket.connected(to: server.localAddress.port) }
+            try loop.runUntil { server.activeConnections == clients.count }
+            var shares: [Int] = []
+            loop.observe { event in
+                guard case .turnEnded = event else { return }
+                if aborted > shares.reduce(0, +) { shares.append(aborted - shares.reduce(0, +)) }
+            }
+            #expect(try loop.run(until: server.shutdown(within: .zero)).aborted == clients.count)
+            #expect(shares == [256, 44])
+            #expect(server.statistics.closes == [.aborted: clients.count])
+            loop.observe(nil)
         }
     }
 }
 
 /// Sends each line back.
-private func answerLines(_ connection: TCPConnection) -> Future<Void> {
+func answerLines(_ connection: TCPConnection) -> Future<Void> {
     connection.readLine().flatMap { line -> Future<Void> in
         guard let line else { return connection.loop.succeeded() }
         return connection.write([line, Data("\n".utf8)]).flatMap { answerLines(connection) }
@@ -336,7 +368,7 @@ private func answerLines(_ connection: TCPConnection) -> Future<Void> {
 
 extension EventLoop {
     /// What `client` answers to a line.
-    fileprivate func ask(_ client: TCPConnection, _ line: String) throws -> String? {
+    func ask(_ client: TCPConnection, _ line: String) throws -> String? {
         client.write(line + "\n")
         return try run(until: client.readLine()).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -5,7 +5,7 @@ import Testing
 import UVFutures
 
 /// Descriptors 0 to 2, and what becomes of a loop where they are closed.
-struct StandardDescriptorTests {
+struct StandardDescriptorsTests {
     @Test(
         "a loop of its own opens /dev/null where a standard stream is closed", arguments: [0, 1, 2] as [CInt])
     func closedBefore(number: CInt) async {
@@ -134,7 +134,7 @@ private func useOnce(on loop: EventLoop) throws {
     expectFree()
     for stream in [reading, writing, file] { try loop.run(until: stream.close()) }
 
-    try DescriptorStreamTests().withTerminal { person, program in
+    try withTerminal { person, program in
         let (mine, other) = (fcntl(person, F_DUPFD, 3), fcntl(program, F_DUPFD, 3))
         for number in [person, program] where number <= 2 { close(number) }
         let terminal = try DescriptorStream(adopting: other, on: loop)

@@ -5,7 +5,7 @@ import Testing
 import UVFutures
 
 /// Each in a process of its own, whose standard streams it may replace.
-struct StandardStreamTests {
+struct StandardStreamsTests {
     /// Two ends of a pipe, or of a connection.
     private static func ends(ofSocket isSocket: Bool) -> (CInt, CInt) {
         var ends: [CInt] = [0, 0]

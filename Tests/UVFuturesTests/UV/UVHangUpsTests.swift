@@ -4,7 +4,7 @@ import Testing
 import UVFutures
 
 /// What a peer does to a connection on which nobody reads.
-struct HangUpTests {
+struct UVHangUpsTests {
     @Test("a reset is seen though nobody has begun to read")
     func beforeFirstRead() throws {
         try withLoop { loop in

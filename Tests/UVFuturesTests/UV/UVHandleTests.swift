@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import UVFutures
 
-struct HandleDumpTests {
+struct UVHandleTests {
     @Test("a dump lists the open handles, each in a line of its own")
     func handles() throws {
         try withLoop { loop in

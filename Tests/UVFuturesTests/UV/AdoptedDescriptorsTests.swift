@@ -5,7 +5,7 @@ import Testing
 import UVFutures
 
 /// A descriptor that was handed over has one owner, whatever others do with its number.
-struct AdoptedDescriptorTests {
+struct AdoptedDescriptorsTests {
     enum Kind: String, CaseIterable, Codable, CustomTestStringConvertible {
         case tcp, unix, tcpListener, unixListener, server
 

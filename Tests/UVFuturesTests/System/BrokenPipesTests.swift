@@ -6,7 +6,7 @@ import Testing
 import UVFutures
 
 /// SIGPIPE, of which nothing dies.
-struct BrokenPipeTests {
+struct BrokenPipesTests {
     @Test(
         "writing to a peer that has gone is an error, though SIGPIPE has its default effect back",
         arguments: Carrier.allCases, Turner.allCases)
@@ -102,6 +102,21 @@ struct BrokenPipeTests {
             case .pipe: unsafe Glibc.pipe(&ends)
             }
             return (try DescriptorStream(adopting: ends[1], on: loop), ends[0])
+        }
+    }
+
+    @Test("a loop ignores SIGPIPE, unless the process handles it")
+    func brokenPipes() async {
+        await #expect(processExitsWith: .success) {
+            let loop = try EventLoop()
+            raise(SIGPIPE)
+            loop.shutdown()
+        }
+        await #expect(processExitsWith: .exitCode(7)) {
+            signal(SIGPIPE) { _ in _exit(7) }
+            let loop = try EventLoop()
+            raise(SIGPIPE)
+            loop.shutdown()
         }
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import UVFutures
 
-struct LoopShortageTests {
+struct FreeDescriptorsTests {
     @Test(
         "a loop that cannot have its descriptors throws, leaves none behind, and is made when there are some")
     func throwing() async {

@@ -1,0 +1,59 @@
+import CLibUV
+import FoundationEssentials
+import Glibc
+import Testing
+import UVFutures
+
+struct TerminalTests {
+    @Test("a terminal comes line by line, in raw mode key by key, and has its mode back in the end")
+    func terminal() throws {
+        try withTerminal { person, program in
+            let shared = dup(program)
+            defer { close(shared) }
+            let before = mode(shared)
+            try withLoop { loop in
+                let stream = try DescriptorStream(adopting: program, on: loop)
+                #expect(stream.kind == .terminal)
+                let line = stream.readLine()
+                #expect(unsafe write(person, "a line\n", 7) == 7)
+                #expect(try loop.run(until: line) == Data("a line".utf8))
+                try stream.setRawMode(true)
+                try stream.setRawMode(true)
+                #expect(mode(shared).c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0)
+                let key = stream.read()
+                #expect(unsafe write(person, "k", 1) == 1)
+                #expect(try loop.run(until: key) == Data("k".utf8))
+                try stream.setRawMode(false)
+                #expect(mode(shared).c_lflag == before.c_lflag)
+                try stream.setRawMode(true)
+                #expect(!isNonBlocking(shared))
+                try loop.run(until: stream.shutdownWrite())
+                try loop.run(until: stream.close())
+                #expect(throws: StreamError.connectionClosed) { try stream.setRawMode(true) }
+            }
+            #expect(mode(shared).c_lflag == before.c_lflag && mode(shared).c_iflag == before.c_iflag)
+        }
+    }
+
+    @Test("a terminal says its size; what is none refuses to")
+    func windowSize() throws {
+        try withTerminal { person, program in
+            var size = winsize(ws_row: 30, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0)
+            #expect(unsafe ioctl(person, UInt(TIOCSWINSZ), &size) == 0)
+            try withLoop { loop in
+                let stream = try DescriptorStream(adopting: program, on: loop)
+                #expect(try stream.windowSize == DescriptorStream.WindowSize(columns: 100, rows: 30))
+                try loop.run(until: stream.close())
+                let (reading, writing) = try loop.makePipe()
+                #expect(
+                    complaint { _ = try reading.windowSize }
+                        == "windowSize was asked of a pipe, which is no terminal")
+                #expect(
+                    complaint { try writing.setRawMode(true) }
+                        == "setRawMode(_:) was asked of a pipe, which is no terminal")
+                reading.abort()
+                try loop.run(until: writing.abort())
+            }
+        }
+    }
+}

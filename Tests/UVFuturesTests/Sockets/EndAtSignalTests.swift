@@ -1,0 +1,41 @@
+import Glibc
+import Testing
+import UVFutures
+
+struct EndAtSignalTests {
+    @Test("a second signal means now", arguments: [SIGTERM, SIGINT])
+    func secondSignal(second: CInt) async {
+        await #expect(processExitsWith: .success) { [second] in
+            try withLoop { loop in
+                let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
+                let client = try loop.connect(to: server.localAddress)
+                let drained = server.drain(on: .terminate, .interrupt, within: .seconds(600))
+                try loop.runUntil { server.activeConnections == 1 }
+                kill(getpid(), SIGTERM)
+                try loop.runUntil { server.statistics.draining == 1 }
+                #expect(!drained.isCompleted)
+                kill(getpid(), second)
+                #expect(try loop.run(until: drained) == ShutdownSummary(finished: 0, aborted: 1))
+                _ = loop.outcome(of: client.close())
+            }
+        }
+    }
+
+    @Test("signals that nobody may have are refused, and none is caught then")
+    func refusedSignals() throws {
+        try withLoop { loop in
+            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
+            let child = ProcessSignal(rawValue: SIGCHLD)
+            let error = loop.failure(of: server.drain(on: .user1, child, within: .seconds(1)))
+            #expect(error as? FutureError == .invalidArgument("signal \(SIGCHLD) cannot be waited for"))
+            #expect(loop.failure(of: server.drain(on: .user1, within: .seconds(-1))) is FutureError)
+            let waiting = server.drain(on: .user1, within: .seconds(1))
+            #expect(waiting.cancel())
+            let client = try loop.connect(to: server.localAddress)
+            #expect(try loop.ask(client, "still here") == "still here")
+            loop.closeAll(client)
+            try loop.run(until: server.close())
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+}

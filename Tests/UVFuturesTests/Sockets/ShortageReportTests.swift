@@ -1,0 +1,56 @@
+import Glibc
+import Testing
+
+@testable import UVFutures
+
+struct ShortageReportTests {
+    @Test("what is to be done about connections that cannot be accepted depends on the reason")
+    func advice() {
+        func advice(_ code: CInt) -> String {
+            UVError(-code, "accept", local: nil, peer: nil).acceptAdvice
+        }
+        #expect(advice(ENFILE).hasPrefix("Raise the limit of the machine (fs.file-max)"))
+        for code in [ENOMEM, ENOBUFS] { #expect(advice(code).hasSuffix("more memory.")) }
+        for code in [EPERM, EACCES] { #expect(advice(code).contains("firewalls")) }
+        #expect(!advice(EIO).contains("limit") && advice(EIO).contains("system's log"))
+    }
+
+    @Test("onShortage hears of it instead, and an accept waits until there is a descriptor")
+    func hears() async {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            let crowd = Crowd(clients: 100, limit: 64)
+            try withLoop { loop in
+                let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+                var shortages: [UVError] = []
+                let told = Told(by: loop)
+                listener.onShortage = { shortages.append($0) }
+                crowd.connect(to: listener.localAddress.port)
+                var accepted: [TCPConnection] = []
+                func goOn() -> Future<Void> {
+                    listener.accept().flatMap { connection in
+                        accepted.append(connection)
+                        return goOn()
+                    }
+                }
+                let accepting = goOn()
+                try loop.runUntil { !shortages.isEmpty }
+                try loop.run(for: .milliseconds(250))
+                #expect(shortages.map(\.code) == [.tooManyOpenFiles])
+                #expect(
+                    told.warnings == [
+                        "\(shortages[0]). Connections wait in the system; it is tried again and again. Raise the limit of "
+                            + "the process (ulimit -n, LimitNOFILE=), or lower maxConnections. Said once a minute at most."
+                    ])
+                let count = accepted.count
+                try loop.run(until: accepted[0].abort())
+                try loop.runUntil { accepted.count == count + 1 }
+                listener.close()
+                #expect(loop.failure(of: accepting) is CancellationError)
+                for connection in accepted { connection.abort() }
+                try loop.run()
+            }
+        }
+        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(!printed.contains("EMFILE"))
+    }
+}

@@ -1,0 +1,35 @@
+import Glibc
+import Testing
+import UVFutures
+
+struct NotifySocketTests {
+    @Test("a manager that cannot be told is an error that says why")
+    func refusesManager() async {
+        await #expect(processExitsWith: .success) {
+            unsafe setenv("NOTIFY_SOCKET", "@nobody-\(getpid())", 1)
+            let gone = #expect(throws: UVError.self) { try Systemd.notify(.ready) }
+            #expect(gone?.code == .connectionRefused)
+            #expect(gone.map { "\($0)" } == "notify ECONNREFUSED: connection refused")
+            let cases = [
+                "relative":
+                    "NOTIFY_SOCKET is \"relative\", which is neither a path from the root nor @ and a name",
+                "": "NOTIFY_SOCKET is \"\", which is neither a path from the root nor @ and a name",
+                "/" + String(repeating: "a", count: 107):
+                    "NOTIFY_SOCKET has 108 bytes, and the system takes 107: \"/\(String(repeating: "a", count: 107))\"",
+            ]
+            for (name, sentence) in cases {
+                unsafe setenv("NOTIFY_SOCKET", name, 1)
+                #expect(throws: FutureError.invalidArgument(sentence)) { try Systemd.notify(.ready) }
+            }
+            for text in ["0", "-1", "soon", "99999999999999999999"] {
+                unsafe setenv("WATCHDOG_USEC", text, 1)
+                #expect(
+                    throws: FutureError.invalidArgument(
+                        "WATCHDOG_USEC is \"\(text)\", which is no number above zero")
+                ) {
+                    try Systemd.watchdogInterval
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import CLibUV
+import Glibc
+import Testing
+import UVFutures
+
+struct SignalEffectsTests {
+    @Test("cancelling gives the signal its former effect back")
+    func cancels() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let waiting = loop.signal(.terminate)
+                #expect(isHandled(SIGTERM))
+                #expect(waiting.cancel())
+                try loop.run()
+                #expect(!isHandled(SIGTERM))
+            }
+        }
+    }
+
+    @Test("a signal that was ignored before is ignored again", arguments: Ending.allCases)
+    func ignoresAgain(ending: Ending) async {
+        await #expect(processExitsWith: .success) { [ending] in
+            _ = signal(SIGTERM, SIG_IGN)
+            try withLoop { loop in
+                for _ in 0..<2 {
+                    try ending.watch(SIGTERM, on: loop)
+                    #expect(handler(of: SIGTERM) == 1)
+                    kill(getpid(), SIGTERM)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "a signal with a handler has it again, and none is left of one that had none",
+        arguments: Ending.allCases)
+    func handlesAgain(ending: Ending) async {
+        await #expect(processExitsWith: .exitCode(7)) { [ending] in
+            _ = signal(SIGTERM) { _ in _exit(7) }
+            try withLoop { loop in
+                try ending.watch(SIGTERM, on: loop)
+                try ending.watch(SIGUSR1, on: loop)
+                #expect(handler(of: SIGUSR1) == 0)
+                kill(getpid(), SIGTERM)
+                try loop.run(for: .seconds(10))
+            }
+        }
+    }
+
+    @Test("a signal that two wait for stays caught until neither does, and then is ignored as before")
+    func two() async {
+        await #expect(processExitsWith: .success) {
+            _ = signal(SIGTERM, SIG_IGN)
+            try withLoop { first in
+                try withLoop { second in
+                    let (one, other) = (first.signal(.terminate), second.signal(.terminate))
+                    one.cancel()
+                    #expect(handler(of: SIGTERM) > 1)
+                    kill(getpid(), SIGTERM)
+                    _ = second.sleep(for: .seconds(10))
+                    try second.run(until: other)
+                    #expect(handler(of: SIGTERM) == 1)
+                }
+            }
+        }
+    }
+
+    @Test("what a host waits for stays caught when nobody else does")
+    func hostsOwn() async {
+        await #expect(processExitsWith: .success) {
+            try withHost { host, loop in
+                let signal = UnsafeMutablePointer<uv_signal_t>.allocate(capacity: 1)
+                #expect(unsafe uv_signal_init(host.loop, signal) == 0)
+                #expect(unsafe uv_signal_start(signal, { _, _ in }, SIGTERM) == 0)
+                let waiting = loop.signal(.terminate)
+                waiting.cancel()
+                #expect(handler(of: SIGTERM) > 1)
+                let again = loop.signal(.terminate)
+                unsafe uv_close(
+                    UnsafeMutableRawPointer(signal).assumingMemoryBound(to: uv_handle_t.self), nil)
+                again.cancel()
+                #expect(handler(of: SIGTERM) == 0)
+                try host.run(until: loop.sleep(for: .milliseconds(1)))
+                unsafe signal.deallocate()
+            }
+        }
+    }
+
+    /// How a wait for a signal comes to its end.
+    enum Ending: CaseIterable, Codable {
+        case cancelled, delivered, iterated
+
+        func watch(_ number: CInt, on loop: EventLoop) throws {
+            let signal = ProcessSignal(rawValue: number)
+            switch self {
+            case .cancelled: loop.signal(signal).cancel()
+            case .delivered:
+                let waiting = loop.signal(signal)
+                kill(getpid(), number)
+                _ = loop.sleep(for: .seconds(10))
+                try loop.run(until: waiting)
+            case .iterated:
+                let came = Future(on: loop) { for try await _ in loop.signals(signal) { break } }
+                loop.execute { kill(getpid(), number) }
+                try loop.run(until: came)
+            }
+        }
+    }
+}
+
+private func isHandled(_ number: CInt) -> Bool { handler(of: number) != 0 }
+
+/// The address of what is called; 0 for the default effect, 1 if it is ignored.
+private func handler(of number: CInt) -> UInt {
+    var action = sigaction()
+    unsafe sigaction(number, nil, &action)
+    return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self)
+}

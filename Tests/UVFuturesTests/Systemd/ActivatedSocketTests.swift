@@ -1,0 +1,91 @@
+import TestSupport
+import Testing
+import UVFutures
+
+struct ActivatedSocketTests {
+    private func parse(_ process: String?, _ count: String?, _ names: String? = nil) throws
+        -> [ActivatedSocket]
+    {
+        try ActivatedSocket.parse(process: process, count: count, names: names, ownProcess: 42)
+    }
+
+    @Test("the descriptors that are passed begin at 3, and have the names that they were given")
+    func sockets() throws {
+        #expect(try parse(nil, nil).isEmpty)
+        #expect(try parse("42", "0").isEmpty)
+        #expect(try parse("42", "0", "").isEmpty)
+        #expect(
+            try parse("42", "2") == [
+                ActivatedSocket(descriptor: 3, name: "unknown"),
+                ActivatedSocket(descriptor: 4, name: "unknown"),
+            ])
+        #expect(
+            try parse("42", "3", "http::x y") == [
+                ActivatedSocket(descriptor: 3, name: "http"), ActivatedSocket(descriptor: 4, name: ""),
+                ActivatedSocket(descriptor: 5, name: "x y"),
+            ])
+    }
+
+    @Test(
+        "variables that make no sense are refused by what they say",
+        arguments: [
+            (nil, "1", nil, "LISTEN_PID is not set, which is no process; the sockets are for nobody"),
+            ("", "1", nil, "LISTEN_PID is \"\", which is no process; the sockets are for nobody"),
+            ("-42", "1", nil, "LISTEN_PID is \"-42\", which is no process; the sockets are for nobody"),
+            (
+                "43", "1", nil,
+                "LISTEN_PID is 43, and this process is 42: the sockets are meant for another one; start this program "
+                    + "without a shell or a wrapper in between"
+            ),
+            ("42", nil, nil, "LISTEN_FDS is not set, which is no number of descriptors"),
+            ("42", "many", nil, "LISTEN_FDS is \"many\", which is no number of descriptors"),
+            ("42", "2147483647", nil, "LISTEN_FDS is \"2147483647\", which is no number of descriptors"),
+            ("42", "2", "one", "LISTEN_FDNAMES has 1 names for 2 descriptors: \"one\""),
+            ("42", "1", "a\nb", "LISTEN_FDNAMES has \"a\\nb\", which is no name of a descriptor"),
+        ] as [(String?, String?, String?, String)])
+    func refused(process: String?, count: String?, names: String?, sentence: String) {
+        #expect(throws: FutureError.invalidArgument(sentence)) { try parse(process, count, names) }
+    }
+
+    @Test("whatever the variables hold, what is passed on makes sense, or one line says why not")
+    func anything() throws {
+        var generator = SeededGenerator()
+        var taken = 0
+        let valid = ["42", "3", "http:https:admin"]
+        for _ in 0..<largeCount {
+            let values = valid.map { mutated($0, &generator) }
+            do {
+                let sockets = try parse(values[0], values[1], values[2])
+                taken += sockets.isEmpty ? 0 : 1
+                let descriptors = Array(3..<Int32(3 + sockets.count))
+                try #require(sockets.map(\.descriptor) == descriptors)
+                try #require(sockets.isEmpty || Int(values[0] ?? "") == 42)
+                try #require(sockets.isEmpty || Int(values[1] ?? "") == sockets.count)
+                let names = sockets.map(\.name).joined(separator: ":")
+                try #require(sockets.isEmpty || values[2] == nil || names == values[2])
+            } catch FutureError.invalidArgument(let text) {
+                try #require(text.utf8.count < 2_000 && !text.contains("\n"))
+            }
+        }
+        // They are not all refused for their first byte.
+        #expect(taken > largeCount / 100)
+    }
+
+    private func mutated(_ text: String, _ generator: inout SeededGenerator) -> String? {
+        if generator.below(2) == 0 { return text }
+        if generator.below(10) == 0 { return nil }
+        if generator.below(10) == 0 {
+            return String(decoding: generator.bytes(generator.below(40), below: 255), as: UTF8.self)
+        }
+        var bytes = Array(text.utf8)
+        for _ in 0...generator.below(3) {
+            let place = generator.below(bytes.count + 1)
+            switch generator.below(3) {
+            case 0 where place < bytes.count: bytes.remove(at: place)
+            case 1 where place < bytes.count: bytes[place] = UInt8(generator.below(256))
+            default: bytes.insert([48, 49, 58, 58, 45, 0, 255][generator.below(7)], at: place)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import Glibc
+import Testing
+import UVFutures
+
+struct UVFileTests {
+    @Test("a file is read from where it is to its end, and written in order")
+    func files() throws {
+        try withLoop { loop in
+            let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 >> 5) }
+            let input = try file(bytes)
+            lseek(input, 1000, SEEK_SET)
+            let reading = try DescriptorStream(adopting: input, on: loop)
+            #expect(reading.kind == .file)
+            let output = try file()
+            let copy = dup(output)
+            defer { close(copy) }
+            let writing = try DescriptorStream(adopting: output, on: loop)
+            #expect(try loop.run(until: reading.pipe(to: writing)) == 299_000)
+            try loop.run(until: reading.close().and(writing.close()).map { _ in })
+            var written = [UInt8](repeating: 0, count: 400_000)
+            lseek(copy, 0, SEEK_SET)
+            #expect(unsafe read(copy, &written, written.count) == 299_000)
+            #expect(written.prefix(299_000) == bytes.dropFirst(1000))
+        }
+    }
+
+    @Test("a reader of a file that stops is not read ahead of, and what it left is there")
+    func fileBackPressure() throws {
+        try withLoop { loop in
+            var limits = StreamLimits()
+            limits.readHighWaterMark = 1
+            limits.readLowWaterMark = 0
+            let descriptor = try file([UInt8](repeating: 7, count: 10_000_000))
+            let position = dup(descriptor)
+            defer { close(position) }
+            let reading = try DescriptorStream(adopting: descriptor, limits: limits, on: loop)
+            _ = try loop.run(until: reading.read())
+            try loop.run()
+            #expect(lseek(position, 0, SEEK_CUR) <= 1_000_000)
+            #expect(try loop.run(until: reading.read(exactly: 9_000_000))?.count == 9_000_000)
+            try loop.run(until: reading.close())
+        }
+    }
+
+    @Test("a file that is closed with bytes unread or unsent is read no further")
+    func fileCloses() throws {
+        try withLoop { loop in
+            let descriptor = try file([UInt8](repeating: 7, count: 10_000_000))
+            let position = dup(descriptor)
+            defer { close(position) }
+            var limits = StreamLimits()
+            limits.readHighWaterMark = 1
+            limits.readLowWaterMark = 0
+            let stream = try DescriptorStream(adopting: descriptor, limits: limits, on: loop)
+            #expect(try loop.run(until: stream.read(exactly: 1)) == Data([7]))
+            stream.write("x")
+            try loop.run(until: stream.close())
+            #expect(lseek(position, 0, SEEK_CUR) <= 1_000_000)
+        }
+    }
+
+    @Test(
+        "files closed in the middle of an operation, dropped or left to a shutdown leave nothing behind",
+        arguments: 0..<4)
+    func fileLifetime(way: Int) throws {
+        try withLoop(ignoringUnhandled: way == 2) { loop in
+            let descriptor = try file([UInt8](repeating: 7, count: 10_000_000))
+            let stream = try DescriptorStream(adopting: descriptor, on: loop)
+            if way == 2 { return }
+            let (read, write) = (stream.read(exactly: 9_000_000), stream.write(Data(count: 1_000_000)))
+            for future in [read.map { _ in }, write] { future.ignoreFailure() }
+            switch way {
+            case 0:
+                #expect(
+                    loop.failure(of: stream.abort().flatMap { read }) as? StreamError == .connectionClosed)
+            case 1:
+                try loop.run(until: stream.close())
+                try loop.run(until: write)
+            default: break
+            }
+        }
+    }
+}

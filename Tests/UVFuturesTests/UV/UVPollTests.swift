@@ -1,0 +1,91 @@
+import CLibUV
+import Glibc
+import Testing
+import UVFutures
+
+struct UVPollTests {
+    @Test("what the system does not let be watched is refused with its number")
+    func refusedBySystem() throws {
+        let host = HostLoop()
+        let loop = try host.attach()
+        // No set of descriptors can be in itself.
+        let own = unsafe uv_backend_fd(host.loop)
+        #expect(
+            complaint { _ = try loop.watch(descriptor: own) }
+                == "descriptor \(own) cannot be watched: the system says EINVAL, invalid argument")
+        loop.detach().ignoreFailure()
+        host.run()
+        #expect(host.close() == 0)
+    }
+
+    @Test(
+        "a descriptor that is closed while it is watched fails what waits, and does not end the process",
+        arguments: 0..<3)
+    func closed(when: Int) throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+            defer { close(ends[1]) }
+            let watch = try loop.watch(descriptor: ends[0])
+            let text = """
+                descriptor \(ends[0]) was closed while it was watched; close the watch before the descriptor
+                """
+            if when == 0 { close(ends[0]) }
+            let readable = watch.readable
+            if when == 1 { close(ends[0]) }
+            if when == 2 {
+                try loop.run(until: loop.submit {})
+                loop.schedule(after: .milliseconds(1)) { close(ends[0]) }
+            }
+            #expect(loop.failure(of: readable) as? FutureError == .invalidArgument(text))
+            #expect(loop.failure(of: watch.readable) as? FutureError == .invalidArgument(text))
+            let called = loop.makePromise(of: DescriptorEvents.self)
+            watch.onEvents(.readable) { called.succeed($0) }
+            #expect(try loop.run(until: called.future) == .failed)
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("many watches that wait are all found out")
+    func many() throws {
+        try withLoop { loop in
+            let pairs = try (0..<100).map { _ in
+                var ends: [CInt] = [0, 0]
+                try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+                return ends
+            }
+            let watches = try pairs.map { try loop.watch(descriptor: $0[0]) }
+            let waits = watches.map(\.readable)
+            try loop.run(until: loop.submit {})
+            for pair in pairs { close(pair[0]) }
+            let ticks = loop.repeat(every: .milliseconds(1)) {}
+            for wait in waits { #expect(loop.failure(of: wait) is FutureError) }
+            ticks.cancel()
+            for watch in watches { try loop.run(until: watch.close()) }
+            for pair in pairs { close(pair[1]) }
+        }
+    }
+
+    @Test("watches that wait for nothing are not looked at")
+    func stopped() throws {
+        try withLoop { loop in
+            let pipes = try (0..<200).map { _ in
+                var ends: [CInt] = [0, 0]
+                try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+                return ends
+            }
+            let watches = try pipes.map { try loop.watch(descriptor: $0[0]) }
+            let waits = watches.map(\.readable)
+            try loop.turn()
+            for wait in waits.dropFirst() { wait.cancel() }
+            try loop.turn()
+            close(pipes[0][0])
+            // One round that looks, and one in which that is heard of.
+            for _ in 0..<2 { try loop.turn() }
+            #expect(waits[0].isCompleted)
+            #expect(loop.failure(of: waits[0]) is FutureError)
+            for watch in watches { try loop.run(until: watch.close()) }
+            for descriptor in pipes.flatMap(\.self).dropFirst() { close(descriptor) }
+        }
+    }
+}

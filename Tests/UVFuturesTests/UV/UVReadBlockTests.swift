@@ -1,0 +1,62 @@
+import Dispatch
+import FoundationEssentials
+import Synchronization
+import Testing
+import UVFutures
+
+struct UVReadBlockTests {
+    // Chunks of one size may lie in the same memory, one after the other.
+    @Test("what has been read stays as it came as long as somebody has it", arguments: [3, 64, 1024, 5000])
+    func keptChunks(size: Int) throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            var kept: [Int: Data] = [:]
+            for number in 0..<8 {
+                let sent = pattern(size, from: number)
+                client.write(sent)
+                let chunk = try loop.run(until: server.read())
+                #expect(chunk == sent)
+                #expect(chunk.startIndex == 0)
+                if number % 3 > 0 { kept[number] = chunk }
+            }
+            for (number, chunk) in kept { #expect(chunk == pattern(size, from: number)) }
+            loop.closeAll(client, server)
+        }
+    }
+
+    @Test("what has been read may be looked at, and let go of, on another thread while more is read")
+    func chunksElsewhere() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let queue = DispatchQueue(label: "elsewhere")
+            let unchanged = Mutex(0)
+            for number in 0..<200 {
+                let sent = pattern(64, from: number)
+                client.write(sent)
+                let chunk = try loop.run(until: server.read())
+                queue.async { if chunk == sent { unchanged.withLock { $0 += 1 } } }
+            }
+            queue.sync {}
+            #expect(unchanged.withLock { $0 } == 200)
+            loop.closeAll(client, server)
+        }
+    }
+
+    @Test("chunks keep their bytes, though all reads share one block of memory")
+    func chunksAreStable() throws {
+        try withLoop { loop in
+            let (client, server) = try loop.connectedPair()
+            let sent = pattern(6_000_000)
+            client.write(sent)
+            client.shutdownWrite()
+            // As much as the system takes is there before the first read.
+            try loop.run(until: loop.submit(on: .whenIdle) {})
+            var chunks: [Data] = []
+            try loop.run(until: server.forEachChunk { chunk in chunks.append(chunk) })
+            #expect(chunks.allSatisfy { $0.startIndex == 0 && !$0.isEmpty })
+            #expect(chunks.contains { $0.count > 64 * 1024 }, "the block should have grown")
+            #expect(chunks.reduce(Data(), +) == sent)
+            loop.closeAll(client, server)
+        }
+    }
+}

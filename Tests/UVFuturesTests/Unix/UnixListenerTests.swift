@@ -1,0 +1,60 @@
+import CLibUV
+import Glibc
+import Testing
+import UVFutures
+
+struct UnixListenerTests: UsesUnixSockets {
+    private func permissions(_ path: String) -> UInt32 {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+    }
+
+    @Test("the file has the permissions asked for, whatever the umask", arguments: [0o000, 0o077, 0o777])
+    func permissions(mask: Int) async {
+        await #expect(processExitsWith: .success) { [mask] in
+            umask(mode_t(mask))
+            try UnixListenerTests().withDirectoryOfOwner { directory, loop in
+                for permissions: UInt32 in [0o600, 0o660, 0o777] {
+                    let listener = try UnixListener(
+                        path: directory + "/echo", permissions: permissions, on: loop)
+                    #expect(UnixListenerTests().permissions(directory + "/echo") == permissions)
+                    try loop.run(until: listener.close())
+                }
+                let listener = try UnixListener(path: directory + "/echo", on: loop)
+                #expect(UnixListenerTests().permissions(directory + "/echo") == 0o777 & ~UInt32(mask))
+                try loop.run(until: listener.close())
+            }
+        }
+    }
+
+    private func withDirectoryOfOwner(_ body: (String, EventLoop) throws -> Void) throws {
+        try withDirectory { directory, loop in
+            unsafe chmod(directory, 0o700)
+            try body(directory, loop)
+        }
+    }
+
+    @Test("permissions that make no sense are refused, and what is refused leaves no file")
+    func arguments() throws {
+        try withDirectory { directory, loop in
+            let path = directory + "/echo"
+            #expect(
+                complaint { _ = try UnixListener(path: path, permissions: 0o1777, on: loop) }
+                    == "permissions of 0o1777 make no sense; give 0o000 to 0o777")
+            #expect(
+                complaint { _ = try UnixListener(path: "@name", permissions: 0o600, on: loop) }
+                    == "the abstract name @name can have no permissions: everybody can connect; leave them out, and ask "
+                    + "for peerCredentials")
+            #expect(
+                complaint { _ = try UnixListener(path: path, backlog: -1, on: loop) }
+                    == "a backlog of -1 is out of range; give 0 to 2147483647")
+            let negative = UnixConnection.connect(path: path, timeout: .seconds(-1), on: loop)
+            #expect(
+                loop.failure(of: negative) as? FutureError
+                    == .invalidArgument("a time limit of -1.0 seconds is negative; give zero or more"))
+            let missing = loop.failure(of: UnixConnection.connect(path: path, on: loop)) as? UVError
+            #expect(missing?.code == .notFound)
+            #expect("\(missing!)" == "connect ENOENT unix:\(path): no such file or directory")
+        }
+    }
+}
