@@ -67,6 +67,7 @@ check:
 	$(NEEDS) git python3 strace
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 	Tests/Checks/rooms.sh
+	Tests/Checks/mirrors.py
 	Tests/Checks/walks.sh
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh

@@ -4,19 +4,19 @@ import UVFutures
 final class Counter {
     private let loop: EventLoop
     private(set) var lines = 0
-    private(set) var reports: Future<Void>?
+    private(set) var reached: Future<Int>?
 
     init(on loop: EventLoop) { self.loop = loop }
 
     func count() { lines += 1 }
 
-    /// Says when there have been so many lines, unless nobody holds the counter by then.
-    func report(at wanted: Int) {
-        reports = Future(on: loop) { [weak self, loop] in
+    /// Waits until there have been so many lines, unless nobody holds the counter by then.
+    func wait(for wanted: Int) {
+        reached = Future(on: loop) { [weak self, loop] in
             while let lines = self?.lines, lines < wanted {
                 try await loop.sleep(for: .milliseconds(1)).value
             }
-            print("\(wanted) lines")
+            return wanted
         }
     }
 }
@@ -25,7 +25,7 @@ final class Counter {
     static func main() async throws {
         let loop = EventLoop.main
         let counter = Counter(on: loop)
-        counter.report(at: 3)
+        counter.wait(for: 3)
 
         let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
             for try await line in connection.lines() {
@@ -41,7 +41,7 @@ final class Counter {
             let answer = try await connection.readLine().unwrap().value
             print(String(decoding: answer, as: UTF8.self))
         }
-        try await counter.reports?.value
+        if let lines = try await counter.reached?.value { print("\(lines) lines") }
         try await connection.close().value
         try await server.drain(within: .seconds(1)).asVoid().value
         print("drained, on the loop: \(loop.isCurrent)")
