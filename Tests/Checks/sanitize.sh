@@ -11,6 +11,8 @@ shift 2
 
 # The toolchain's backtracer hangs over a process that a sanitizer ends, and so does whoever reads its output.
 export SWIFT_BACKTRACE=enable=no
+# Whoever reads the log looks for the marks at the beginning of a line.
+export NO_COLOR=1
 export TSAN_OPTIONS=suppressions=$PWD/Tests/Checks/thread-sanitizer.txt
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT

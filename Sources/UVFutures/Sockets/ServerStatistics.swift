@@ -1,3 +1,5 @@
+internal import Futures
+
 /// A snapshot of what a server has done so far, and of what it is doing.
 public struct ServerStatistics: Hashable, Sendable {
     /// The number of connections that the server has accepted so far.
@@ -27,6 +29,21 @@ public struct ServerStatistics: Hashable, Sendable {
     mutating func count(bytesOf connection: SocketConnection) {
         bytesReceived += connection.bytesReceived
         bytesSent += connection.bytesSent
+    }
+}
+
+extension SocketServer {
+    /// A snapshot of what the server has done so far. Reading this property takes time in proportion to the number of
+    /// open connections.
+    public var statistics: ServerStatistics {
+        core.checkThread()
+        var statistics = counters.statistics
+        statistics.active = activeConnections
+        statistics.draining = isDraining ? activeConnections : 0
+        statistics.lingering = lingering
+        statistics.shortages = shortages.count
+        for connection in connections.all { statistics.count(bytesOf: connection) }
+        return statistics
     }
 }
 

@@ -49,12 +49,12 @@ public final class SocketServer<Connection: SocketConnection> {
     private(set) var acceptors: [Acceptor] = []
     let connections = ConnectionList()
     /// The number of connections that only wait for the end of their peers.
-    private var lingering = 0
+    var lingering = 0
     var acceptLimits = AcceptLimits()
     /// Whether the maximum was reached, and the low mark has not been reached since.
     var isFull = false
     var counters = ServerCounters()
-    private let shortages = ShortageReport()
+    let shortages = ShortageReport()
     var fullness = ReportLimit()
     var isDraining = false
     var closedPromise: Promise<Void>?
@@ -126,19 +126,6 @@ public final class SocketServer<Connection: SocketConnection> {
     /// The number of open connections, not counting connections that linger (see
     /// ``ByteStreams/ByteStream/close(within:)``).
     public var activeConnections: Int { connections.count - lingering }
-
-    /// A snapshot of what the server has done so far. Reading this property takes time in proportion to the number of
-    /// open connections.
-    public var statistics: ServerStatistics {
-        core.checkThread()
-        var statistics = counters.statistics
-        statistics.active = activeConnections
-        statistics.draining = isDraining ? activeConnections : 0
-        statistics.lingering = lingering
-        statistics.shortages = shortages.count
-        for connection in connections.all { statistics.count(bytesOf: connection) }
-        return statistics
-    }
 
     // MARK: Serving
 
