@@ -25,11 +25,14 @@ passes "C host, unload: passed" "$work/unload" "$release/libEchoLibrary.so"
 node=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
 # It and the guide's addon, further down, find the library by the same path and build in the same place, and so share it.
 addons=$PWD/.build-hosts
-rm -rf "$addons/addon"
+rm -rf "$addons/addon" "$addons/example"
 mkdir -p "$addons/addon/Sources/CNode" "$addons/addon/Sources/NodeAddon" "$addons/build"
 ln -sfn .. "$addons/swift-uv-futures"
 ln -s ../build "$addons/addon/.build"
-swift build -c release --package-path "$addons/swift-uv-futures/Examples/NodeAddon" --scratch-path "$addons/build" "$@" \
+mkdir "$addons/example"
+cp -r Examples/NodeAddon/Package.swift Examples/NodeAddon/Sources "$addons/example"
+sed -i 's|path: "../.."|path: "../swift-uv-futures"|' "$addons/example/Package.swift"
+swift build -c release --package-path "$addons/example" --scratch-path "$addons/build" "$@" \
     -Xcc "-idirafter$node/include/node"
 cp "$addons/build/release/libNodeAddon.so" "$work/swift.node"
 for mode in main worker workers terminated; do
