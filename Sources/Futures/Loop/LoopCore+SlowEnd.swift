@@ -26,9 +26,11 @@ extension LoopCore {
         if names.count > Self.namesAtEnd {
             names = names.prefix(Self.namesAtEnd) + ["\(names.count - Self.namesAtEnd) others"]
         }
+        let end =
+            isAttached ? "detach()" : ending.hasLostOwner ? "The end of a loop that was released" : "shutdown()"
         StandardError.print(
-            "\(isAttached ? "detach()" : ending.hasLostOwner ? "The end of a loop that was released" : "shutdown()") has waited for \(ending.patience) for what has been cancelled and does "
-                + "not end: \(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
+            "\(end) has waited for \(ending.patience) for what has been cancelled and does not end: "
+                + "\(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
                 + "loop, which fail by now.")
     }
 }
