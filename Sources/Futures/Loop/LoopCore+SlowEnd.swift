@@ -26,8 +26,8 @@ extension LoopCore {
         if names.count > Self.namesAtEnd {
             names = names.prefix(Self.namesAtEnd) + ["\(names.count - Self.namesAtEnd) others"]
         }
-        let end =
-            isAttached ? "detach()" : ending.hasLostOwner ? "The end of a loop that was released" : "shutdown()"
+        let owned = ending.hasLostOwner ? "The end of a loop that was released" : "shutdown()"
+        let end = isAttached ? "detach()" : owned
         StandardError.print(
             "\(end) has waited for \(ending.patience) for what has been cancelled and does not end: "
                 + "\(names.joined(separator: ", ")). Let it return when Task.isCancelled, or await futures of the "
