@@ -98,7 +98,8 @@ extension ByteStream {
     }
 
     private func closeTimedOut(_ deadline: Duration) {
-        if phase == .lingering { return endLingering() }
+        // All has been sent. Closing tells the peer that nothing follows, if nothing else has yet.
+        if outbound == nil { return endLingering() }
         connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
     }
 

@@ -251,6 +251,18 @@ struct LingeringTests {
         }
     }
 
+    @Test("a close that sent all resets nothing when time runs out", arguments: [true, false])
+    func endNotTold(hasAll: Bool) {
+        withSocket { stream, transport, loop in
+            let close = stream.close()
+            transport.unacknowledgedBytes = hasAll ? 0 : 1
+            loop.advance(by: .seconds(5))
+            #expect(transport.wasReset == false)
+            transport.finishClose()
+            #expect(close.streamError == (hasAll ? nil : .unacknowledged(bytes: 1)))
+        }
+    }
+
     @Test("cut off, a peer that has got all is not reset", arguments: [true, false])
     func cutOff(hasAll: Bool) {
         withSocket { stream, transport, loop in

@@ -42,21 +42,26 @@ struct UVReadBlockTests {
         }
     }
 
-    @Test("chunks keep their bytes, though all reads share one block of memory")
+    // The block grows when it is filled twice in a row, and how much has come by a read is the system's business.
+    @Test("chunks keep their bytes, though all reads share one block of memory, which grows")
     func chunksAreStable() throws {
         try withLoop { loop in
-            let (client, server) = try loop.connectedPair()
             let sent = pattern(6_000_000)
-            client.write(sent)
-            client.shutdownWrite()
-            // As much as the system takes is there before the first read.
-            try loop.run(until: loop.submit(on: .whenIdle) {})
-            var chunks: [Data] = []
-            try loop.run(until: server.forEachChunk { chunk in chunks.append(chunk) })
-            #expect(chunks.allSatisfy { $0.startIndex == 0 && !$0.isEmpty })
-            #expect(chunks.contains { $0.count > 64 * 1024 }, "the block should have grown")
-            #expect(chunks.reduce(Data(), +) == sent)
-            loop.closeAll(client, server)
+            var hasGrown = false
+            for _ in 0..<50 where !hasGrown {
+                let (client, server) = try loop.connectedPair()
+                client.write(sent)
+                client.shutdownWrite()
+                // As much as the system takes is there before the first read.
+                try loop.run(until: loop.submit(on: .whenIdle) {})
+                var chunks: [Data] = []
+                try loop.run(until: server.forEachChunk { chunk in chunks.append(chunk) })
+                #expect(chunks.allSatisfy { $0.startIndex == 0 && !$0.isEmpty })
+                #expect(chunks.reduce(Data(), +) == sent)
+                hasGrown = chunks.contains { $0.count > 64 * 1024 }
+                loop.closeAll(client, server)
+            }
+            #expect(hasGrown)
         }
     }
 }
