@@ -255,7 +255,10 @@ struct MisuseTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             [driver] in
             let loop = try driver.makeLoop()
-            func again() { loop.sleep(for: .seconds(1)).whenComplete { _ in again() } }
+            func again() {
+                for _ in 0..<100 { loop.sleep(for: .seconds(1)).whenComplete { _ in } }
+                loop.sleep(for: .seconds(1)).whenComplete { _ in again() }
+            }
             again()
             loop.shutdown()
         }
