@@ -1,18 +1,18 @@
 extension Cell {
-    /// Everything about a cell that depends on its types: a closure in two words.
+    /// The part of a cell that depends on the types of its step and its value: a closure, stored as two
+    /// words.
     ///
-    /// Calling a closure counts a reference to its context. This one has a context only where the optimizer does not
-    /// know the types. The cell owns a reference to it then.
+    /// Calling a closure retains and releases the context of the closure. A behavior has a context only where
+    /// the optimizer does not know the types. In that case the cell owns a reference to the context.
     @safe @usableFromInline
     struct Behavior {
-        @usableFromInline typealias Function = (
-            _ operation: Operation, _ cell: CellPointer, _ source: CellPointer
-        ) -> Void
+        @usableFromInline typealias Function = (Operation, _ cell: CellPointer, _ source: CellPointer) -> Void
 
         @usableFromInline let code: UInt
         @usableFromInline let context: UInt
 
-        /// A struct around the closure, since a bare closure would be wrapped in another one on its way.
+        /// A struct that holds the closure. A cast of a bare closure would wrap the closure in another
+        /// closure.
         @usableFromInline
         struct Closure {
             @usableFromInline let body: Function
@@ -34,10 +34,10 @@ extension Cell {
             }
         }
 
-        /// The closure, with a reference of its own.
+        /// The closure. The returned closure owns its own reference to the context.
         var body: Function { unsafe unsafeBitCast((code, context), to: Closure.self).body }
 
-        /// Releases the context when the cell is gone.
+        /// Releases the context. The cell calls this method when it is freed.
         @inline(__always)
         func release() {
             if context != 0 { unsafe reference.release() }

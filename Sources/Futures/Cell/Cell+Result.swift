@@ -1,5 +1,6 @@
 extension Cell {
-    /// Makes a failure within the value, a `Result`, count as a failure that somebody has to hear of.
+    /// Declares that the value is a `Result`. If that `Result` is a failure and nothing handles it, it is
+    /// reported.
     func holdResult() {
         let root = checkedRoot
         root.flags.remove(.hasTrivialValue)
@@ -10,10 +11,7 @@ extension Cell {
 extension CellPointer {
     @usableFromInline @inline(never)
     func reportFailure<Value>(in _: Value.Type) {
-        guard let result = readPayload(as: Value.self) as? any Fallible, let error = result.reason else {
-            return
-        }
-        reportUnhandled(error)
+        if let error = (readPayload(as: Value.self) as? any Fallible)?.reason { reportUnhandled(error) }
     }
 }
 

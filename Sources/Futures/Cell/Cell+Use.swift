@@ -1,5 +1,6 @@
-// What the rest of the module, and what is inlined into users' code, asks of a cell. A method's caller keeps the
-// object alive meanwhile. Whatever reads or changes the outcome checks the thread.
+// The methods of a cell for the other rooms of the module and for code that is inlined into users' code. The
+// caller of a method keeps the cell alive during the call. Each method that reads or changes the outcome
+// checks the thread.
 
 extension Cell {
     @usableFromInline
@@ -15,7 +16,7 @@ extension Cell {
         return pointer.hasSucceeded || hasRootSucceeded
     }
 
-    // Apart, which makes the way past it shorter.
+    // Not inlined, so that the code of the frequent case stays short.
     @inline(never)
     private var hasRootSucceeded: Bool { pointer.root.hasSucceeded }
 
@@ -24,17 +25,19 @@ extension Cell {
         isCompleted ? withExtendedLifetime(self) { checkedRoot.readResult(as: Value.self) } : nil
     }
 
-    /// Marks a failure as heard of.
+    /// Declares that a failure of this cell need not be reported.
     @usableFromInline
     func markObserved() { checkedRoot.flags.insert(.isObserved) }
 
-    /// Makes `child`, a new cell, a consumer: it runs its step, or completes, when this cell does.
+    /// Makes `child`, a new cell, a consumer of this cell. When this cell completes, `child` runs its step or
+    /// completes.
     @usableFromInline
     func register(_ child: Cell, when interest: Cell.Interest) {
         child.pointer.retainNew()
         checkedRoot.register(child.pointer, when: interest)
     }
 
+    /// Makes `child`, a new cell, an observer of this cell: a consumer whose own outcome nothing needs.
     @usableFromInline
     func registerObserver(_ child: Cell, when interest: Cell.Interest) {
         child.pointer.retainNew()
@@ -49,7 +52,7 @@ extension Cell {
                 root.requestCancellation(options, ignoringConsumers: ignoringConsumers)
             }
         }
-        // A handler may lead the link elsewhere that holds the root.
+        // Only the link holds the root, and a handler may give the link another root.
         root.retain()
         defer { root.release() }
         return root.requestCancellation(options, ignoringConsumers: ignoringConsumers)
@@ -68,7 +71,8 @@ extension Cell {
         withExtendedLifetime(self) { pointer.complete(result) }
     }
 
-    /// Stops waiting for the source, and, if `cancelling`, asks it to cancel if nobody else waits for it.
+    /// Stops waiting for the source. If `cancelling` is `true`, also asks the source to cancel unless
+    /// something else waits for the source.
     func leaveSource(cancelling: Bool) { pointer.leaveSource(cancelling: cancelling) }
 
     /// Whether the step waits in the ready queue.

@@ -1,31 +1,36 @@
 internal import CRuntime
 
-/// The state of a future, and at the same time a node in its source's list of consumers.
+/// The object behind a future. It holds the state of the future, and is a node in its source's list of
+/// consumers.
 ///
-/// A derived future is its own continuation. The step it has to run waits in the payload, where its outcome goes later,
-/// so that a `map` costs one allocation. A cell moves through these states:
+/// The cell of a derived future also holds the step of that future. The step waits in the payload. Later the
+/// outcome takes the place of the step there, so a `map` costs one allocation. A cell is in one of these
+/// states:
 ///
-/// - pending, with a step: waits in the list of `source`, or, once that has completed, in the ready queue;
-/// - pending, without one: a promise, or a cell whose step has run and returned a future;
-/// - linked: what completes this cell completes another one, its root, instead;
-/// - success, failure or cancelled, for ever.
+/// - pending, with a step: the cell waits in the list of `source`. When the source has completed, the cell
+///   waits in the ready queue;
+/// - pending, without a step: the cell of a promise, or a cell whose step has run and returned a future;
+/// - linked: a completion of this cell completes another cell instead, the root;
+/// - success, failure or cancelled: the final states.
 ///
-/// All code but the use of a cell from elsewhere is written for the ``CellPointer`` to it, which owns nothing.
+/// Most code is written for a ``CellPointer``, the address of a cell, which owns nothing. Only code that uses
+/// a cell from outside is written for the cell itself.
 @usableFromInline
 final class Cell {
     @exclusivity(unchecked) private var content: CellContent
-    /// Not in the content: the compiler destroys that at greater cost if it has more than fifteen fields.
+    /// The cell's slot in the heap of timers. It is not a field of the content: the compiler destroys a
+    /// struct of more than fifteen fields at greater cost.
     @exclusivity(unchecked) private var timerSlot = SlotHeap.noSlot
     #if DEBUG
-        /// The callers that have made the future.
+        /// The callers of the function that made the future.
         let callers: Callers
     #endif
 
-    /// Creates a cell in its first state. The caller fills the payload.
+    /// Creates a cell in the state `state`. The caller fills the payload.
     @usableFromInline
     init(_ loop: borrowing LoopCore, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior) {
         unsafe content = CellContent(
-            Unmanaged.passUnretained(loop), state: state, flags: flags, behavior: behavior)
+            loop: Unmanaged.passUnretained(loop), behavior: behavior, state: state, flags: flags)
         #if DEBUG
             callers = Callers(on: loop)
         #endif
@@ -33,10 +38,11 @@ final class Cell {
         loop.cellWasMade()
     }
 
-    /// Creates a pending cell of the same loop as `sibling`.
+    /// Creates a pending cell of the loop of `sibling`. The caller fills the payload.
     @usableFromInline
     init(besides sibling: borrowing Cell, flags: Cell.Flags, behavior: Cell.Behavior) {
-        unsafe content = CellContent(sibling.content.loop, state: .pending, flags: flags, behavior: behavior)
+        unsafe content = CellContent(
+            loop: sibling.content.loop, behavior: behavior, state: .pending, flags: flags)
         #if DEBUG
             callers = Callers(on: sibling.loop)
         #endif
@@ -45,13 +51,14 @@ final class Cell {
 
     deinit {
         pointer.tearDown()
-        unsafe content.release()
+        unsafe content.behavior.release()
+        unsafe content.producer?.release()
     }
 
-    /// The pointer that stands for this object. The object must outlive its use.
+    /// The pointer to this cell. The cell must outlive every use of the pointer.
     ///
-    /// Not by `withUnsafeMutablePointer(to: &content)`: the optimizer may then believe that the object does not escape,
-    /// and put it on the stack.
+    /// This property does not call `withUnsafeMutablePointer(to: &content)`. With that call the optimizer may
+    /// conclude that the cell does not escape, and put the cell on the stack.
     @usableFromInline
     var pointer: CellPointer {
         unsafe CellPointer(Unmanaged.passUnretained(self).toOpaque() + CellPointer.headerSize)
@@ -59,26 +66,27 @@ final class Cell {
 }
 
 extension Cell {
-    /// The outcomes come last, in the order of the bits of `Interest`.
+    /// The state of a cell. The outcomes come last, in the order of the bits of `Interest`.
     @usableFromInline
     enum State: UInt8 { case pending, linked, success, failure, cancelled }
 
+    /// An operation that depends on the types of a cell. The behavior of the cell performs it.
     @usableFromInline
     enum Operation {
-        /// Takes the step out of the payload and runs it on the completed source.
+        /// Takes the step out of the payload, and runs the step with the completed source.
         case run
         case dropStep
         case dropValue
-        /// Copies the source's value, which is of this cell's type.
+        /// Copies the value of the source, which has the same type as the value of this cell.
         case copyValue
-        /// Reports the failure in the value, a `Result`, if there is one.
+        /// Reports the failure in the value, which is a `Result`. Does nothing if the `Result` is a success.
         case reportFailure
-        /// Says what the cell's step is called, for a report of its failure.
+        /// Passes on the name of the cell's step, for the report of a failure.
         case name
     }
 
-    /// The outcomes of its source that run a cell's step, and the place where it runs. Other outcomes pass through it
-    /// at once.
+    /// The outcomes of the source that run a cell's step, and the context that the step runs on. Any other
+    /// outcome passes through the cell at once.
     @usableFromInline
     struct Interest: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt16
@@ -86,36 +94,39 @@ extension Cell {
         @inlinable static var success: Interest { Interest(rawValue: 1) }
         @inlinable static var failure: Interest { Interest(rawValue: 2) }
         @inlinable static var cancellation: Interest { Interest(rawValue: 4) }
-        /// The step is to run although its own future has been cancelled (`always`).
+        /// The step also runs when its own future has been cancelled (`always`).
         @inlinable static var afterCancel: Interest { Interest(rawValue: 8) }
         @inlinable static var all: Interest { Interest(rawValue: 7) }
-        /// The step runs no user's code. It runs at once, within the change, on the outcomes that are not among the
-        /// above, so that a group does not lag behind its members.
+        /// The step runs at once, within the change, on each outcome that is not among the above. Such a step
+        /// calls no code of users. A group thus hears at once of its members.
         @inlinable static var atOnce: Interest { Interest(rawValue: 1 << 14) }
-        // Bits 4 to 11 are those of contexts.
-        /// In a completed cell: one of its callbacks runs, on another context than the ready queue.
+        // Bits 4 to 11 are for contexts.
+        /// A mark of a completed cell: one of its callbacks runs now, and not from the ready queue.
         static let isCalling = Interest(rawValue: 1 << 12)
-        /// Of an observer: nobody holds it, and it is there to hear of the outcome.
+        /// A mark of an observer. Nothing else holds the observer, but it needs the outcome.
         static var listens: Interest { Interest(rawValue: 1 << 13) }
     }
 
+    /// The marks of a cell.
     @usableFromInline
     struct Flags: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
         @inlinable init(rawValue: UInt8) { self.rawValue = rawValue }
         @inlinable static var hasStep: Flags { Flags(rawValue: 1) }
-        /// Values of the cell's type need no release.
+        /// A value of the cell's type needs no release.
         @inlinable static var hasTrivialValue: Flags { Flags(rawValue: 32) }
-        /// The value is the `Result` of a typed future: a failure in it is one that somebody has to hear of.
+        /// The value is the `Result` of a typed future. A failure in that `Result` is reported unless
+        /// something handles it.
         static let holdsResult = Flags(rawValue: 64)
-        /// Somebody will hear of a failure.
+        /// Something handles a failure, so the failure is not reported.
         static let isObserved = Flags(rawValue: 2)
-        /// Completed by another future: the promise may not complete it any more.
+        /// Another future completes this cell. The promise of this cell can no longer complete it.
         static let isLockedIn = Flags(rawValue: 4)
+        /// The cell waits in a queue to run its step.
         static let isQueued = Flags(rawValue: 8)
-        /// Among the loop's promises, which `shutdown()` fails.
+        /// The cell is in the loop's list of promises, which `shutdown()` fails.
         static let isListed = Flags(rawValue: 16)
-        /// Is, or was, one of the loop's timers.
+        /// The cell is, or was, one of the loop's timers.
         static let isTimed = Flags(rawValue: 128)
     }
 }

@@ -4,11 +4,11 @@ extension CellPointer {
 
     var isCompleted: Bool { state.rawValue > State.linked.rawValue }
 
-    /// The cell that stands for this one: itself unless it is linked.
+    /// The root of a linked cell, or this cell itself if it is not linked.
     @inline(__always)
     var root: CellPointer { state == .linked ? linkedRoot() : self }
 
-    // Apart, which makes the way past it shorter.
+    // Not inlined, so that the code of the frequent case stays short.
     @inline(never)
     private func linkedRoot() -> CellPointer {
         var root = rootLink!
@@ -18,20 +18,19 @@ extension CellPointer {
         return root
     }
 
-    /// Makes `root` stand for this cell, which then owns a reference to it.
+    /// Links this cell to `root`. This cell then owns a reference to `root`.
     func setRoot(_ root: CellPointer) {
         let former = rootLink
         root.retain()
-        storeRootLink(root)
+        first = root
+        state = .linked
         former?.release()
     }
 
-    /// Whether the cell is held by its promise alone, and nobody waits for it.
-    var isAbandoned: Bool {
-        isHeldOnce && (rootLink?.isAbandoned ?? (state == .pending && !hasConsumers))
-    }
+    /// Whether only the promise holds the cell, and nothing waits for the cell.
+    var isAbandoned: Bool { isHeldOnce && (rootLink?.isAbandoned ?? (state == .pending && !hasConsumers)) }
 
-    /// Does the last thing that a cell does.
+    /// Releases what the cell holds. Called when the cell is freed.
     @inline(__always)
     func tearDown() {
         checkThread()
@@ -51,7 +50,8 @@ extension CellPointer {
         }
     }
 
-    /// Hands on the consumers of a cell that dies pending, or its root: nothing else would ever complete them.
+    /// Ends what waits for a cell that is freed while it is pending or linked: its consumers or its root.
+    /// Nothing else would ever complete them.
     @inline(never)
     private func abandon() {
         if let root = rootLink {
@@ -75,7 +75,8 @@ extension CellPointer {
         }
     }
 
-    /// Releases the content of the payload. Deep inside other cells it goes to the graveyard, not down the stack.
+    /// Releases the content of the payload. If too many releases are nested on the stack, moves the content
+    /// to the graveyard instead.
     @inline(never)
     private func emptyPayload() {
         if flags.contains(.hasStep) {
@@ -87,13 +88,13 @@ extension CellPointer {
             }
             withLoop { $0.propagation.releasePayload(of: self, .dropValue) }
         } else if state == .failure {
-            let failure = takeFailure()
+            let failure = takePayload(as: Failure.self)
             if !flags.contains(.isObserved) { reportUnhandled(failure.error, of: failure.subject) }
         }
     }
 }
 
 extension FutureError {
-    /// The error for a future whose producer is gone and was not a promise.
+    /// The error of a future if its producer is gone, and was not a promise.
     fileprivate static let abandoned = FutureError.brokenPromise(file: "(unknown)", line: 0)
 }

@@ -1,5 +1,5 @@
 extension CellPointer {
-    /// A box for content that does not fit the payload, which then points to the box.
+    /// A box for content that does not fit into the payload. The payload then holds a reference to the box.
     @usableFromInline
     final class Box<Content> {
         @usableFromInline let content: Content
@@ -30,7 +30,7 @@ extension CellPointer {
         }
     }
 
-    /// Returns a copy of what the payload holds, and leaves it in place.
+    /// Returns a copy of the content of the payload. The content stays in the payload.
     @inlinable @inline(__always)
     func readPayload<Content>(as _: Content.Type) -> Content {
         if Self.fitsPayload(Content.self) {
@@ -40,27 +40,27 @@ extension CellPointer {
         }
     }
 
-    /// The payload of a failed cell. It begins with the error, since most only want to read that.
+    /// The payload of a failed cell. It begins with the error, because most readers read only the error.
     struct Failure {
         let error: any Error
-        /// The subject of the failure, if its producer knows it and it looks as if nobody will hear of the failure.
+        /// The subject of the failure. `nil` if the producer does not know it, or if something has observed
+        /// the cell.
         let subject: String?
     }
 
+    /// Puts `error` into the empty payload, with the subject that the producer names.
     func storeError(_ error: any Error) {
         let subject = hasProducer && !flags.contains(.isObserved) ? producer?.subject : nil
         initializePayload(Failure(error: error, subject: subject))
     }
 
-    /// Fails with `error`, as the failure of `subject`.
+    /// Fails the cell with `error`. The report of an unhandled failure names `subject`.
     func fail(_ error: any Error, of subject: String) {
         initializePayload(Failure(error: error, subject: subject))
         settle(as: .failure)
     }
 
-    func takeFailure() -> Failure { takePayload(as: Failure.self) }
-
-    /// Whether the payload is empty. Whoever succeeds a cell that still has its step calls `dropStep()` first.
+    /// Whether the payload is empty. Code that succeeds a cell with a step calls `dropStep()` first.
     @usableFromInline
     var hasRoomForValue: Bool { !flags.contains(.hasStep) }
 

@@ -1,10 +1,11 @@
 internal import CRuntime
 
-/// The address of a cell. It owns nothing, because reference counting is most of what a `map` costs.
+/// The address of a cell. It owns nothing, because reference counting is most of the cost of a `map`.
 ///
-/// Ownership is by hand. A list, the ready queue and the timers own one reference to each cell in them. A queued cell
-/// owns one to its `source`, and a linked cell owns one to its root. The cell that dies or completes clears all other
-/// pointers between cells. Public methods are given a ``Cell``, which their caller keeps alive.
+/// The code counts references by hand. A list of consumers, the ready queue and the timers own one reference
+/// to each of their cells. A queued cell owns one reference to its `source`. A linked cell owns one reference
+/// to its root. No other pointer between cells owns anything: a cell clears such pointers to itself when it
+/// completes or is freed. Public methods work on a ``Cell``, which their caller keeps alive.
 @safe @usableFromInline
 struct CellPointer: Equatable {
     @usableFromInline typealias State = Cell.State
@@ -13,12 +14,13 @@ struct CellPointer: Equatable {
     @usableFromInline typealias Flags = Cell.Flags
     @usableFromInline typealias Behavior = Cell.Behavior
 
-    /// The payload, the first thing in a `CellContent`.
+    /// The address of the payload, which is the first field of `CellContent`.
     @usableFromInline let payload: UnsafeMutableRawPointer
 
     init(_ payload: UnsafeMutableRawPointer) { unsafe self.payload = payload }
 
-    /// The content is the first stored property of its object, and begins behind the two words of every object.
+    /// The size of the header of an object, in bytes. The content follows the header, because it is the first
+    /// stored property of the cell.
     static var headerSize: Int { 2 * MemoryLayout<UInt>.stride }
 
     @usableFromInline
@@ -44,21 +46,6 @@ struct CellContent {
     var state: Cell.State
     var flags: Cell.Flags
     var interest: Cell.Interest = []
-
-    init(
-        _ loop: Unmanaged<LoopCore>, state: Cell.State, flags: Cell.Flags, behavior: Cell.Behavior
-    ) {
-        unsafe self.loop = loop
-        self.behavior = behavior
-        self.state = state
-        self.flags = flags
-    }
-
-    /// Releases everything that it has references to.
-    func release() {
-        behavior.release()
-        unsafe producer?.release()
-    }
 }
 
 extension CellPointer {
@@ -77,7 +64,7 @@ extension CellPointer {
         nonmutating set { unsafe content.pointee.flags = newValue }
     }
 
-    /// The payload of a cell that is one of the loop's timers.
+    /// The slot of the cell in the heap of timers, or `SlotHeap.noSlot` if the cell is not in the heap.
     var timerSlot: UInt32 {
         get { unsafe payload.load(fromByteOffset: MemoryLayout<CellContent>.size, as: UInt32.self) }
         nonmutating set {
@@ -86,13 +73,14 @@ extension CellPointer {
         }
     }
 
-    /// The cell that this one waits for: the cell that has it in its list, or the one that is linked to it.
+    /// The cell that this cell waits for. It has this cell in its list of consumers, or it is linked to this
+    /// cell.
     var source: CellPointer? {
         get { unsafe content.pointee.source }
         nonmutating set { unsafe content.pointee.source = newValue }
     }
 
-    // Neighbours in the list of `source`, in the ready queue, or among the loop's promises.
+    // The neighbours in the list of `source`, in the ready queue, or in the loop's list of promises.
     var previous: CellPointer? {
         get { unsafe content.pointee.previous }
         nonmutating set { unsafe content.pointee.previous = newValue }
@@ -103,17 +91,11 @@ extension CellPointer {
         nonmutating set { unsafe content.pointee.next = newValue }
     }
 
-    /// The cell that stands for this one, if this one is linked. A linked cell has no consumers, and keeps its root in
-    /// the place of the first.
+    /// The root of this cell, or `nil` if this cell is not linked. A linked cell has no consumers, so `first`
+    /// holds its root.
     var rootLink: CellPointer? { state == .linked ? first : nil }
 
-    /// Sets the root of a cell that is linked from now on.
-    func storeRootLink(_ root: CellPointer) {
-        first = root
-        state = .linked
-    }
-
-    /// The first of this cell's own consumers.
+    /// The first of this cell's consumers. In a linked cell, the root.
     var first: CellPointer? {
         get { unsafe content.pointee.first }
         nonmutating set { unsafe content.pointee.first = newValue }
@@ -133,7 +115,7 @@ extension CellPointer {
         }
     }
 
-    /// Takes the producer, with the reference that the cell had to it.
+    /// Removes and returns the producer. The caller takes over the cell's reference to the producer.
     func takeProducer() -> Producer? {
         defer { unsafe content.pointee.producer = nil }
         return unsafe content.pointee.producer?.takeRetainedValue()
@@ -141,14 +123,14 @@ extension CellPointer {
 
     var hasProducer: Bool { unsafe content.pointee.producer != nil }
 
-    /// Whether the cell itself is a timer that completes, and nothing else does.
+    /// Whether the cell is a timer that completes without a producer.
     var isTimer: Bool { flags.contains(.isTimed) && !hasProducer }
 
     var behavior: Behavior { unsafe content.pointee.behavior }
 
     var loop: LoopCore { unsafe content.pointee.loop.takeUnretainedValue() }
 
-    /// The loop, without the reference counting that `loop` costs.
+    /// Calls `body` with the loop. Does not count references, as `loop` does.
     @inline(__always)
     func withLoop<Result>(_ body: (LoopCore) -> Result) -> Result {
         unsafe content.pointee.loop._withUnsafeGuaranteedRef(body)
@@ -170,11 +152,12 @@ extension CellPointer {
 
     func retain() { unsafe _ = reference.retain() }
 
-    /// Retains a cell that has just been made. Nobody else can count at the same time, and atomic operations are a
-    /// third of the time that a `map` takes.
+    /// Retains a cell that has just been made, without an atomic operation. No other thread can retain the
+    /// cell at the same time. Atomic operations take a third of the time of a `map`.
     func retainNew() { unsafe _ = swift_nonatomic_retain(address) }
 
-    /// Releases a reference that has been counted here. If that is the only one, nobody else can count.
+    /// Releases a reference that `retain` or `retainNew` has counted. Needs no atomic operation if the
+    /// reference is the only one.
     func release() {
         if isHeldOnce { unsafe swift_nonatomic_release(address) } else { unsafe reference.release() }
     }

@@ -1,12 +1,12 @@
-/// A value that says how a future completes. It is a `Result`, a ``FutureCompletion``, another future, or a type of
-/// your own.
+/// A value that says how a future completes. It is a `Result`, a ``FutureCompletion``, another future, or a
+/// type of your own.
 ///
-/// The closures of `flatMap` and of the methods like it may return any such type. `complete` of a promise takes any
-/// such type, too.
+/// The closures of `flatMap` and of the methods like it may return any such type. `complete` of a promise
+/// takes any such type, too.
 public protocol Completing<Value> {
     associatedtype Value
 
-    /// The way in which the future completes. Read once, when the future is to be completed.
+    /// The way in which the future completes. The library reads it once, at the moment of the completion.
     var completion: FutureCompletion<Value> { get }
 }
 
@@ -16,15 +16,15 @@ public enum FutureCompletion<Value> {
     /// A failure with this error. If the error represents cancellation, the future is cancelled instead.
     case failure(any Error)
     case cancelled
-    /// The outcome of the associated future, now or when that future completes. A request to cancel goes to the
-    /// associated future.
+    /// The outcome of the associated future, now or when that future completes. A request to cancel goes on
+    /// to the associated future.
     case using(Future<Value>)
 
     /// Transforms the value with `transform`, or fails with the error that `transform` throws. A failure or a
     /// cancellation stays as it is.
     ///
-    /// A value that comes from a future (`.using`) is transformed in a callback of that future. Any other value is
-    /// transformed at once.
+    /// A value that comes from a future (`.using`) is transformed in a callback of that future. Any other
+    /// value is transformed at once.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
     {
         switch self {
@@ -69,6 +69,7 @@ extension Promise: Completing {
 }
 
 extension CellPointer {
+    /// Completes this cell in the way that `completion` says.
     func complete<Value>(with completion: FutureCompletion<Value>) {
         switch completion {
         case .success(let value): succeed(value)

@@ -1,12 +1,10 @@
 extension EventLoop {
-    /// Creates a promise of this loop, with a pending ``Promise/future``. If the promise is released before the future
-    /// has completed, the future fails with an error that names `file` and `line`.
+    /// Creates a promise of this loop. Its ``Promise/future`` is pending. If the promise is released before
+    /// the future has completed, the future fails with an error that names `file` and `line`.
     @inlinable
     public func makePromise<Value>(
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
-    ) -> Promise<Value> {
-        Promise(self, file: file, line: line)
-    }
+    ) -> Promise<Value> { Promise(self, file: file, line: line) }
 
     /// Returns a future that has completed with `value`.
     @inlinable
@@ -19,13 +17,12 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Returns a completed future. While the loop runs, all calls return the same future, so a call costs nothing.
-    public func succeeded() -> Future<Void> {
-        withCore { Future($0.takeCompletedVoid()) }
-    }
+    /// Returns a completed future. While the loop runs, all calls return the same future, so a call costs
+    /// nothing.
+    public func succeeded() -> Future<Void> { withCore { Future($0.takeCompletedVoid()) } }
 
-    /// Returns a future that has failed with `error`. If `error` represents cancellation, the future is cancelled
-    /// instead.
+    /// Returns a future that has failed with `error`. If `error` represents cancellation, the future is
+    /// cancelled instead.
     @inlinable
     public func failed<Value>(_ error: any Error, of _: Value.Type = Value.self) -> Future<Value> {
         let cell = withCore { Cell.plain($0, state: .pending, of: Value.self) }
@@ -33,7 +30,7 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Returns a failed future. The line that is printed if nobody hears of the failure names `subject`.
+    /// Returns a future that has failed with `error`. The report of an unhandled failure names `subject`.
     package func failed<Value>(_ error: any Error, subject: String) -> Future<Value> {
         let cell = Cell.plain(core, state: .pending, of: Value.self)
         cell.pointer.fail(error, of: subject)

@@ -1,13 +1,14 @@
-/// A promise with an owner, an object that answers when its future is to be cancelled. It suits operations that wait by
-/// the thousand: it takes far less memory than a ``Promise`` with a handler.
+/// A promise with an owner, an object that is called when the future is about to be cancelled. It takes far
+/// less memory than a ``Promise`` with a handler, so it suits operations of which thousands wait at once.
 ///
-/// The future holds the promise and its owner until it completes.
+/// The future holds the promise and the owner until the future completes.
 @usableFromInline
 package final class OwnedPromise<Value>: Producer {
     @usableFromInline let cell: Cell
     private var owner: (any PromiseOwner)?
 
-    // Inlined, or the cell would have to remember its type.
+    // Inlined, so that the optimizer knows the type of the value and the behavior of the cell needs no
+    // context.
     @inlinable
     package convenience init(on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line) {
         self.init(Cell.plain(loop.core, state: .pending, of: Value.self), file: file, line: line)
@@ -17,19 +18,15 @@ package final class OwnedPromise<Value>: Producer {
     init(_ cell: Cell, file: StaticString, line: UInt) {
         self.cell = cell
         super.init()
-        cell.promiseWasMade()
-        #if DEBUG
-            cell.noteSite(file, line)
-        #endif
+        cell.promiseWasMade(file, line)
         cell.setProducer(self)
     }
 
-    /// Calls `owner` upon a request to cancel, and then cancels the future. Releases `owner` when the future completes.
+    /// Sets the owner. A request to cancel calls `owner`, and then cancels the future. The promise releases
+    /// `owner` when the future completes.
     package func belong(to owner: any PromiseOwner) { self.owner = owner }
 
-    deinit {
-        cell.promiseWasReleased(#fileID, #line)
-    }
+    deinit { cell.promiseWasReleased(#fileID, #line) }
 
     @inlinable package var future: Future<Value> { Future(cell) }
 
@@ -55,8 +52,8 @@ package final class OwnedPromise<Value>: Producer {
 /// The object that completes an ``OwnedPromise``.
 @usableFromInline
 package protocol PromiseOwner: AnyObject {
-    /// Called when the future is about to be cancelled.
+    /// Ends the operation. The future is cancelled after this call.
     func cancellationRequested()
-    /// The subject of the report if the future fails.
+    /// The name of the operation for the report of an unhandled failure, or `nil`.
     var subject: String? { get }
 }

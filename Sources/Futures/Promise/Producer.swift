@@ -1,10 +1,12 @@
-/// An object that will complete a cell, and wants to hear of cancellation or of the end.
+/// An object that completes a cell later. A cell asks its producer before it is cancelled, and tells its
+/// producer when it has completed.
 @usableFromInline
 package class Producer {
+    /// The answer of a producer to a request to cancel.
     enum Answer {
         /// Cancels the future now.
         case cancel
-        /// The producer has completed the future or will do so. All wait for it.
+        /// Cancels nothing: the producer has completed the future, or will complete it.
         case willComplete
         /// Leaves the decision to the producers further upstream.
         case undecided
@@ -12,9 +14,11 @@ package class Producer {
 
     @usableFromInline init() {}
 
+    /// Answers a request to cancel `cell`.
     func cancellationRequested(by cell: CellPointer) -> Answer { .undecided }
 
-    /// Answers a request like `cancellationRequested(by:)`, for a producer that uses its options.
+    /// Answers a request to cancel `cell`, with the options of that request. Unless overridden, ignores the
+    /// options.
     func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         cancellationRequested(by: cell)
     }
@@ -22,12 +26,12 @@ package class Producer {
     /// Whether the producer answers requests to cancel.
     var answersRequests: Bool { true }
 
-    /// The subject of the report if the future fails.
+    /// The subject of the report of an unhandled failure, or `nil`.
     var subject: String? { nil }
 
-    /// Called when the cell was one of the loop's timers and is due.
+    /// Hears that `cell`, a timer of the loop, is due.
     func timeIsUp(for cell: Cell) {}
 
-    /// Called when the cell has completed in any way.
+    /// Hears that the cell has completed, with any outcome.
     func settled() {}
 }

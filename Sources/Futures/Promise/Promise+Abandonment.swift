@@ -1,10 +1,10 @@
 extension Promise {
-    /// Calls `body` when the future is pending and nobody holds it or waits for it any more, so that the producer can
-    /// stop. Releases `body` when the future completes.
+    /// Calls `body` when the future is pending, and nothing holds the future or waits for it any more. The
+    /// producer can then stop its work. Releases `body` when the future completes.
     ///
-    /// At the end of each turn, the loop looks at each promise with such a handler. The loop does not look at other
-    /// promises, so they cost nothing more. The promise stays open after `body` has been called, and its ``future`` can
-    /// still be taken.
+    /// At the end of each turn, the loop looks at each promise with such a handler. The loop does not look at
+    /// other promises, so they cost nothing more. After the call of `body`, you can still take the ``future``
+    /// of the promise and complete it.
     ///
     /// ```swift
     /// promise.onAbandoned { connection.abort() }
@@ -16,7 +16,7 @@ extension Promise {
     }
 }
 
-/// A producer that wants to know when its future has been abandoned.
+/// A producer with handlers to call when its future has been abandoned.
 class AbandonmentWatch: Producer {
     final var abandoned: [() -> Void] = []
     fileprivate final var loop: LoopCore?
@@ -29,13 +29,14 @@ class AbandonmentWatch: Producer {
     }
 }
 
-/// The producer of `cell`, which removes itself before `cell` is freed.
+/// A pending cell, and its producer with handlers. The producer removes this record before `cell` is freed.
 struct WatchedCell {
     fileprivate let cell: CellPointer
     fileprivate let watch: AbandonmentWatch
 }
 
 extension LoopCore {
+    /// Looks at `cell` at the end of each turn, until the cell completes or has been abandoned.
     fileprivate func watch(_ cell: CellPointer, _ watch: AbandonmentWatch) {
         if watch.loop == nil {
             abandonment.lastNumber += 1
@@ -46,7 +47,7 @@ extension LoopCore {
         requestTurn()
     }
 
-    /// Queues the handlers of the promises that have been abandoned, in the order in which they were watched.
+    /// Queues the handlers of the promises that have been abandoned, in the order in which the watches began.
     func queueAbandoned() {
         let abandoned = abandonment.watches.values.filter { $0.cell.isAbandoned }
         for watched in abandoned.sorted(by: { $0.watch.number < $1.watch.number }) {

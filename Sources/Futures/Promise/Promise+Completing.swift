@@ -1,6 +1,6 @@
 extension Promise {
-    /// Completes the future in the way that `completing` says. Returns `false` if the future has already been completed
-    /// or cancelled.
+    /// Completes the future in the way that `completing` says. Returns `false` if the future has already been
+    /// completed or cancelled.
     ///
     /// If `completing` is a future, or completes using a future, only that future decides from now on, as in
     /// ``complete(using:)``.
@@ -10,10 +10,11 @@ extension Promise {
         return complete(with: completing.completion)
     }
 
-    /// Calls `body` now and completes the future with what `body` returns or throws, if the future is pending.
+    /// Calls `body` now and completes the future with what `body` returns or throws, if the future is
+    /// pending.
     ///
-    /// If the future is not pending, calls `alreadyCompleted` instead. Returns `true` if this call completed the
-    /// future. Returns `false` if `body` itself completed or cancelled the future in another way.
+    /// If the future is not pending, calls `alreadyCompleted` instead. Returns `true` if this call completed
+    /// the future. Returns `false` if `body` itself completed or cancelled the future in another way.
     ///
     /// ```swift
     /// promise.completeIfPending { hash(Data(names.joined().utf8)) }    // Not if it is cancelled.
@@ -21,13 +22,11 @@ extension Promise {
     @discardableResult
     public func completeIfPending(
         _ body: () throws -> Value, else alreadyCompleted: () -> Void = {}
-    ) -> Bool {
-        completeIfPending({ Result(catching: body) }, else: alreadyCompleted)
-    }
+    ) -> Bool { completeIfPending({ Result(catching: body) }, else: alreadyCompleted) }
 
-    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is pending.
-    /// If `body` throws, the future fails with that error. If the future is not pending, calls `alreadyCompleted`
-    /// instead. Returns `true` if this call completed the future.
+    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is
+    /// pending. If `body` throws, the future fails with that error. If the future is not pending, calls
+    /// `alreadyCompleted` instead. Returns `true` if this call completed the future.
     @discardableResult
     public func completeIfPending<C: Completing>(
         _ body: () throws -> C, else alreadyCompleted: () -> Void = {}
@@ -36,16 +35,14 @@ extension Promise {
             alreadyCompleted()
             return false
         }
-        do {
-            return accept(try body().completion)
-        } catch {
-            return fail(error)
-        }
+        do { return accept(try body().completion) } catch { return fail(error) }
     }
 
+    /// Whether this promise may still complete its future.
     private var isOpen: Bool { cell.pointer.isOpen && !cell.isLockedIn }
 
-    /// Completes the future like `complete(with:)`, but asks a future that comes too late to cancel.
+    /// Completes the future in the way that `completion` says. If that is too late and `completion` is
+    /// another future, asks the other future to cancel.
     private func accept(_ completion: FutureCompletion<Value>) -> Bool {
         let isAccepted = complete(with: completion)
         if !isAccepted, case .using(let future) = completion { future.cancel() }
@@ -71,13 +68,13 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of `body` says.
-    /// Fails with what `body` throws.
+    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of
+    /// `body` says. Fails with what `body` throws.
     public func flatSubmit<C: Completing>(_ body: @escaping () throws -> C) -> Future<C.Value> {
         flatSubmit(on: .default, body)
     }
 
-    /// Runs `body` like ``flatSubmit(_:)``, but on `context`.
+    /// Runs `body` on `context`. Everything else is as with ``flatSubmit(_:)``.
     func flatSubmit<C: Completing>(
         on context: LocalContext, _ body: @escaping () throws -> C
     ) -> Future<C.Value> {
@@ -92,11 +89,7 @@ private struct FlatSubmitStep<Output>: Step {
     let body: () throws -> FutureCompletion<Output>
 
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.complete(with: try body())
-        } catch {
-            target.fail(error)
-        }
+        do { target.complete(with: try body()) } catch { target.fail(error) }
     }
 
     static var verb: String? { "flatSubmit" }

@@ -1,20 +1,18 @@
-// For a leading dot, `promise.complete(.cancelled)`: taken where nothing else fits. They call the methods for any
-// `Completing`.
+// These overloads allow an argument with a leading dot, as in `promise.complete(.cancelled)`. The compiler
+// takes them only if no other overload fits. Each calls the method that takes any `Completing`.
 extension Promise {
-    /// Completes the future in the way that `completion` says. Returns `false` if the future has already been completed
-    /// or cancelled.
+    /// Completes the future in the way that `completion` says. Returns `false` if the future has already been
+    /// completed or cancelled.
     @_disfavoredOverload @discardableResult
     public func complete(_ completion: FutureCompletion<Value>) -> Bool { complete(completion) }
 
-    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is pending.
-    /// If `body` throws, the future fails with that error. If the future is not pending, calls `alreadyCompleted`
-    /// instead. Returns `true` if this call completed the future.
+    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is
+    /// pending. If `body` throws, the future fails with that error. If the future is not pending, calls
+    /// `alreadyCompleted` instead. Returns `true` if this call completed the future.
     @_disfavoredOverload @discardableResult
     public func completeIfPending(
         _ body: () throws -> FutureCompletion<Value>, else alreadyCompleted: () -> Void = {}
-    ) -> Bool {
-        completeIfPending(body, else: alreadyCompleted)
-    }
+    ) -> Bool { completeIfPending(body, else: alreadyCompleted) }
 }
 
 extension EventLoop {
@@ -24,19 +22,17 @@ extension EventLoop {
         completed(completion)
     }
 
-    /// Returns a future that completes in the way that `completion` says when `delay` has passed. Cancelling the
-    /// returned future before then stops the timer.
+    /// Returns a future that completes in the way that `completion` says when `delay` has passed. Cancelling
+    /// the returned future before then stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     @_disfavoredOverload
-    public func completed<Value>(_ completion: FutureCompletion<Value>, after delay: Duration) -> Future<
-        Value
-    > {
-        completed(completion, after: delay)
-    }
+    public func completed<Value>(
+        _ completion: FutureCompletion<Value>, after delay: Duration
+    ) -> Future<Value> { completed(completion, after: delay) }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of `body` says.
-    /// Fails with what `body` throws.
+    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of
+    /// `body` says. Fails with what `body` throws.
     @_disfavoredOverload
     public func flatSubmit<Value>(_ body: @escaping () throws -> FutureCompletion<Value>) -> Future<Value> {
         flatSubmit(body)

@@ -1,9 +1,11 @@
-// Completion handlers, to be handed to callback APIs as they are: `fetch(url, completion: promise.resolve)`.
+// Completion handlers. You give them to a callback API as they are: `fetch(url, completion:
+// promise.resolve)`.
 //
-// The first call counts, later ones change nothing. An error wins over a value that comes with it. With neither
-// the future fails with ``FutureError/invalidCallback``. A handler keeps the promise: an API that drops it uncalled
-// breaks the promise, and no future is left pending. The API has to call it on the loop's thread; one that calls
-// from elsewhere needs a promise that other threads may complete; the compiler refuses this one.
+// The first call completes the future, and later calls change nothing. If there are an error and a value, the
+// error counts. If there is neither, the future fails with ``FutureError/invalidCallback``. A handler holds
+// the promise. If an API drops the handler without a call, the promise is broken, so its future does not stay
+// pending. The API must call the handler on the loop's thread. An API that calls on a different thread needs
+// a `RemotePromise`: the compiler refuses a `Promise` there.
 
 extension Promise {
     /// Completes the future from a `(Value) -> Void` callback.
@@ -21,16 +23,11 @@ extension Promise {
     /// download("index", completion: page.resolve)
     /// ```
     public func resolve(_ value: Value?, _ error: (any Error)?) {
-        if let error {
-            fail(error)
-        } else if let value {
-            succeed(value)
-        } else {
-            fail(FutureError.invalidCallback)
-        }
+        complete(Result(value, error))
     }
 
-    /// Completes the future from a `(Value, (any Error)?) -> Void` callback. Ignores the value if there is an error.
+    /// Completes the future from a `(Value, (any Error)?) -> Void` callback. Ignores the value if there is an
+    /// error.
     public func resolve(_ value: Value, _ error: (any Error)?) { resolve(.some(value), error) }
 
     /// Completes the future from a `((any Error)?, Value?) -> Void` callback.
@@ -39,8 +36,8 @@ extension Promise {
     /// Completes the future from an `(A, B) -> Void` callback.
     public func resolve<A, B>(_ first: A, _ second: B) where Value == (A, B) { succeed((first, second)) }
 
-    /// Completes the future from an `(A?, B?, (any Error)?) -> Void` callback. If one of the two values is `nil`, both
-    /// count as missing.
+    /// Completes the future from an `(A?, B?, (any Error)?) -> Void` callback. If one of the two values is
+    /// `nil`, both count as missing.
     public func resolve<A, B>(_ first: A?, _ second: B?, _ error: (any Error)?) where Value == (A, B) {
         if let first, let second { resolve((first, second), error) } else { resolve(nil, error) }
     }
@@ -50,10 +47,11 @@ extension Promise where Value == Void {
     /// Completes the future from a `() -> Void` callback.
     public func resolve() { succeed() }
 
-    /// Completes the future from an `((any Error)?) -> Void` callback. The future succeeds if there is no error.
+    /// Completes the future from an `((any Error)?) -> Void` callback. The future succeeds if there is no
+    /// error.
     public func resolve(_ error: (any Error)?) { resolve((), error) }
 
-    /// Completes the future from a `(Bool, (any Error)?) -> Void` callback. If the flag is `false` and there is no
-    /// error, the future fails with ``FutureError/invalidCallback``.
+    /// Completes the future from a `(Bool, (any Error)?) -> Void` callback. If the flag is `false` and there
+    /// is no error, the future fails with ``FutureError/invalidCallback``.
     public func resolve(_ isSuccess: Bool, _ error: (any Error)?) { resolve(isSuccess ? () : nil, error) }
 }

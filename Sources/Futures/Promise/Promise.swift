@@ -1,11 +1,11 @@
 /// The writing side of a future. A promise completes its future once.
 ///
-/// A promise and its future are like the two ends of a queue that takes one item and is used once. The first completion
-/// wins. A later completion returns `false` and changes nothing. If a promise is released before it has completed its
-/// future, the future fails with ``FutureError/brokenPromise(file:line:)``.
+/// A promise and its future are like the two ends of a queue that takes one item and is used once. The first
+/// completion wins. A later completion returns `false` and changes nothing. If a promise is released before
+/// it has completed its future, the future fails with ``FutureError/brokenPromise(file:line:)``.
 ///
-/// In an optimized build a local variable is released after its last use, not at the end of its scope. Therefore keep a
-/// reference to the promise in the object or closure that completes it.
+/// In an optimized build a local variable is released after its last use, not at the end of its scope.
+/// Therefore keep a reference to the promise in the object or closure that completes it.
 public final class Promise<Value> {
     @usableFromInline let cell: Cell
     @usableFromInline let file: StaticString
@@ -16,50 +16,45 @@ public final class Promise<Value> {
         cell = loop.withCore { Cell.plain($0, state: .pending, of: Value.self) }
         self.file = file
         self.line = line
-        cell.promiseWasMade()
-        #if DEBUG
-            cell.noteSite(file, line)
-        #endif
+        cell.promiseWasMade(file, line)
     }
 
-    deinit {
-        cell.promiseWasReleased(file, line)
-    }
+    deinit { cell.promiseWasReleased(file, line) }
 
     /// The future that this promise completes.
     @inlinable
     public var future: Future<Value> { Future(cell) }
 
-    /// Completes the future with `value`. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future with `value`. Returns `false` if the future has already been completed or
+    /// cancelled.
     @inlinable @discardableResult
-    public func succeed(_ value: Value) -> Bool {
-        cell.isLockedIn ? false : cell.succeed(value)
-    }
+    public func succeed(_ value: Value) -> Bool { cell.isLockedIn ? false : cell.succeed(value) }
 
     /// Fails the future with `error`. Returns `false` if the future has already been completed or cancelled.
     ///
-    /// If `error` is a `CancellationError`, or its ``CancellationIndicating/isCancellation`` is `true`, the future is
-    /// cancelled instead.
+    /// If `error` is a `CancellationError`, or its ``CancellationIndicating/isCancellation`` is `true`, the
+    /// future is cancelled instead.
     @inlinable @discardableResult
-    public func fail(_ error: any Error) -> Bool {
-        cell.isLockedIn ? false : cell.fail(error)
-    }
+    public func fail(_ error: any Error) -> Bool { cell.isLockedIn ? false : cell.fail(error) }
 
-    /// Completes the future with `result`. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future with `result`. Returns `false` if the future has already been completed or
+    /// cancelled.
     @inlinable @discardableResult
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         cell.isLockedIn ? false : cell.complete(result)
     }
 
-    /// Completes the future as cancelled. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future as cancelled. Returns `false` if the future has already been completed or
+    /// cancelled.
     @inlinable @discardableResult
     public func cancel() -> Bool { fail(CancellationError()) }
 
-    /// Lets `other` decide the outcome. Returns `false` if the future has already been completed or cancelled.
+    /// Lets `other` decide the outcome. Returns `false` if the future has already been completed or
+    /// cancelled.
     ///
-    /// From now on only `other` decides. Later completions of this promise return `false`, and a request to cancel goes
-    /// to `other`. Fails with ``FutureError/cycle`` if `other` waits for this promise's own future. Traps if `other`
-    /// belongs to a different loop.
+    /// From now on only `other` decides. Later completions of this promise return `false`, and a request to
+    /// cancel goes to `other`. Fails with ``FutureError/cycle`` if `other` waits for this promise's own
+    /// future. Traps if `other` belongs to a different loop.
     @inlinable @discardableResult
     public func complete(using other: Future<Value>) -> Bool { cell.lockIn(to: other.cell) }
 }

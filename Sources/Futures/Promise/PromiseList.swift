@@ -1,7 +1,7 @@
-/// The list of a loop's pending promises, for `shutdown()` to fail. It links them by `previous` and `next`, and owns
-/// none.
+/// The list of the cells of a loop's pending promises, which `shutdown()` fails. The cells are linked by
+/// `previous` and `next`. The list owns no reference to them.
 struct PromiseList {
-    private var first: CellPointer?
+    private(set) var first: CellPointer?
 
     var isEmpty: Bool { first == nil }
 
@@ -21,23 +21,17 @@ struct PromiseList {
         cell.next = nil
     }
 
-    func visit(_ body: (CellPointer) -> Void) {
-        var cell = first
-        while let current = cell {
-            body(current)
-            cell = current.next
-        }
-    }
-
-    /// One of the promises, or `nil`.
-    var any: CellPointer? { first }
+    /// Calls `body` with each cell. `body` must not change the list.
+    func visit(_ body: (CellPointer) -> Void) { first?.list.forEach(body) }
 }
 
 extension LoopCore {
+    /// Fails the futures of all pending promises with `error`.
     func failPromises(_ error: any Error) {
-        while let cell = promises.any {
+        while let cell = promises.first {
             promises.remove(cell)
-            // Held: it may belong to nothing but its producer, which ends with it.
+            // `object` holds the cell: its producer may be the only owner, and the producer is released in
+            // this call.
             cell.object.fail(error)
         }
     }

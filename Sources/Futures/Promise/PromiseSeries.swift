@@ -1,5 +1,6 @@
-/// A series of promises of which at most one is pending. An object answers for them, as the owner of an
-/// ``OwnedPromise`` does, and holds them. With it, completing future after future takes no promise for each.
+/// A series of promises of which at most one is pending. It completes one future after the other, without an
+/// object for each promise. An owner holds the series, and answers requests to cancel as the owner of an
+/// ``OwnedPromise`` does.
 @usableFromInline
 package final class PromiseSeries: Producer {
     private var cell: Cell?
@@ -7,39 +8,38 @@ package final class PromiseSeries: Producer {
 
     @usableFromInline package override init() { super.init() }
 
-    /// Calls `owner` upon a request to cancel, and then cancels the future. `owner` has to stay alive while a future is
-    /// pending.
+    /// Sets the owner. A request to cancel calls `owner`, and then cancels the future. `owner` has to stay
+    /// alive while a future is pending.
     package func belong(to owner: any PromiseOwner) { self.owner = owner }
 
-    /// Returns the next future. The one before must have completed.
+    /// Returns the next future. Traps if the future before it is pending.
     @inlinable
     package func next<Value>(
         of _: Value.Type, on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line
     ) -> Future<Value> {
-        // Inlined, or the cell would have to remember its type.
+        // Inlined, so that the optimizer knows the type of the value and the behavior of the cell needs no
+        // context.
         let cell = Cell.plain(loop.core, state: .pending, of: Value.self)
         begin(cell, file, line)
         return Future(cell)
     }
 
+    /// Makes `cell` the pending cell of the series.
     @usableFromInline
     func begin(_ cell: Cell, _ file: StaticString, _ line: UInt) {
-        // Who hears within its completion that the one before has ended may ask for this one.
+        // Code that runs within the completion of the future before may already ask for this one.
         if let former = self.cell, former.isCompleted { former.pointer.endProducer() }
         precondition(self.cell == nil, "the promise before this one is pending")
         self.cell = cell
-        cell.promiseWasMade()
-        #if DEBUG
-            cell.noteSite(file, line)
-        #endif
+        cell.promiseWasMade(file, line)
         cell.setProducer(self)
     }
 
-    /// Completes the pending future with `value`, which is of its type.
+    /// Completes the pending future with `value`. `value` must have the type that the future was made with.
     @inlinable
     package func succeed<Value>(_ value: Value) { pending?.succeed(value) }
 
-    /// Fails the pending future. The failure may go unheard.
+    /// Fails the pending future with `error`. The failure is not reported if nothing handles it.
     package func failUnreported(_ error: any Error) {
         guard let cell else { return }
         cell.markObserved()
@@ -55,7 +55,5 @@ package final class PromiseSeries: Producer {
 
     override var subject: String? { owner?.subject }
 
-    override func settled() {
-        cell.take()?.promiseWasReleased(#fileID, #line)
-    }
+    override func settled() { cell.take()?.promiseWasReleased(#fileID, #line) }
 }

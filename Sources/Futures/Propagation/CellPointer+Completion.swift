@@ -1,10 +1,7 @@
 extension CellPointer {
     /// Whether a producer may still complete this cell. Checks the thread.
     @usableFromInline
-    var isOpen: Bool {
-        checkThread()
-        return root.state == .pending
-    }
+    var isOpen: Bool { openRoot != nil }
 
     @inlinable @discardableResult
     func succeed<Value>(_ value: Value) -> Bool {
@@ -36,7 +33,8 @@ extension CellPointer {
         }
     }
 
-    /// The cell that a producer has to complete, if it still may. Checks the thread.
+    /// The root of this cell, which a producer completes, or `nil` if the root is no longer pending. Checks
+    /// the thread.
     @usableFromInline
     var openRoot: CellPointer? {
         checkThread()
@@ -44,7 +42,7 @@ extension CellPointer {
         return root.state == .pending ? root : nil
     }
 
-    /// Completes a pending cell with the outcome of another cell of its type.
+    /// Completes this pending cell with the outcome of `other`, a cell of the same type.
     func copyOutcome(of other: CellPointer) {
         dropStep()
         switch other.state {
@@ -55,7 +53,8 @@ extension CellPointer {
         settle(as: other.state)
     }
 
-    /// Puts the step aside, to be released when no cell is between two states: releasing it runs user code.
+    /// Moves the step to the graveyard. The release of a step can run code of users, so it waits until no
+    /// cell is between two states.
     func dropStep() {
         if flags.contains(.hasStep) {
             flags.remove(.hasStep)
@@ -63,12 +62,13 @@ extension CellPointer {
         }
     }
 
-    /// Records the outcome, which is in the payload, and hands it on. Queues steps that want it, and passes it
-    /// through the other consumers at once. The loop has one list of such work, so that no chain is too long.
+    /// Sets the state, and hands the outcome in the payload to the consumers. Queues a consumer whose step
+    /// runs on this outcome. Completes any other consumer at once. This work is done from one list of the
+    /// loop, so even a long chain does not overflow the stack.
     @usableFromInline
     func settle(as outcome: State) {
         state = outcome
-        // What is linked to this cell may live on, but has nobody to ask any more.
+        // A cell that is linked to this one may live on, but no longer needs its producer.
         if let source, source.state == .linked { takeOverProducer(of: source) }
         if !flags.contains(.isQueued) { source = nil }
         if !flags.isDisjoint(with: [.isListed, .isTimed]) { leavePending() }
@@ -83,7 +83,8 @@ extension CellPointer {
         withLoop { $0.propagation.finishChange() }
     }
 
-    /// Takes over the producer of what is linked to this cell. It ends as this cell's own does.
+    /// Takes over the producer of `link`, which is linked to this cell. That producer then hears of the end
+    /// of this cell.
     private func takeOverProducer(of link: CellPointer) {
         guard let producer = link.producer else { return }
         link.producer = nil
@@ -91,14 +92,15 @@ extension CellPointer {
         self.producer = producer
     }
 
+    /// Removes the producer, and tells it that the cell has completed.
     @inline(never)
     func endProducer() {
         let producer = takeProducer()
         withLoop { $0.propagation.asOneChange { producer?.settled() } }
     }
 
-    /// Empties the list of consumers, in order. Moves them into the ready queue, or completes those that the outcome
-    /// passes through.
+    /// Takes all consumers out of the list, in order. Queues the consumers whose steps run on the outcome,
+    /// and completes the others.
     func distributeConsumers() {
         while let consumer = first {
             first = consumer.next
@@ -108,7 +110,7 @@ extension CellPointer {
         last = nil
     }
 
-    /// Hands the outcome to a consumer, and passes on the list's reference to it.
+    /// Hands the outcome to `consumer`. Takes over the list's reference to `consumer`.
     func deliver(to consumer: CellPointer) {
         consumer.previous = nil
         consumer.next = nil
@@ -125,7 +127,8 @@ extension CellPointer {
         }
     }
 
-    // Apart, which makes the way past it shorter.
+    /// Runs the step of a group, within the change.
+    // Not inlined, so that the code of the frequent case stays short.
     @inline(never)
     private func runAtOnce(on completed: CellPointer) {
         source = nil

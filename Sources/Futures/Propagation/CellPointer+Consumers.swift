@@ -1,15 +1,15 @@
 extension CellPointer {
-    // The list takes over a reference to each consumer.
+    // The list takes over the caller's reference to each consumer.
 
-    /// Makes `child`, which is no link, a consumer of this cell.
+    /// Makes `child` a consumer of this cell. `child` must not be linked.
     func register(_ child: CellPointer, when interest: Interest) {
         flags.insert(.isObserved)
         child.place(interest)
         append(child)
     }
 
-    /// Makes `child` a consumer with an outcome of its own that nobody has to see. It only counts as observing a
-    /// failure if it wants it.
+    /// Makes `child` an observer of this cell: a consumer whose own outcome nothing needs. A failure of this
+    /// cell counts as handled only if `interest` contains `failure` or `atOnce`.
     func registerObserver(_ child: CellPointer, when interest: Interest) {
         if !interest.isDisjoint(with: [.failure, .atOnce]) { flags.insert(.isObserved) }
         child.flags.insert(.isObserved)
@@ -17,7 +17,8 @@ extension CellPointer {
         append(child)
     }
 
-    /// Sets which outcomes run this cell's step, and on which context, which is looked up now.
+    /// Sets the outcomes that run this cell's step, and the context that the step runs on. Looks up the
+    /// contexts `default` and `current` now.
     @inline(__always)
     func place(_ interest: Interest) {
         self.interest = withLoop { interest.placed(by: $0.contexts.inherited) }
@@ -31,22 +32,23 @@ extension CellPointer {
         last = child
     }
 
-    // Apart, which makes the way past it shorter.
+    // Not inlined, so that the code of the frequent case stays short.
     @inline(never)
     private func deliverAtOnce(to child: CellPointer) {
         deliver(to: child)
         withLoop { $0.propagation.finishChange() }
     }
 
-    /// Takes this cell out of its source's list. Does nothing if it is not in one.
+    /// Removes this cell from its source's list, and releases the list's reference. Does nothing if the cell
+    /// is in no list.
     func detach() {
-        // The list of a completed source holds those to whom its outcome has not been handed on yet.
+        // A completed source has a list, too: the consumers that have not got the outcome yet.
         guard !flags.contains(.isQueued), let source, source.state != .linked else { return }
         leaveList(of: source)
         release()
     }
 
-    /// Leaves the list. The list's reference passes to the caller.
+    /// Removes this cell from the list of `source`. The caller takes over the list's reference.
     func leaveList(of source: CellPointer) {
         self.source = nil
         if let previous { previous.next = next } else { source.first = next }
@@ -55,6 +57,7 @@ extension CellPointer {
         next = nil
     }
 
+    /// Makes `child`, a consumer of this cell, the first consumer.
     func moveToFront(_ child: CellPointer) {
         guard let first, first != child else { return }
         child.leaveList(of: self)
@@ -65,15 +68,13 @@ extension CellPointer {
     }
 
     /// The number of consumers of a pending cell.
-    var consumerCount: Int {
-        var count = 0
-        var consumer = first
-        while let waiting = consumer {
-            count += 1
-            consumer = waiting.next
-        }
-        return count
-    }
+    var consumerCount: Int { first?.listCount ?? 0 }
+
+    /// This cell and the cells after it in its list.
+    var list: UnfoldFirstSequence<CellPointer> { sequence(first: self) { $0.next } }
+
+    /// The number of cells from this one to the end of its list.
+    var listCount: Int { list.reduce(0) { count, _ in count + 1 } }
 
     var hasConsumers: Bool { state != .linked && first != nil }
 }

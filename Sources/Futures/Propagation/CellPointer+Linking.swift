@@ -1,11 +1,12 @@
 extension CellPointer {
-    /// Lets `other`, a future of the same type, decide this cell's outcome.
+    /// Completes this cell with the outcome of `object`, a cell of the same type, now or later.
     ///
-    /// A pending `other` that nobody else waits for becomes a link to this cell: what completes it completes this
-    /// one. So a loop of `flatMap`s runs in constant memory. It does not become a link if it is a timer, or if this
-    /// cell has a producer. The producer has to learn of its end, and links exchange theirs when they are cancelled.
+    /// If `object` is pending and nothing else waits for it, `object` is linked to this cell: what completes
+    /// `object` then completes this cell. Therefore a loop of `flatMap`s runs in constant memory. A timer is
+    /// not linked. A cell with a producer takes no part in a new link: a cancellation exchanges the producers
+    /// of linked cells, but this producer has to hear of the end of its own cell.
     ///
-    /// If this cell has been cancelled meanwhile, asks `other` to cancel: this cell needs it no more.
+    /// If this cell has completed or been cancelled before, asks `object` to cancel.
     @usableFromInline
     func complete(using object: Cell) {
         let other = object.pointer
@@ -33,8 +34,8 @@ extension CellPointer {
         }
     }
 
-    /// Returns whether `other`, further up, decides this cell's outcome.
-    fileprivate func waits(for other: CellPointer) -> Bool {
+    /// Returns whether this cell waits for `other`, directly or by way of other cells.
+    func waits(for other: CellPointer) -> Bool {
         var cell = self
         while let source = cell.source, source != cell {
             if source == other { return true }
@@ -43,10 +44,10 @@ extension CellPointer {
         return false
     }
 
-    /// Links `source` to this cell. If what completes `source` is itself a link to it, leads that link here.
+    /// Links `source` to this cell. If another cell is linked to `source`, links that cell to this cell, too.
     private func adopt(_ source: CellPointer) {
         let link = source.source
-        // First: the link may hold the last reference to it.
+        // This comes first, because `link` may hold the last reference to `source`.
         source.setRoot(self)
         if let link, link.state == .linked {
             self.source = link
@@ -58,7 +59,8 @@ extension CellPointer {
 }
 
 extension Future {
-    /// Returns whether this is `other`, or follows from it. In that case `other` must not wait for this.
+    /// Returns whether this future is `other`, or waits for `other`. If so, `other` must not wait for this
+    /// future.
     package func isDecided<Other>(by other: Future<Other>) -> Bool { cell.isDecided(by: other.cell) }
 }
 

@@ -1,5 +1,6 @@
 extension Propagation {
-    /// Hands on the outcome of a cell that has several consumers, or some that the outcome passes through.
+    /// Hands the outcome of `cell` to its consumers. If a distribution is in progress, that one does it
+    /// later.
     func distribute(_ cell: CellPointer) {
         guard !isDistributing else {
             cell.retain()
@@ -11,7 +12,7 @@ extension Propagation {
         isDistributing = false
     }
 
-    /// Hands on the outcomes of cells that have completed meanwhile.
+    /// Hands on the outcomes of the cells that have completed during the distribution.
     @inline(never)
     private func distributeOthers() {
         var index = 0
@@ -19,9 +20,9 @@ extension Propagation {
             let current = unsafe passingOn[index]
             index += 1
             current.distributeConsumers()
-            // Not by the array: code of users runs in this, and may add to the array.
+            // The array must not release the cell: a release runs code of users, which may add to the array.
             current.release()
-            // Now and then, and no more at a time than have been dealt with.
+            // Removes the cells that have been dealt with, when they are many and at least half of the array.
             if index >= 1024, unsafe index >= passingOn.count / 2 {
                 unsafe passingOn.removeFirst(index)
                 index = 0

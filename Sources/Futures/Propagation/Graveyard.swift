@@ -1,7 +1,9 @@
-/// Steps, values and cells that wait to be released, so that releasing one never recurses into the next.
+/// The steps, values and cells that wait to be released. A loop releases them, so that their releases do not
+/// nest on the stack.
 ///
-/// A step may hold the last reference to a future, and the step of that future the last reference to the next, a
-/// million times over. What is found deep down the stack is moved here, bit by bit, and released from a loop.
+/// A step may hold the last reference to a future. The step of that future may hold the last reference to the
+/// next future, and so on, a million times. When too many releases are nested on the stack, the next ones are
+/// moved here.
 final class Graveyard {
     private typealias Remains = (
         behavior: Cell.Behavior.Function, payload: (UInt, UInt, UInt), operation: Cell.Operation
@@ -12,17 +14,16 @@ final class Graveyard {
 
     var isEmpty: Bool { remains.isEmpty && cells.isEmpty }
 
-    /// Moves the content of the cell's payload here.
+    /// Moves the content of the payload of `cell` here. `operation` says how to release the content.
     func bury(_ cell: CellPointer, _ operation: Cell.Operation) {
         remains.append(unsafe (cell.behavior.body, cell.payload.load(as: (UInt, UInt, UInt).self), operation))
     }
 
-    /// Takes over a reference to a cell.
-    func bury(_ cell: CellPointer) {
-        cells.append(cell)
-    }
+    /// Takes over a reference to `cell`, to release it later.
+    func bury(_ cell: CellPointer) { cells.append(cell) }
 
-    /// Releases what was here, which may bring more.
+    /// Releases everything that is here now. The releases may add more. `coffin` is an empty cell, whose
+    /// payload is used for the releases.
     func empty(with coffin: Cell) {
         let (remains, cells) = (remains, cells)
         self.remains = []
@@ -36,17 +37,18 @@ final class Graveyard {
 }
 
 extension Propagation {
-    /// How many releases of payloads may be nested on the stack.
+    /// The number of releases that may be nested on the stack.
     private static let maximumDepth = 16
 
-    /// Moves the payload of the cell into the graveyard, to be released by `finishChange`.
+    /// Moves the content of the payload of `cell` to the graveyard. `finishChange` releases it.
     @inline(never)
     func bury(_ cell: CellPointer, _ operation: Cell.Operation) {
         graveyard.bury(cell, operation)
         hasWorkLeft = true
     }
 
-    /// Releases the content of a dying cell's payload, now if the stack is shallow.
+    /// Releases the content of the payload of `cell`, which is being freed. If too many releases are nested,
+    /// moves the content to the graveyard.
     func releasePayload(of cell: CellPointer, _ operation: Cell.Operation) {
         if releaseDepth < Propagation.maximumDepth {
             releaseDepth += 1
@@ -58,7 +60,8 @@ extension Propagation {
         finishChange()
     }
 
-    /// Releases the reference to a cell that a dying cell had.
+    /// Releases a reference to `cell` for a cell that is being freed. If too many releases are nested, moves
+    /// the reference to the graveyard.
     func release(_ cell: CellPointer) {
         if releaseDepth < Propagation.maximumDepth {
             releaseDepth += 1
@@ -71,6 +74,7 @@ extension Propagation {
         finishChange()
     }
 
+    /// Releases everything in the graveyard.
     func emptyGraveyard() {
         releaseDepth = Propagation.maximumDepth
         let coffin = Cell.plain(loop, state: .pending, of: Void.self)

@@ -1,17 +1,17 @@
-/// Receives the outcomes of many futures, without a closure for each.
+/// An object that receives the outcomes of many futures. It needs no closure for each future.
 package protocol OutcomeListener: AnyObject {
-    /// Called when the future of `subject` has completed.
+    /// Receives the outcome of the future that belongs to `subject`.
     func didComplete(_ subject: AnyObject, _ result: Result<Void, any Error>)
 }
 
 extension Future {
-    /// Tells `listener` the outcome like ``whenComplete(on:token:_:)``, in less memory.
+    /// Calls `listener` with the outcome. Takes less memory than ``whenComplete(on:token:_:)``.
     package func whenComplete(tell listener: any OutcomeListener, of subject: AnyObject) {
         cell.observe(ListenerStep(listener: listener, subject: subject), when: .all, on: .default)
     }
 }
 
-/// A step as large as the payload of a cell, so that it needs no box.
+/// A step that calls a listener. It just fits into the payload of a cell, so it needs no box.
 private struct ListenerStep: Step {
     let listener: any OutcomeListener
     let subject: AnyObject
@@ -19,6 +19,4 @@ private struct ListenerStep: Step {
     func run(source: CellPointer, target: CellPointer) {
         listener.didComplete(subject, source.hasSucceeded ? .success(()) : .failure(source.readFailure()))
     }
-
-    typealias Output = Void
 }

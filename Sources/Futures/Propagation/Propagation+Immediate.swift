@@ -1,6 +1,7 @@
-// The callbacks of `LocalContext.immediate`.
+// Runs the callbacks of the context `LocalContext.immediate`.
 extension Propagation {
-    /// Queues a consumer to run at the end of the change. Returns `false` if too many are nested already.
+    /// Queues a consumer to run at the end of the change. Returns `false` if too many callbacks are nested on
+    /// the stack.
     func addImmediate(_ cell: CellPointer, source: CellPointer) -> Bool {
         guard callbackDepth < LocalContext.depthLimit else { return false }
         immediate.append(cell, source: source)
@@ -8,8 +9,9 @@ extension Propagation {
         return true
     }
 
-    /// Runs the callbacks that are to run at once, in the order in which they came. Callbacks that come meanwhile run
-    /// within the callback that brings them, unless they are of the same future.
+    /// Runs the callbacks that are queued to run at once, in the order in which they were queued. A callback
+    /// may queue further callbacks. They run within that callback, unless they are callbacks of the same
+    /// future.
     func runImmediate() {
         guard holds == 0, callbackDepth < LocalContext.depthLimit, !immediate.isEmpty else { return }
         callbackDepth += 1
@@ -18,7 +20,8 @@ extension Propagation {
     }
 
     private func emptyImmediate() {
-        // What callbacks bring about is not put at the end of these: it would run within the first of them.
+        // The callbacks leave `immediate` first. Otherwise a nested call of `runImmediate` would run the rest
+        // of them.
         var batch = ReadyQueue()
         batch.append(contentsOf: &immediate)
         while let cell = batch.takeFirst() {
@@ -27,7 +30,8 @@ extension Propagation {
         }
     }
 
-    /// Runs a callback that has been taken from a queue other than the ready queue.
+    /// Runs a callback on `context`. The callback comes from a queue other than the ready queue. Takes over
+    /// the reference to `cell`.
     func run(_ cell: CellPointer, on context: LocalContext) {
         let (loop, source) = (loop, cell.source!)
         source.retain()
@@ -42,12 +46,13 @@ extension Propagation {
 
     /// Whether a callback of `source` is running.
     private func isCalling(_ source: CellPointer) -> Bool {
-        // The one future of all who want a completed one is nobody's own.
+        // Many callers share the completed future of the loop, so their callbacks may overlap.
         if let completedVoid = loop.completedVoid, source == completedVoid.pointer { return false }
         return source.interest.contains(.isCalling) || source == loop.ready.calling
     }
 
-    /// Lets a callback run after the running callback of the same future. Takes over the reference to it.
+    /// Postpones a callback until the running callback of the same future has ended. Takes over the reference
+    /// to `cell`.
     private func postpone(_ cell: CellPointer) {
         if cell.source == loop.ready.calling, !isCatchingUp {
             isCatchingUp = true
@@ -62,7 +67,7 @@ extension Propagation {
         postponed.append(cell)
     }
 
-    /// Moves callbacks that need not wait any more to `batch`.
+    /// Moves the postponed callbacks that no longer have to wait to `batch`.
     private func takePostponed(to batch: inout ReadyQueue) {
         var left = ReadyQueue()
         while let cell = postponed.takeFirst() {
@@ -71,7 +76,7 @@ extension Propagation {
         postponed = left
     }
 
-    /// Runs the postponed callbacks. A callback that they may have waited for has ended.
+    /// Runs the postponed callbacks. Called when a callback that they may wait for has ended.
     func runPostponed() {
         immediate.append(contentsOf: &postponed)
         runImmediate()

@@ -1,65 +1,66 @@
-/// What follows when a cell of a loop changes: its outcome is handed on, what nobody needs any more is released, what
-/// is upstream is asked to cancel, and the callbacks run that are to run at once.
+/// The work that follows a change of a cell. The propagation hands outcomes to consumers, releases what
+/// nothing needs any more, asks cells upstream to cancel, and runs the callbacks that run at once.
 ///
-/// Each of these is a list of work, so that none of them recurses into the next, however long a chain of futures is. A
-/// change may bring others about: `finishChange` ends each, and the outermost does what all of them have left.
+/// Each kind of work has a list. The work is done from the list, so it does not recurse, no matter how long a
+/// chain of futures is. A change may cause other changes. Each change ends with a call of `finishChange`, and
+/// the outermost call does the work that all of them have left.
 final class Propagation {
     @exclusivity(unchecked) private unowned(unsafe) var owner: LoopCore!
     /// The loop of the cells.
     var loop: LoopCore { unsafe owner }
 
-    /// Whether something is left to do at the end of the change in progress.
+    /// Whether the change in progress has work to do at its end.
     var hasWorkLeft = false
 
-    // Releasing: `Graveyard`.
+    // For releases: see `Graveyard`.
     let graveyard = Graveyard()
-    /// How many releases of payloads are nested on the stack.
+    /// The number of releases that are nested on the stack.
     var releaseDepth = 0
 
-    // Handing on: `Distribution`.
-    /// Cells with consumers that are still to hear of the outcome, each with a reference. Changing this runs no user
-    /// code, and each look at it would be checked at run time.
+    // For outcomes: see `Distribution`.
+    /// The completed cells whose consumers have not all got the outcome. The array owns a reference to each
+    /// cell. The check of exclusive access is off, because it would cost time at each use. A change of the
+    /// array runs no code of users.
     @exclusivity(unchecked) var passingOn: [CellPointer] = []
     var isDistributing = false
 
-    // Asking upstream: `Propagation+Requests`.
+    // For requests to cancel: see `Propagation+Requests`.
     var requests: [PendingRequest] = []
     var isWorkingOffRequests = false
-    /// How many handlers of requests to cancel are nested on the stack.
+    /// The number of handlers of requests to cancel that are nested on the stack.
     var askingDepth = 0
-    /// What is to be done because a token has been cancelled: `TokenWatch`.
+    /// The actions that follow because a token has been cancelled: see `TokenWatch`.
     var tokenActions: [() -> Void] = []
 
-    // Callbacks that run at once: `Propagation+Immediate`.
+    // For callbacks that run at once: see `Propagation+Immediate`.
     var immediate = ReadyQueue()
-    /// Callbacks that were to run at once while another callback of their future ran. They run after that one.
+    /// The callbacks that wait until another callback of the same future has ended.
     var postponed = ReadyQueue()
-    /// Whether the postponed callbacks have their place in the ready queue.
+    /// Whether the ready queue holds the step that runs the postponed callbacks.
     var isCatchingUp = false
-    /// How many callbacks that were run at once are nested on the stack.
+    /// The number of callbacks of the context `immediate` that are nested on the stack.
     var callbackDepth = 0
-    /// The number of changes in progress that callbacks are not to see half-way.
+    /// The number of changes in progress. No callback runs at once before all of them are complete.
     var holds = 0
 
     func belong(to loop: LoopCore) { unsafe owner = loop }
 
-    /// Ends a change: releases what is buried, and runs what has to run at once, unless a caller further up does so.
+    /// Ends a change. Empties the graveyard and runs the callbacks that run at once, unless a caller further
+    /// up the stack does so.
     @inline(__always)
-    func finishChange() {
-        if hasWorkLeft, releaseDepth == 0, !isDistributing { doWhatIsLeft() }
-    }
+    func finishChange() { if hasWorkLeft, releaseDepth == 0, !isDistributing { doWhatIsLeft() } }
 
     @inline(never)
     private func doWhatIsLeft() {
         if !graveyard.isEmpty { emptyGraveyard() }
-        // What may not run yet is looked for again.
+        // Callbacks that may not run yet are left for a later call.
         hasWorkLeft = holds > 0 && !immediate.isEmpty
         if !tokenActions.isEmpty { runTokenActions() }
         runImmediate()
         if loop.ending.hasLostOwner { loop.endIfAtRest() }
     }
 
-    /// Makes several changes as one: callbacks that run at once run afterwards.
+    /// Makes the changes of `body` as one change: callbacks that run at once run only after `body`.
     func asOneChange<Result>(_ body: () -> Result) -> Result {
         holds += 1
         let result = body()

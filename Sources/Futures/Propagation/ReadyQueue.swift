@@ -1,26 +1,22 @@
-/// The cells with a step to run, first in, first out: a list through `next` that owns its members.
+/// A queue of cells with a step to run, first in, first out. The cells are linked by `next`, and the queue
+/// owns a reference to each.
 struct ReadyQueue {
     private var first: CellPointer?
     private var last: CellPointer?
 
-    /// The cell that runs its step. The queue's reference to it passes to the first consumer that it completes.
+    /// The cell whose step runs now. The first consumer that this cell completes takes over the queue's
+    /// reference to this cell. The property is then `nil`.
     fileprivate(set) var running: CellPointer?
-    /// The cell with the outcome that this step gets.
+    /// The source whose outcome the running step gets, or `nil` if the step has no source.
     fileprivate(set) var calling: CellPointer?
 
     var isEmpty: Bool { first == nil }
 
-    /// The number of cells. Walks the queue: counting what comes and goes would cost each callback something.
-    var count: Int {
-        var (count, cell) = (0, first)
-        while let current = cell {
-            count += 1
-            cell = current.next
-        }
-        return count
-    }
+    /// The number of cells. Walks the queue, because a counter would cost time for each callback.
+    var count: Int { first?.listCount ?? 0 }
 
-    /// Appends `cell`, which owns `source` while it is queued. Takes over the caller's reference to `cell`.
+    /// Appends `cell`. While `cell` is queued, it owns a reference to `source`. Takes over the caller's
+    /// reference to `cell`.
     @inline(__always)
     mutating func append(_ cell: CellPointer, source: CellPointer) {
         if source == running { running = nil } else { source.retain() }
@@ -31,7 +27,7 @@ struct ReadyQueue {
         last = cell
     }
 
-    /// Puts a cell that has no source in front of all others. Takes over the caller's reference to it.
+    /// Inserts a cell without a source in front of all others. Takes over the caller's reference to `cell`.
     mutating func prepend(_ cell: CellPointer) {
         cell.retain()
         cell.source = cell
@@ -41,14 +37,14 @@ struct ReadyQueue {
         if last == nil { last = cell }
     }
 
-    /// Appends a cell that has been taken from another queue, and takes over the reference to it.
+    /// Appends a cell that was taken from another queue. Takes over that queue's reference to `cell`.
     mutating func append(_ cell: CellPointer) {
         if last == nil { first = cell }
         last?.next = cell
         last = cell
     }
 
-    /// Moves all of `other` to the end of this queue.
+    /// Moves all cells of `other` to the end of this queue.
     mutating func append(contentsOf other: inout ReadyQueue) {
         guard let otherFirst = other.first else { return }
         if let last = last { last.next = otherFirst } else { first = otherFirst }
@@ -57,7 +53,8 @@ struct ReadyQueue {
         other.last = nil
     }
 
-    /// Takes out the next cell. The caller has to release its reference.
+    /// Removes and returns the first cell. The caller takes over the queue's reference. Returns `nil` if the
+    /// queue is empty.
     @inline(__always)
     mutating func takeFirst() -> CellPointer? {
         guard let cell = first else { return nil }
@@ -69,7 +66,8 @@ struct ReadyQueue {
 }
 
 extension LoopCore {
-    /// Runs the step of the next cell, and releases the queue's reference. Returns `false` if the queue is empty.
+    /// Runs the step of the first cell, and releases the queue's reference. Returns `false` if the queue is
+    /// empty.
     @inline(__always)
     func runNext() -> Bool {
         guard let cell = ready.takeFirst() else { return false }
@@ -77,7 +75,8 @@ extension LoopCore {
         let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
         if flags.contains(.hasStep) {
             ready.running = cell
-            // Who has no source is its own, and none of its callbacks runs.
+            // A cell that was queued without a source has itself as its source, and runs no callback of
+            // itself.
             ready.calling = source == cell ? nil : source
             cell.behavior(.run, cell, source)
             ready.calling = nil
@@ -92,7 +91,8 @@ extension LoopCore {
         return true
     }
 
-    /// Runs the step of a cell that has been taken from another queue, and releases that queue's reference.
+    /// Runs the step of a cell that was taken from a queue other than the ready queue. Releases that queue's
+    /// reference.
     func run(_ cell: CellPointer) {
         let flags = cell.flags
         let source = cell.takeSource(andFlags: [.isQueued, .hasStep])
@@ -103,7 +103,7 @@ extension LoopCore {
         cell.release()
     }
 
-    /// Fails the next cell instead of running it.
+    /// Fails the first cell with `error` instead of running its step. Returns `false` if the queue is empty.
     func failNext(_ error: any Error) -> Bool {
         guard let cell = ready.takeFirst() else { return false }
         let source = cell.takeSource(andFlags: .isQueued)
@@ -115,7 +115,8 @@ extension LoopCore {
 }
 
 extension CellPointer {
-    /// Takes the source of a cell that leaves the queue, with the cell's reference to it.
+    /// Removes the flags `taken` and the source from a cell that leaves the queue, and returns the source.
+    /// The caller takes over the cell's reference to the source.
     @inline(__always)
     fileprivate func takeSource(andFlags taken: Flags) -> CellPointer {
         flags.subtract(taken)

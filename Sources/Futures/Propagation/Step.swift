@@ -1,10 +1,11 @@
-/// What a derived future does with the outcome of its source: the user's closure and the way to call it.
+/// The work of a derived future when its source completes: the user's closure, and how to call it.
 @usableFromInline
 protocol Step {
-    associatedtype Output
-    /// Called once, from the ready queue. Completes `target`, unless it waits for another future.
+    associatedtype Output = Void
+    /// Runs the step with the completed `source`. Completes `target`, or lets another future complete
+    /// `target`. Called once, in most cases from the ready queue.
     func run(source: CellPointer, target: CellPointer)
-    /// The name of the method that the user has called, if only that method makes such steps.
+    /// The name of the method that the user called, or `nil` if several methods make such steps.
     static var verb: String? { get }
 }
 
@@ -13,7 +14,7 @@ extension Step {
 }
 
 extension Cell {
-    /// Creates a completed or promised cell, with nothing to run. A completed cell still needs its value.
+    /// Creates a cell without a step. If `state` is `success`, the caller fills the payload with the value.
     @inlinable
     static func plain<Value>(_ loop: LoopCore, state: Cell.State, of _: Value.Type) -> Cell {
         let behavior = Cell.Behavior { event, cell, source in
@@ -27,7 +28,7 @@ extension Cell {
         return Cell(loop, state: state, flags: .trivial(Value.self), behavior: behavior)
     }
 
-    /// Creates a pending cell that keeps `step` until something runs it.
+    /// Creates a pending cell on `loop` that holds `step` until the step runs.
     @inlinable
     static func waiting<S: Step>(_ loop: LoopCore, step: S) -> Cell {
         let object = Cell(
@@ -36,6 +37,7 @@ extension Cell {
         return object
     }
 
+    /// Creates the behavior of the cells whose steps are of type `S`.
     @inlinable @inline(__always)
     static func behavior<S: Step>(of _: S.Type) -> Cell.Behavior {
         Cell.Behavior { event, cell, source in
@@ -55,8 +57,8 @@ extension Cell {
         withExtendedLifetime(self) { pointer.initializePayload(content) }
     }
 
-    /// Returns a future that runs `step` on this cell's outcome, if it is one of `interest`, unless `token` is
-    /// cancelled.
+    /// Returns a future that runs `step` when this cell completes with an outcome of `interest`. Any other
+    /// outcome becomes the outcome of the future. If `token` is cancelled before, the future is cancelled.
     @inlinable
     func derive<S: Step>(
         _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,
@@ -71,7 +73,8 @@ extension Cell {
         return Future(child)
     }
 
-    /// Runs `step` on this cell's outcome, unless `token` is cancelled. Nobody sees what becomes of it.
+    /// Runs `step` when this cell completes with an outcome of `interest`, unless `token` is cancelled
+    /// before. Returns the observer, whose own outcome nothing needs.
     @inlinable @discardableResult
     func observe<S: Step>(
         _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,
@@ -87,18 +90,18 @@ extension Cell {
         return child
     }
 
-    /// Creates a pending cell of the same loop that keeps `step` until something runs it.
+    /// Creates a pending cell on the loop of this cell. It holds `step` until the step runs.
     @inlinable @inline(__always)
     func waiting<S: Step>(_ step: S) -> Cell {
         let child = Cell(
-            besides: self, flags: [.hasStep, .trivial(S.Output.self)],
-            behavior: Cell.behavior(of: S.self))
+            besides: self, flags: [.hasStep, .trivial(S.Output.self)], behavior: Cell.behavior(of: S.self))
         child.initializePayload(step)
         return child
     }
 }
 
-/// The step of an observer with an end that matters to somebody.
+/// The step of an observer that something waits for, such as the tie to a token. Completes the observer after
+/// the step.
 @usableFromInline
 struct EndingStep<S: Step>: Step where S.Output == Void {
     @usableFromInline let step: S
@@ -112,11 +115,9 @@ struct EndingStep<S: Step>: Step where S.Output == Void {
     }
 
     @inlinable static var verb: String? { S.verb }
-
-    @usableFromInline typealias Output = Void
 }
 
-/// A step of a kind that several methods make, with the name of one of them.
+/// A step of a type that several methods make, with the name of the method that made this one.
 struct Named<Name: Verb, S: Step>: Step {
     private let step: S
 
@@ -129,11 +130,13 @@ struct Named<Name: Verb, S: Step>: Step {
     typealias Output = S.Output
 }
 
+/// A type that stands for the name of a method.
 protocol Verb {
     static var verb: String { get }
 }
 
 extension Cell.Flags {
+    /// Returns `hasTrivialValue` if a value of the type lies in the payload itself and needs no release.
     @inlinable @inline(__always)
     static func trivial<Value>(_: Value.Type) -> Cell.Flags {
         _isPOD(Value.self) && CellPointer.fitsPayload(Value.self) ? .hasTrivialValue : []
