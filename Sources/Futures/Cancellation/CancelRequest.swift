@@ -9,7 +9,8 @@ public enum CancelResponse<Value> {
 }
 
 extension CancelResponse {
-    /// Applies the response to the cell that the request came by.
+    /// Completes `object`, the cell that was asked to cancel, if the response says so. Returns the answer of
+    /// the producer.
     func applied(to object: Cell) -> Producer.Answer {
         switch self {
         case .cancel: return .cancel
@@ -22,18 +23,20 @@ extension CancelResponse {
 }
 
 extension Promise {
-    /// Calls `handler` to answer a request to cancel the future: within ``Future/cancel()``, or when the last consumer
-    /// of the future is cancelled.
+    /// Calls `handler` to answer a request to cancel the future: within ``Future/cancel()``, or when the last
+    /// consumer of the future is cancelled.
     ///
-    /// Each handler is called at most once. If there are several handlers, they are called in the order in which they
-    /// were added. The first answer that is not `continue` counts. All handlers are released when the future completes.
+    /// Each handler is called at most once. If there are several handlers, they are called in the order in
+    /// which they were added. The first answer that is not `continue` counts. All handlers are released when
+    /// the future completes.
     ///
-    /// After ``CancelResponse/continue``, later requests do not call the handler again: they wait for the end of the
-    /// work too. A request that a handler makes itself, to cancel the same future, does not call a handler either. The
-    /// answer to the first request then decides.
+    /// After ``CancelResponse/continue``, later requests do not call the handler again: they wait for the end
+    /// of the work too. A request that a handler makes itself, to cancel the same future, does not call a
+    /// handler either. The answer to the first request then decides.
     ///
-    /// A handler may cancel other futures, and so cause calls of their handlers. Such calls are nested at most
-    /// ``CancelOptions/depthLimit`` deep. Deeper requests are made when the outermost handler has returned.
+    /// A handler may cancel other futures, and so cause calls of their handlers. Such calls are nested at
+    /// most ``CancelOptions/depthLimit`` deep. Deeper requests are made when the outermost handler has
+    /// returned.
     ///
     /// Without a handler, a request cancels the future at once, and a later ``succeed(_:)`` returns `false`.
     ///
@@ -49,8 +52,8 @@ extension Promise {
 
     /// Calls `handler` with the options of a request to cancel the future, to answer that request.
     ///
-    /// Each handler is called at most once: for the first request after it was added. The options are those given to
-    /// ``Future/cancel(_:)``.
+    /// Each handler is called at most once: for the first request after it was added. The options are those
+    /// given to ``Future/cancel(_:)``.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }
@@ -65,10 +68,12 @@ extension Promise {
     }
 }
 
-/// The producer of a promise's future. It answers requests to cancel the future, and ends what ends together with it.
+/// The producer of a promise's future. It answers requests to cancel the future, and ends what ends together
+/// with it.
 final class PromiseAttachments<Value>: AbandonmentWatch {
     fileprivate(set) var handlers: [(CancelOptions) -> CancelResponse<Value>] = []
-    /// The number of handlers that have been called. They may hold the promise, and so stay to the end.
+    /// The number of handlers that have been called. They stay in `handlers` until the end, because they may
+    /// hold the promise.
     private var called = 0
     private var isAsking = false
     private var endings: [Cell] = []
@@ -80,11 +85,12 @@ final class PromiseAttachments<Value>: AbandonmentWatch {
 
     override func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         guard answersRequests else { return .undecided }
-        // Whoever asks from within waits for the answer, as all do.
+        // A request from within a handler waits for the answer to the first request.
         guard !isAsking, called < handlers.count else { return .willComplete }
         return cell.withLoop { $0.propagation.whileAsking { askAll(options).applied(to: cell.object) } }
     }
 
+    /// Calls each handler that has not been called. Returns the first answer that is not `continue`.
     private func askAll(_ options: CancelOptions) -> CancelResponse<Value> {
         isAsking = true
         var decision = CancelResponse<Value>.continue

@@ -1,24 +1,24 @@
-/// The controlling side of a cancellation token. Give its ``token`` to every operation that the source is to cancel.
+/// The controlling side of a cancellation token. Give its ``token`` to every operation that the source is to
+/// cancel.
 ///
-/// A source belongs to the loop that it was made for. If a source is released without having been cancelled, its token
-/// is never cancelled. The handlers that wait for the token are then released without running.
+/// A source belongs to the loop that it was made for. If a source is released without having been cancelled,
+/// its token is never cancelled. The handlers that wait for the token are then released without running.
 ///
-/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store the
-/// source in the object that is going to cancel it.
+/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store
+/// the source in the object that is going to cancel it.
 public final class CancellationSource {
-    /// Succeeds when the source is cancelled, and is cancelled itself when that will never happen.
+    /// A cell that succeeds when the source is cancelled. If the source is released before, the cell is
+    /// cancelled.
     private let signal: Cell
     private let condition: TokenCondition
 
     public init(on loop: EventLoop) {
         loop.core.checkThread()
         signal = Cell.plain(loop.core, state: .pending, of: Void.self)
-        condition = .signal(signal)
+        condition = TokenCondition(signal)
     }
 
-    deinit {
-        signal.fail(CancellationError())
-    }
+    deinit { signal.fail(CancellationError()) }
 
     /// The token to give to every operation that this source is to cancel.
     public var token: CancellationToken { CancellationToken(condition) }
@@ -26,8 +26,8 @@ public final class CancellationSource {
     /// Whether ``cancel()`` has been called.
     public var isCancelled: Bool { signal.hasSucceeded }
 
-    /// Cancels the token. First ends every operation that was given the token, in the order of registration. Then
-    /// queues the handlers of the token.
+    /// Cancels the token. First ends every operation that was given the token, in the order of registration.
+    /// Then queues the handlers of the token.
     ///
     /// Returns `false` and does nothing if the source has been cancelled before.
     @discardableResult

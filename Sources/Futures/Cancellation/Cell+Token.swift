@@ -1,44 +1,44 @@
 extension Cell {
-    /// Registers `child` like `register`, until `token` is cancelled.
+    /// Makes `child` a consumer of this cell until `token` is cancelled. `child` is then cancelled.
     @usableFromInline
     func register(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
-        guard pointer.isOf(token.loop) else { Misuse.foreignToken() }
-        if token.isMet {
-            markObserved()
-            child.pointer.place(interest)
-            child.pointer.endWaiting(cancellingSource: false)
-        } else {
-            register(child, when: interest)
-            child.tie(to: token, cancellingSource: true)
-        }
+        register(child, when: interest, until: token, asObserver: false)
     }
 
-    /// Registers `child` like `registerObserver`, until `token` is cancelled. It is called then if it wants to hear of
-    /// cancellation.
+    /// Makes `child` an observer of this cell until `token` is cancelled. The step of `child` then runs if
+    /// `interest` contains `cancellation`.
     @usableFromInline
     func registerObserver(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
-        guard pointer.isOf(token.loop) else { Misuse.foreignToken() }
         let interest = interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
+        register(child, when: interest, until: token, asObserver: true)
+    }
+
+    private func register(
+        _ child: Cell, when interest: Cell.Interest, until token: TokenCondition, asObserver: Bool
+    ) {
+        guard pointer.isOf(token.loop) else { Misuse.foreignToken() }
         if token.isMet {
-            if interest.contains(.failure) { markObserved() }
+            if !asObserver || interest.contains(.failure) { markObserved() }
             child.pointer.place(interest)
             child.pointer.endWaiting(cancellingSource: false)
         } else {
-            registerObserver(child, when: interest)
-            child.tie(to: token, cancellingSource: false)
+            if asObserver { registerObserver(child, when: interest) } else { register(child, when: interest) }
+            child.tie(to: token, cancellingSource: !asObserver)
         }
     }
 
+    /// Ends the wait of this cell when `token` is cancelled. If this cell has no step any more and
+    /// `cancellingSource` is `true`, the source is then asked to cancel.
     func tie(to token: TokenCondition, cancellingSource: Bool) {
         guard !isCompleted, token.canBeMet else { return }
-        setProducer(
-            TokenTie(
-                TokenWatch(token, for: self) { $0.pointer.endWaiting(cancellingSource: cancellingSource) }))
+        let watch = TokenWatch(token, for: self) { $0.pointer.endWaiting(cancellingSource: cancellingSource) }
+        setProducer(TokenTie(watch))
     }
 }
 
 extension TokenCondition {
-    /// Cancels `target`, of a group of `inputs`, if the token has been cancelled already. Returns whether it has.
+    /// Cancels `target`, the future of a group of `inputs`, if the token has been cancelled already. Returns
+    /// `true` if the token has been cancelled.
     @usableFromInline
     func ends(_ target: Cell, of inputs: [Cell]) -> Bool {
         guard target.pointer.isOf(loop) else { Misuse.foreignToken() }
@@ -50,8 +50,16 @@ extension TokenCondition {
 }
 
 extension Future {
-    /// Returns this future, or, if there is a token, one with its outcome that is cancelled as soon as the token is.
-    /// This future is then asked to cancel if nobody else waits for it, unless `cancellingSource` is `false`.
+    /// Does the same as `until`. The test for a token is inlined into users' code.
+    @inlinable
+    func ending(with token: CancellationToken) -> Future { token.condition == nil ? self : until(token) }
+
+    /// Returns a future with this outcome that is cancelled as soon as `token` is cancelled. Without a token,
+    /// returns this future itself.
+    ///
+    /// When `token` is cancelled, this future is asked to cancel, unless something else waits for it. With
+    /// `cancellingSource: false`, this future is left alone.
+    @usableFromInline
     func until(_ token: CancellationToken, cancellingSource: Bool = true) -> Future {
         guard let condition = token.condition else { return self }
         guard cell.pointer.isOf(condition.loop) else { Misuse.foreignToken() }
@@ -66,27 +74,26 @@ extension Future {
         }
         return Future(child)
     }
-}
 
-extension Future {
-    /// Returns this future, or, if there is a token, one with its outcome that passes on no request to cancel that
-    /// comes from the token.
+    /// Returns a future with this outcome that passes requests to cancel on to this future, except those that
+    /// come from `token`. Without a token, returns this future itself.
     func spared(by token: CancellationToken) -> Future {
         guard let condition = token.condition else { return self }
         let child = branch()
-        child.cell.setProducer(TokenShield(condition))
+        child.cell.setProducer(Shield(from: condition))
         return child
     }
 }
 
 extension CellPointer {
-    /// Cancels this cell because a token has been cancelled, unless the callback is already on its way.
+    /// Cancels this cell because a token has been cancelled. Does nothing if the callback is already on its
+    /// way.
     ///
-    /// As long as the cell has its step, its source is the cell that it was derived from, and notices nothing.
-    /// Afterwards its source is what the callback returned.
+    /// As long as the cell has its step, its source is the cell that it was derived from. That source is not
+    /// asked to cancel. After the step has run, the source is the future that the callback returned.
     fileprivate func endWaiting(cancellingSource: Bool) {
         if flags.contains(.hasStep) {
-            // A completed source that has not yet handed on its outcome will do so.
+            // A completed source will still hand on its outcome.
             guard !flags.contains(.isQueued), source?.isCompleted != true else { return }
             detach()
             if runsAfterCancel { withLoop { $0.dispatch(object) } } else { dropStep() }
@@ -98,25 +105,27 @@ extension CellPointer {
     }
 }
 
-/// The producer of a branch of a future. It keeps from that future what a token cancels.
-private final class TokenShield: Producer {
-    private let condition: TokenCondition
+/// The producer of a branch of a future. It keeps requests to cancel from that future: all requests, or those
+/// that come from a token.
+final class Shield: Producer {
+    private let condition: TokenCondition?
 
-    init(_ condition: TokenCondition) { self.condition = condition }
+    init(from condition: TokenCondition? = nil) { self.condition = condition }
 
-    override var answersRequests: Bool { false }
+    override var answersRequests: Bool { condition == nil }
 
     override func cancellationRequested(by cell: CellPointer) -> Answer {
-        condition.isMet ? .cancel : .undecided
+        condition?.isMet == false ? .undecided : .cancel
     }
 }
 
 extension CellPointer {
-    /// Whether only its source, and the tie to a token, hold this cell.
+    /// Whether nothing holds this cell but its source and the tie to a token.
     var isHeldBySource: Bool { isHeldOnce || (producer as? TokenTie)?.watch.isAlone == true }
 }
 
-/// The producer of a future that ends a token's watch over the future as soon as the future has completed.
+/// The producer of a future that is tied to a token. It ends the watch of the token when the future
+/// completes.
 private final class TokenTie: Producer {
     fileprivate let watch: TokenWatch
 

@@ -1,14 +1,16 @@
 extension CellPointer {
-    /// Asks for this future to be cancelled. Returns `false` if it has completed or somebody else waits for it.
+    /// Asks for this cell to be cancelled. Returns `false` if the cell has completed or something else waits
+    /// for it.
     ///
-    /// Climbs to the cell that decides: the first with a producer that answers, or the last that nobody else waits for.
-    /// Without an answer everything from there down to this cell is cancelled now, upstream first.
+    /// The request goes upstream to the cell that decides. That is the first cell with a producer that
+    /// answers, or the last cell that nothing else waits for. If no producer answers, all cells from that one
+    /// down to this one are cancelled now, the uppermost first.
     func requestCancellation(_ options: CancelOptions = [], ignoringConsumers: Bool = false) -> Bool {
         let ignoresOthers = ignoringConsumers || options.contains(.evenIfOthersWaiting)
         guard state == .pending, ignoresOthers || !hasConsumers else { return false }
         if options.contains(.ifSupported), !isCancellationSupported(options) { return false }
         if source == nil, !hasProducer {
-            cancelAlone()
+            cancelAsOne(from: self)
             return true
         }
         if withLoop({ $0.propagation.isAskingTooDeep }) {
@@ -21,6 +23,7 @@ extension CellPointer {
         return askUpwards(options)
     }
 
+    /// Asks the producers of this cell and of the cells upstream, and cancels what their answers allow.
     private func askUpwards(_ options: CancelOptions) -> Bool {
         var decided: Cell?
         var top = self
@@ -32,9 +35,9 @@ extension CellPointer {
                     if options.contains(.immediately), state == .pending { cancelAsOne(from: self) }
                     return true
                 case .cancel:
-                    // The producer may be anybody's code: the way up may have changed meanwhile.
+                    // The producer may have called code of users, which may have changed the way upstream.
                     guard state == .pending else { return true }
-                    if top != self, top.state == .pending, follows(from: top) {
+                    if top != self, top.state == .pending, waits(for: top) {
                         leadPath(to: top)
                         cancelAsOne(from: top)
                         return true
@@ -54,7 +57,8 @@ extension CellPointer {
         return true
     }
 
-    /// Cancels the path as one change: callbacks that run at once run afterwards, and see no path half cancelled.
+    /// Cancels the path from `top` to this cell as one change. Callbacks that run at once run afterwards, so
+    /// they never see a path that is cancelled in part.
     private func cancelAsOne(from top: CellPointer) {
         withLoop { loop in
             loop.propagation.asOneChange { cancelPath(from: top) }
@@ -62,19 +66,7 @@ extension CellPointer {
         }
     }
 
-    /// Cancels a cell that has nothing above it, such as a timer.
-    private func cancelAlone() {
-        withLoop { loop in
-            loop.propagation.asOneChange {
-                // A step that runs after a cancel has a source, in whose list its cell stands.
-                assert(!runsAfterCancel)
-                cancelNow(before: nil)
-            }
-            loop.propagation.finishChange()
-        }
-    }
-
-    /// Whether a request would reach something that answers it.
+    /// Returns whether a request to cancel would reach something that answers the request.
     func isCancellationSupported(_ options: CancelOptions = []) -> Bool {
         var cell = state == .pending ? self : nil
         while let asked = cell {
@@ -84,7 +76,7 @@ extension CellPointer {
         return false
     }
 
-    /// Returns the cell that a request goes on to from this cell.
+    /// Returns the next cell upstream that a request to cancel goes on to, or `nil` if it goes no further.
     private func whoIsAsked(_ options: CancelOptions) -> CellPointer? {
         guard !options.contains(.doNotForward), let source else { return nil }
         switch source.state {
@@ -92,24 +84,15 @@ extension CellPointer {
             return source
         case .pending:
             let isAlone = source.first == self && source.last == self
-            // What was queued without a source is its own.
+            // A cell that was queued without a source has itself as its source.
             return isAlone || options.contains(.evenIfOthersWaiting) && source != self ? source : nil
         default:
             return nil
         }
     }
 
-    /// Whether this cell waits for `top`, at whatever distance.
-    private func follows(from top: CellPointer) -> Bool {
-        var cell = self
-        while cell != top {
-            guard let source = cell.source, source != cell else { return false }
-            cell = source
-        }
-        return true
-    }
-
-    /// Makes each cell between this one and `top` the first to wait for its source: the path leads there.
+    /// Makes each cell on the path to `top` the first consumer of its source. `cancelPath` follows the first
+    /// consumers.
     private func leadPath(to top: CellPointer) {
         var cell = self
         while cell != top, let source = cell.source {
@@ -118,8 +101,8 @@ extension CellPointer {
         }
     }
 
-    /// Cancels the cells from `top` down to this one, which the caller keeps alive. Each has no other consumer than the
-    /// next.
+    /// Cancels the cells from `top` down to this one. The caller keeps this cell alive. The next cell of the
+    /// path is the first consumer of each cell.
     @inline(__always)
     private func cancelPath(from top: CellPointer) {
         if top != self { top.retain() }
@@ -138,11 +121,13 @@ extension CellPointer {
         if !isCompleted { cancelNow(before: nil) }
     }
 
-    /// Cancels this cell. Its consumer `next` is cancelled afterwards. All others hear of it as of any outcome.
+    /// Cancels this cell. The caller cancels its consumer `next` afterwards. All other consumers get the
+    /// cancellation as they get any outcome.
     private func cancelNow(before next: CellPointer?) {
         if let root = rootLink {
-            // Its root comes next. The step that would have completed it is not to run, and its producer, whose
-            // release may be that of the promise, is released after the root has been cancelled.
+            // The root is cancelled next. The step that would have completed it must not run. The release of
+            // this cell's producer may release the promise, so the root takes over the producer, and releases
+            // it when it is cancelled.
             root.source = nil
             (root.producer, producer) = (producer, root.producer)
         } else if let next {
@@ -156,13 +141,16 @@ extension CellPointer {
         let dropsStep = flags.contains(.hasStep) && !runsAfterCancel
         if dropsStep { flags.remove(.hasStep) }
         if state == .pending { settle(as: .cancelled) }
-        // Not sooner, and not by way of the graveyard: no outcome needs the payload.
+        // The step is released after the cancellation. The graveyard is not needed, as cancellation leaves
+        // the payload alone.
         if dropsStep { withLoop { $0.propagation.releasePayload(of: self, .dropStep) } }
     }
 
+    /// Whether the step runs even if this cell is cancelled.
     var runsAfterCancel: Bool { flags.contains(.hasStep) && interest.contains(.afterCancel) }
 
-    /// Stops waiting for the source, which is asked to cancel if nobody else waits for it.
+    /// Stops waiting for the source. If `cancelling` is `true`, also asks the source to cancel unless
+    /// something else waits for the source.
     func leaveSource(cancelling: Bool) {
         guard let source else { return }
         source.retain()

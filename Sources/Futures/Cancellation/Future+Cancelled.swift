@@ -1,6 +1,6 @@
 extension Future {
-    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``, which error
-    /// handlers see. Any other outcome of this future is passed on.
+    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``, which
+    /// error handlers see. Any other outcome of this future is passed on.
     ///
     /// If you cancel the returned future itself, it is cancelled as usual, and does not fail.
     ///
@@ -11,19 +11,17 @@ extension Future {
         recover(including: .onlyCancellation) { _ in throw FutureError.cancellationAsFailure }
     }
 
-    /// Turns a failure of this future into cancellation if `isCancellation` returns `true` for the error. Any other
-    /// outcome of this future is passed on.
+    /// Turns a failure of this future into cancellation if `isCancellation` returns `true` for the error. Any
+    /// other outcome of this future is passed on.
     ///
-    /// If you do not give `isCancellation`, every error is turned into cancellation. If `isCancellation` throws, the
-    /// returned future fails with the error that was thrown.
+    /// If you do not give `isCancellation`, every error is turned into cancellation. If `isCancellation`
+    /// throws, the returned future fails with the error that was thrown.
     public func failureAsCancellation(
         where isCancellation: @escaping (any Error) throws -> Bool = { _ in true }
-    ) -> Future<Value> {
-        mapError { try isCancellation($0) ? CancellationError() : $0 }
-    }
+    ) -> Future<Value> { mapError { try isCancellation($0) ? CancellationError() : $0 } }
 
-    /// Returns a future with this outcome. If the returned future is cancelled, it stops waiting, and this future
-    /// continues.
+    /// Returns a future with this outcome. If the returned future is cancelled, it stops waiting, and this
+    /// future continues.
     ///
     /// ```swift
     /// let index = fetch("index")
@@ -38,10 +36,11 @@ extension Future {
 
     /// Passes the outcome on, unless one of `signals` completes first.
     ///
-    /// If a signal completes first, the returned future fails with the error of that signal. If that signal has
-    /// succeeded, the returned future fails with ``FutureError/aborted``. If that signal was cancelled, the returned
-    /// future is cancelled. In all these cases this future is asked to cancel, unless something else waits for it. The
-    /// signals themselves are not cancelled. Traps if a signal belongs to a different loop.
+    /// If a signal completes first, the returned future fails with the error of that signal. If that signal
+    /// has succeeded, the returned future fails with ``FutureError/aborted``. If that signal was cancelled,
+    /// the returned future is cancelled. In all these cases this future is asked to cancel, unless something
+    /// else waits for it. The signals themselves are not cancelled. Traps if a signal belongs to a different
+    /// loop.
     ///
     /// ```swift
     /// let page = fetch("index").abort(when: [connection.closed])
@@ -56,9 +55,4 @@ extension Future {
         }
         return Future(target)
     }
-}
-
-/// Keeps requests to cancel from what is upstream.
-private final class Shield: Producer {
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 }

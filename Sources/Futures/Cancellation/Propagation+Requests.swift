@@ -1,23 +1,25 @@
-/// Work to do when the first of the nested handlers of requests has returned.
+/// A request or a hook that waits until the outermost handler of requests has returned.
 enum PendingRequest {
-    /// Owns a reference to the cell.
+    /// A request to cancel the cell. Owns a reference to the cell.
     case cancel(CellPointer, CancelOptions, ignoringConsumers: Bool)
+    /// The hook at the end of a future.
     case hook(() -> Void)
 }
 
-// Requests of producers that wait for others, which wait for others, are a list of work, so that none of them recurses into
-// the next.
+// A handler may cancel a future whose handler cancels the next future, and so on. Such requests are kept in a
+// list, so that they do not recurse.
 extension Propagation {
-    /// Asks `cell` to cancel, and releases the reference to it.
+    /// Asks `cell` to cancel. Takes over the caller's reference to `cell`.
     func requestCancellation(of cell: CellPointer) {
         requests.append(.cancel(cell, [], ignoringConsumers: false))
         workOffRequests()
     }
 
+    /// Whether as many handlers of requests are nested on the stack as are allowed.
     var isAskingTooDeep: Bool { askingDepth >= CancelOptions.depthLimit }
 
-    /// Calls handlers of cancel requests. Requests that they make too deep down the stack are made when the first of
-    /// them has returned.
+    /// Calls `ask`, which calls handlers of requests to cancel. When the outermost such call returns, makes
+    /// the requests that came too deep down the stack.
     func whileAsking<Answer>(_ ask: () -> Answer) -> Answer {
         askingDepth += 1
         let answer = ask()
@@ -26,8 +28,8 @@ extension Propagation {
         return answer
     }
 
-    /// Calls `body` at the end of a future, which may end others: now, or, deep down the stack, in the way of a
-    /// request.
+    /// Calls `body`, the hook at the end of a future. If too many handlers are nested on the stack, calls
+    /// `body` when the outermost one has returned.
     func callEndHook(_ body: @escaping () -> Void) {
         if isAskingTooDeep { requests.append(.hook(body)) } else { whileAsking(body) }
     }
@@ -42,7 +44,7 @@ extension Propagation {
                 index += 1
                 switch next {
                 case .cancel(let cell, let options, let ignoringConsumers):
-                    // What it stands for may have been linked meanwhile.
+                    // `object` holds the cell. The cell may have been linked in the meantime.
                     _ = cell.object.requestCancellation(options, ignoringConsumers: ignoringConsumers)
                     cell.release()
                 case .hook(let body):

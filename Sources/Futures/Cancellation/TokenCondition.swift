@@ -1,10 +1,10 @@
-/// The condition under which a token is cancelled: with its source, or with several of them.
+/// The condition under which a token is cancelled. It depends on one source or on several sources.
 ///
-/// A combined token waits for nothing itself. Each of its registrations does, so that a token with a short life leaves
-/// nothing behind on one that lives long.
+/// A combined condition does not wait for its parts. Each registration on it waits for them. Therefore a
+/// combined token that is released leaves nothing behind in a token that lives longer.
 @usableFromInline
 final class TokenCondition {
-    private enum Kind {
+    enum Kind {
         case signal(Cell)
         case any([TokenCondition])
         case all([TokenCondition])
@@ -13,31 +13,22 @@ final class TokenCondition {
     private let kind: Kind
     let loop: LoopCore
 
-    private init(_ kind: Kind, on loop: LoopCore) {
-        self.kind = kind
-        self.loop = loop
+    /// Creates a condition that is met when `signal` succeeds.
+    init(_ signal: Cell) {
+        kind = .signal(signal)
+        loop = signal.loop
     }
 
-    static func signal(_ cell: Cell) -> TokenCondition {
-        TokenCondition(.signal(cell), on: cell.loop)
+    /// Creates a condition on `parts`, which `kind` combines. Returns `nil` if `parts` is empty. Traps if
+    /// `parts` belong to different loops.
+    init?(_ kind: ([TokenCondition]) -> Kind, of parts: [TokenCondition]) {
+        guard let first = parts.first else { return nil }
+        for part in parts where part.loop !== first.loop { Misuse.foreignToken() }
+        self.kind = kind(parts)
+        loop = first.loop
     }
 
-    static func any(_ conditions: [TokenCondition]) -> TokenCondition? {
-        combined(conditions) { .any($0) }
-    }
-
-    static func all(_ conditions: [TokenCondition]) -> TokenCondition? {
-        combined(conditions) { .all($0) }
-    }
-
-    private static func combined(
-        _ conditions: [TokenCondition], _ kind: ([TokenCondition]) -> Kind
-    ) -> TokenCondition? {
-        guard let first = conditions.first else { return nil }
-        for condition in conditions where condition.loop !== first.loop { Misuse.foreignToken() }
-        return TokenCondition(kind(conditions), on: first.loop)
-    }
-
+    /// Whether the condition is met, so that the token has been cancelled.
     var isMet: Bool {
         switch kind {
         case .signal(let cell): cell.hasSucceeded
@@ -46,7 +37,7 @@ final class TokenCondition {
         }
     }
 
-    /// Whether the condition is met or may still be.
+    /// Whether the condition is met, or can still be met.
     var canBeMet: Bool {
         switch kind {
         case .signal(let cell): !cell.isCompleted || cell.hasSucceeded
@@ -55,7 +46,7 @@ final class TokenCondition {
         }
     }
 
-    /// The signals that it depends on and that have not come yet.
+    /// The cells of the sources that the condition depends on, without those that have completed.
     var pendingSignals: [Cell] {
         switch kind {
         case .signal(let cell): cell.isCompleted ? [] : [cell]

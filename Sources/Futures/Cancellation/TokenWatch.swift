@@ -1,15 +1,19 @@
-/// A wait for the sources of a token on behalf of a cell. It does something to the cell when the token is cancelled.
+/// A wait for the sources of a token, for the sake of a target cell. When the token is cancelled, the watch
+/// runs an action with the target.
 ///
-/// It is the producer of one cell in the list of each source. The outcome of the source passes through that cell: that
-/// is how the watch hears of the source, in order, and how it leaves in constant time.
+/// The watch adds one cell to the list of each source, and is the producer of these cells. When a source
+/// completes, its outcome passes through the cell, so the watch hears of it, in the order of registration. To
+/// stop waiting, the watch takes its cells out of the lists, in constant time for each.
 final class TokenWatch: Producer {
-    /// The cell that is acted on. Released when the token never will be cancelled, or nobody is interested any more.
+    /// The cell for the action. `nil` when the token can never be cancelled any more, or when the watch has
+    /// ended.
     private(set) var target: Cell?
     private let action: (Cell) -> Void
     private var condition: TokenCondition?
+    /// The cells in the lists of the sources.
     private var places: [Cell] = []
 
-    /// Waits for nothing if the token has been cancelled.
+    /// Creates a watch for `target`. If `condition` is met already, the watch waits for nothing.
     init(_ condition: TokenCondition, for target: Cell, _ action: @escaping (Cell) -> Void) {
         self.target = target
         self.action = action
@@ -24,7 +28,7 @@ final class TokenWatch: Producer {
         }
     }
 
-    /// Called when one of the sources has been cancelled, or never will be.
+    /// Hears that one of the sources has been cancelled, or was released without having been cancelled.
     override func settled() {
         guard let condition, let target else { return }
         if condition.isMet {
@@ -35,7 +39,7 @@ final class TokenWatch: Producer {
         }
     }
 
-    /// Whether nobody else holds the target.
+    /// Whether only this watch holds the target.
     var isAlone: Bool {
         guard let cell = target?.pointer else { return false }
         target = nil
@@ -43,12 +47,13 @@ final class TokenWatch: Producer {
         return cell.isHeldOnce
     }
 
-    /// Stops waiting.
+    /// Stops waiting, and releases the target.
     func end() {
         target = nil
         leave()
     }
 
+    /// Takes the cells of this watch out of the lists of the sources.
     private func leave() {
         let places = places
         self.places = []

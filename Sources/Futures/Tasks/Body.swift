@@ -1,18 +1,18 @@
-/// Knows what the task behind ``Future/init(on:isolation:_:)`` waits for, so that one cancellation handler serves all
-/// its waits.
+/// The record of a task behind ``Future/init(on:isolation:_:)``. It knows what the task waits for, so the
+/// task needs only one cancellation handler for all its waits.
 final class Body: @unchecked Sendable {
-    // Sendable because all of it is touched on the loop's thread only.
+    // Sendable because only the loop's thread uses its properties.
 
-    /// The observer of what the task waits for.
+    /// The observer of the future that the task waits for, or `nil` if the task does not wait.
     @exclusivity(unchecked) private var observer: Cell?
-    /// The job that the task has left behind to wait.
+    /// The job that continues the waiting task.
     @exclusivity(unchecked) var job: TaskJob?
-    /// The error that has ended the wait before its time.
+    /// The error for a wait that has ended before the future completed.
     @exclusivity(unchecked) var failure: (any Error)?
     private(set) var isCancelled = false
     /// The identity of the body's task.
     var task: UInt = 0
-    /// What or whom the body works for, if that has a name.
+    /// The object that the body works for, or `nil` if it has no name for a report.
     private let subject: (any CustomStringConvertible)?
     #if DEBUG
         private let callers: Callers
@@ -25,7 +25,7 @@ final class Body: @unchecked Sendable {
         #endif
     }
 
-    /// The name for a person, with the place where the body was made, if the library was built for debugging.
+    /// The name of the body for a report. In a debug build it contains the place where the body was made.
     var name: String {
         let name = subject.map { "a body of \($0)" } ?? "a body"
         #if DEBUG
@@ -34,7 +34,7 @@ final class Body: @unchecked Sendable {
         return name
     }
 
-    /// Begins to wait for `future`, which is pending. The task goes to `Parking` next.
+    /// Begins to wait for `future`, which is pending. After this call the task goes to `Parking`.
     func wait(for future: Cell) {
         let observer = future.waiting(BodyWait(body: self))
         unsafe self.observer = observer
@@ -42,14 +42,18 @@ final class Body: @unchecked Sendable {
         future.parking.expect(self)
     }
 
+    /// Ends the wait, because the future has completed, and continues the task.
     fileprivate func goOn(on loop: LoopCore) {
         unsafe observer = nil
         loop.bodies.hasGoneOn(self)
         if let job = unsafe job.take() { loop.run(job) }
     }
 
-    /// Ends the wait, unless the outcome is on its way: its value may be gone otherwise. When the loop is shut down,
-    /// that itself ends what was waited for.
+    /// Ends the wait with an error. Does nothing if the outcome of the awaited future is already on its way,
+    /// so that the value is not lost.
+    ///
+    /// Asks the awaited future to cancel, except during a shutdown of the loop: the shutdown itself ends that
+    /// future.
     func cancel(on loop: LoopCore) {
         isCancelled = true
         guard let observer = unsafe observer, !observer.isQueued else { return }
@@ -60,15 +64,14 @@ final class Body: @unchecked Sendable {
     }
 }
 
+/// The step of the observer of what a body waits for.
 private struct BodyWait: Step {
     let body: Body
 
     func run(source: CellPointer, target: CellPointer) {
-        // A callback of the loop ends with this.
+        // This must be the last call of the callback, because it runs the task.
         target.withLoop { body.goOn(on: $0) }
     }
-
-    typealias Output = Void
 }
 
 extension LoopTask {
@@ -86,13 +89,14 @@ extension LoopTask {
 }
 
 extension LoopCore {
-    /// Starts a task that runs `work`, and then, on the loop, `ended`. The task is isolated to the loop, or to the
-    /// main actor if `work` is. Its parts that are isolated to nothing run on the loop as well.
+    /// Starts a task that runs `work`, and then calls `ended` on the loop. If `isOnMain` is `true`, `work` is
+    /// isolated to the main actor, otherwise to the loop. Parts of `work` that are isolated to nothing run on
+    /// the loop as well.
     func startBody(
         of subject: (any CustomStringConvertible)?, isOnMain: Bool, _ work: @escaping () async -> Void,
         ended: @escaping () -> Void
     ) -> (Task<Void, Never>, Body) {
-        // They stay on this thread, or go where the user's code says.
+        // The closures stay on this thread, or run where the user's code says.
         nonisolated(unsafe) let (work, ended) = (work, ended)
         let isolation = LoopTask(self)
         let body = Body(of: subject, on: self)
@@ -111,11 +115,12 @@ extension LoopCore {
         _ work: () async -> Void, of body: Body, isolation: isolated (any Actor)? = #isolation
     ) async {
         await withTaskCancellationHandler {
-            // A closure that mentions the isolation runs in it.
+            // The closure runs in the isolation that it mentions.
             _ = isolation
             await work()
         } onCancel: {
-            // Not at once: a lock of the task is held here, and cancelling runs code of others.
+            // The cancellation must not run here: the task holds a lock, and the cancellation runs code of
+            // users.
             execute { body.cancel(on: self) }
         }
     }

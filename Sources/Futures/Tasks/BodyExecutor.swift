@@ -1,14 +1,17 @@
-/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer. Their code that is isolated to
-/// nothing runs on the loop as well, however its closure was written.
+/// The task executor that the tasks behind ``Future/init(on:isolation:_:)`` prefer. It runs code of these
+/// tasks that is isolated to nothing on the loop, no matter how the closure was written.
 ///
-/// Not the loop itself, which could not tell what a job wants to be run on: a task that leaves its preference when it
-/// goes on has to go through the ready queue at each change of isolation.
+/// The loop itself is not this executor, because it could not tell which executor a job prefers. A task that
+/// continues without its preference has to go through the ready queue at each change of isolation.
 final class BodyExecutor: TaskExecutor, @unchecked Sendable {
-    // Sendable because it is set once, before another thread knows of it.
+    // Sendable because `loop` is set once, before another thread knows this object. Only the loop's thread
+    // uses the rest.
     @exclusivity(unchecked) private unowned(unsafe) var loop: LoopCore!
-    // On the loop's thread: the task that is being made, and that runs its first job.
+    /// The origin for the first job of the task that is being made.
     var new: TaskJob.Origin?
+    /// Whether the first job of a task is running.
     var isStarting = false
+    /// The job that a starting task has left behind.
     var started: UnownedJob?
 
     func belong(to loop: LoopCore) { unsafe self.loop = loop }
@@ -16,6 +19,6 @@ final class BodyExecutor: TaskExecutor, @unchecked Sendable {
     func enqueue(_ job: consuming ExecutorJob) {
         let loop = unsafe loop!
         let first = loop.isOnItsThread ? new.take() : nil
-        loop.runLater(TaskJob(UnownedJob(job), first ?? .bodyOnNothing))
+        loop.runLater(TaskJob(job: UnownedJob(job), origin: first ?? .bodyOnNothing))
     }
 }

@@ -1,23 +1,23 @@
 extension Future {
-    /// Runs an asynchronous `body` on `loop` as a separate task. Completes with what `body` returns, or fails with
-    /// the error that `body` throws.
+    /// Runs an asynchronous `body` on `loop` as a separate task. Completes with what `body` returns, or fails
+    /// with the error that `body` throws.
     ///
-    /// `body` begins in a turn of the loop, never inside this call. `body` is isolated to the loop: it may use
-    /// futures, await them, and touch everything that belongs to the loop. After each `await` of any kind, `body`
-    /// goes on in the loop. If the closure is made in an actor, it stays isolated to that actor. If it is isolated to
-    /// the main actor, it runs on any loop that the main actor drives. While `body` runs, it keeps
-    /// ``EventLoop/run()`` from returning.
+    /// `body` begins in a turn of the loop, never inside this call. `body` is isolated to the loop: it may
+    /// use futures, await them, and touch everything that belongs to the loop. After each `await` of any
+    /// kind, `body` goes on in the loop. If the closure is made in an actor, it stays isolated to that actor.
+    /// If it is isolated to the main actor, it runs on any loop that the main actor drives. While `body`
+    /// runs, it keeps ``EventLoop/run()`` from returning.
     ///
-    /// No part of `body` leaves the loop by itself, no matter how the closure is written, since the task prefers the
-    /// loop as its executor. So `async let`, task groups, `@concurrent` functions and actors without an executor of
-    /// their own run on the loop as well. If tasks elsewhere use such an actor too, it runs on either side, depending
-    /// on which task comes first. To take work off the loop, use ``Futures/RemoteContext`` or
-    /// `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
+    /// No part of `body` leaves the loop by itself, no matter how the closure is written, since the task
+    /// prefers the loop as its executor. So `async let`, task groups, `@concurrent` functions and actors
+    /// without an executor of their own run on the loop as well. If tasks elsewhere use such an actor too, it
+    /// runs on either side, depending on which task comes first. To take work off the loop, use
+    /// ``Futures/RemoteContext`` or `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
     ///
-    /// Cancelling the returned future cancels the task, and asks the future that `body` awaits to cancel, before the
-    /// call returns. The returned future is cancelled at once. `body` goes on until it notices, and its result is
-    /// dropped. ``EventLoop/shutdown()`` ends the returned future and the await in the same way, with
-    /// ``FutureError/shutDown``. It then waits until `body` has ended.
+    /// Cancelling the returned future cancels the task, and asks the future that `body` awaits to cancel,
+    /// before the call returns. The returned future is cancelled at once. `body` goes on until it notices,
+    /// and its result is dropped. ``EventLoop/shutdown()`` ends the returned future and the await in the same
+    /// way, with ``FutureError/shutDown``. It then waits until `body` has ended.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.
     ///
@@ -26,11 +26,10 @@ extension Future {
     /// ```
     public init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
-    ) {
-        self.init(on: loop, isolation: isolation, of: nil, body)
-    }
+    ) { self.init(on: loop, isolation: isolation, of: nil, body) }
 
-    /// Like ``Future/init(on:isolation:_:)``, with a name to report if the end of `body` does not come.
+    /// Runs an asynchronous `body` as ``Future/init(on:isolation:_:)`` does. If `body` does not end, the
+    /// report names `subject`.
     package init(
         on loop: EventLoop, isolation: (any Actor)?, of subject: (any CustomStringConvertible)?,
         _ body: @escaping () async throws -> Value
@@ -44,7 +43,7 @@ extension Future {
         let promise = loop.makePromise(of: Value.self)
         loop.hold()
         let isOnMain = isolation === MainActor.shared
-        // Something that it calls may be of the main actor, if itself is not.
+        // Even if the body is not isolated to the main actor, it may call code that is.
         if loop.isOfMainThread { loop.driver.serveMainActor() }
         var outcome: Result<Value, any Error>?
         let (task, known) = loop.startBody(of: subject, isOnMain: isOnMain) {
@@ -60,8 +59,8 @@ extension Future {
 
 extension Promise {
     /// Completes the future with the outcome of an asynchronous `body`. `body` runs as in
-    /// ``Future/init(on:isolation:_:)``. Returns `false`, without running `body`, if the future has already been
-    /// completed or cancelled.
+    /// ``Future/init(on:isolation:_:)``. Returns `false`, without running `body`, if the future has already
+    /// been completed or cancelled.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.
     ///
@@ -77,7 +76,8 @@ extension Promise {
     }
 }
 
-/// The task behind a future. It is cancelled when nobody wants the outcome any more.
+/// The producer of a future that a task completes. It cancels the task when nothing needs the outcome any
+/// more.
 private final class TaskProducer: Producer {
     private let task: Task<Void, Never>
     private let body: Body

@@ -5,11 +5,11 @@ extension Future {
     /// Use this property on the loop's thread: in a body of the loop, or in an actor that has the loop as its
     /// executor. The wait counts as a consumer of this future, and keeps ``EventLoop/run()`` from returning.
     ///
-    /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to cancel unless
-    /// something else waits for it. That happens at once if the task is cancelled on the loop's thread, otherwise in
-    /// the loop's next turn.
+    /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to cancel
+    /// unless something else waits for it. That happens at once if the task is cancelled on the loop's
+    /// thread, otherwise in the loop's next turn.
     public var value: Value {
-        // Inlined, so that a task goes from where it waits to the loop and back, and nowhere in between.
+        // Inlined, so that a waiting task changes executors only twice: to the loop's parking and back.
         @inlinable @inline(__always)
         get async throws {
             switch cell.beginAwait() {
@@ -26,14 +26,14 @@ extension Future {
     }
 }
 
-/// What to do for a task that wants the outcome of a future.
+/// The way in which a task gets the outcome of a future.
 @usableFromInline
 enum Await {
-    /// There is a value.
+    /// The future has a value, which the task reads at once.
     case completed
-    /// The task is a body of the loop, and has begun to wait.
+    /// The task is the task of a body of the loop, and the body has begun to wait.
     case parked
-    /// Another task waits with its own cancellation handler. So does a task that gets an error.
+    /// The task waits with a cancellation handler of its own, or the future has failed.
     case byTask
 }
 
@@ -41,6 +41,7 @@ extension Cell {
     @usableFromInline
     var parking: Parking { pointer.loop.parking }
 
+    /// Begins to wait for the outcome, on behalf of the current task.
     @usableFromInline @inline(never)
     func beginAwait() -> Await {
         let root = checkedRoot
@@ -55,14 +56,15 @@ extension Cell {
         }
     }
 
-    /// Goes on with a body.
+    /// Ends the wait of a body. Throws the error of the wait or of the future.
     @usableFromInline
     func endAwait() throws {
         if let failure = pointer.withLoop({ unsafe $0.bodies.current?.failure.take() }) { throw failure }
         try throwFailure()
     }
 
-    /// Throws the error of a completed future, which counts as observed then.
+    /// Throws the error of a completed future. Does nothing if the future has a value. The error then counts
+    /// as handled.
     @usableFromInline
     func throwFailure() throws {
         let root = checkedRoot
@@ -75,14 +77,15 @@ extension Cell {
         withExtendedLifetime(self) { checkedRoot.readPayload(as: Value.self) }
     }
 
-    /// Waits until the future has completed. Has no type but its own: what is generic here is not specialized.
+    /// Waits until the future has completed. This method is not generic, because a generic one would not be
+    /// specialized.
     @usableFromInline
     func wait(isolation: isolated (any Actor)? = #isolation) async throws {
         if isCompleted { return }
         let loop = loop
         let (observer, ticket) = beginWait()
         await withTaskCancellationHandler {
-            // A closure that mentions the isolation runs in it.
+            // The closure runs in the isolation that it mentions.
             _ = isolation
             if Task.isCancelled { loop.endWait(ticket, with: CancellationError()) }
             await loop.parking.park(observer)

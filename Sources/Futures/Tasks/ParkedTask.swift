@@ -1,4 +1,4 @@
-/// A task that waits for a future: an observer with a step that keeps the task's next job until it may go on.
+/// The step of an observer on which a task waits for a future. It keeps the job that continues the task.
 struct ParkedTask: Step {
     fileprivate let place: Int
     fileprivate var parked: TaskJob?
@@ -7,16 +7,15 @@ struct ParkedTask: Step {
         target.withLoop { loop in
             unsafe loop.parking.lot.leave(place)
             loop.letGo()
-            // A callback of the loop ends with this.
+            // This must be the last call of the callback, because it runs the task.
             if let parked { loop.run(parked) }
         }
     }
-
-    typealias Output = Void
 }
 
 extension Cell {
-    /// Begins to wait for this future, by an observer that fails if the wait is ended, and never completes otherwise.
+    /// Begins to wait for this future. Returns the observer and the ticket of the wait. The observer fails if
+    /// the wait is ended with an error. In any other case it never completes.
     func beginWait() -> (observer: Cell, ticket: ParkingLot.Ticket) {
         let (observer, ticket) = pointer.withLoop { loop in
             loop.hold()
@@ -27,14 +26,15 @@ extension Cell {
         return (observer, ticket)
     }
 
-    /// Whether the step has neither run nor been dropped.
+    /// Whether the cell still has its step.
     fileprivate var isWaiting: Bool { pointer.flags.contains(.hasStep) }
 }
 
 extension LoopCore {
-    /// Ends a wait, unless it is over. On the loop's thread.
+    /// Ends the wait of `ticket` with `error`, if the wait is not over. Call it on the loop's thread.
     func endWait(_ ticket: ParkingLot.Ticket, with error: any Error) {
-        // A future that has completed by now is read nevertheless: its value may be gone otherwise.
+        // If the future has completed in the meantime, the task gets the outcome, so that the value is not
+        // lost.
         guard let observer = unsafe parking.lot.observer(with: ticket), !observer.isQueued else { return }
         unsafe parking.lot.leave(ticket.place)
         letGo()
@@ -44,26 +44,27 @@ extension LoopCore {
         if let parked { runLater(parked) }
     }
 
-    /// Ends all waits, the oldest first. Those of bodies have ended with the futures they waited for.
+    /// Ends the waits of all tasks except bodies with `error`, the oldest first. The wait of a body ends with
+    /// its future.
     func endWaits(with error: any Error) {
         for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
     }
-}
 
-extension LoopCore {
     /// Whether a task other than a body waits for a future of this loop.
     package var isAwaited: Bool { unsafe !parking.lot.tickets.isEmpty }
 }
 
-/// The place where tasks wait for futures of a loop: an executor that runs nothing by itself.
+/// The executor on which tasks wait for futures of a loop. It runs no jobs.
 ///
-/// A task that goes there leaves its next job behind. That job later runs where the task came from, and so goes on
-/// without a detour. A continuation would go on by way of another thread, or, with a preference for a task executor,
-/// twice by way of the ready queue.
+/// A task that changes to this executor leaves its next job here. When the future has completed, the loop
+/// runs that job where the task came from, without a detour. A continuation would resume the task by way of a
+/// different thread. For a task that prefers a task executor, a continuation would take two passes through
+/// the ready queue.
 @usableFromInline
 actor Parking: SerialExecutor {
     @exclusivity(unchecked) nonisolated(unsafe) private unowned(unsafe) var loop: LoopCore!
-    // Touched on the loop's thread only. Who comes next is a body, or another task with an observer.
+    // Only the loop's thread uses these properties. The next task to arrive is a body or a task with an
+    // observer.
     @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
     @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Body?
     @exclusivity(unchecked) nonisolated(unsafe) private var arriving:
@@ -74,35 +75,38 @@ actor Parking: SerialExecutor {
 
     nonisolated func belong(to loop: LoopCore) { unsafe self.loop = loop }
 
-    /// Returns when the task may go on. On the loop's thread.
+    /// Waits until the step of `observer` runs or is dropped. Call it on the loop's thread.
     ///
-    /// A task that is isolated to nothing may come too late to park.
+    /// Returns at once if that has happened before. This is possible for a task that is isolated to nothing.
     nonisolated(nonsending) func park(_ observer: Cell) async {
         guard observer.isWaiting else { return }
         unsafe arriving = (observer.pointer, loop.originOfCurrentTask)
         await stay()
     }
 
-    /// Announces that the task of `body` comes next.
+    /// Notes that the next task to arrive is the task of `body`.
     nonisolated func expect(_ body: Body) { unsafe arrivingBody = body }
 
-    /// Takes in the job of an arriving task. Called on the way here, by the arriving thread.
+    /// Stores the job of an arriving task. The thread of that task makes this call when the task changes to
+    /// this executor.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
         if let body = unsafe arrivingBody.take() {
-            unsafe body.job = TaskJob(UnownedJob(job), loop.originOfBody)
+            unsafe body.job = TaskJob(job: UnownedJob(job), origin: loop.originOfBody)
             return
         }
         let (observer, origin) = unsafe arriving.take()!
         var task = observer.takePayload(as: ParkedTask.self)
-        task.parked = TaskJob(UnownedJob(job), origin)
+        task.parked = TaskJob(job: UnownedJob(job), origin: origin)
         observer.initializePayload(task)
     }
 
+    /// Returns when the loop runs the job of the current task.
     @usableFromInline
     func stay() { departed() }
 
-    /// Does nothing that the optimizer can see: a function without effect would be no reason to come here.
+    /// Does nothing, in a way that the optimizer cannot see. The optimizer would remove the change to this
+    /// executor if `stay` had no effect.
     @inline(never)
     private nonisolated func departed() {}
 }

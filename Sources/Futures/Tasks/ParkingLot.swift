@@ -1,9 +1,10 @@
-/// The tasks that wait for futures of a loop, by numbers that other threads can use: nothing that crosses threads
-/// holds a cell.
+/// The tasks that wait for futures of a loop. Other threads name a waiting task by its ticket, so no cell
+/// crosses threads.
 ///
-/// A place is used again and again, a number never: a number that comes too late means nothing. The waiting task owns
-/// what stands here.
+/// A place is used for one task after the other. The number of a ticket is never used again, so a ticket has
+/// no effect after its wait has ended. The waiting task owns its observer, and the parking lot does not.
 struct ParkingLot {
+    /// The name of one wait.
     struct Ticket: Sendable {
         let place: Int
         fileprivate let number: UInt64
@@ -11,12 +12,12 @@ struct ParkingLot {
 
     private struct Place {
         var number: UInt64
-        /// The observer that waits here, or `nil` if the place is free.
+        /// The observer of the waiting task, or `nil` if the place is free.
         var observer: CellPointer?
         var nextFree: Int?
     }
 
-    /// The room that is kept when none are left.
+    /// The number of places that are kept in memory when no task waits.
     private static let keptRoom = 4096
 
     private var places: [Place] = []
@@ -27,6 +28,7 @@ struct ParkingLot {
     /// The place for the next task.
     var nextPlace: Int { firstFree ?? places.count }
 
+    /// Puts `observer` into the next place.
     mutating func enter(_ observer: CellPointer) -> Ticket {
         lastNumber += 1
         count += 1
@@ -40,20 +42,16 @@ struct ParkingLot {
         return Ticket(place: index, number: lastNumber)
     }
 
+    /// Frees `place`.
     mutating func leave(_ place: Int) {
         places[place].observer = nil
         places[place].nextFree = firstFree
         firstFree = place
         count -= 1
-        if count == 0, places.count > Self.keptRoom { letGoOfRoom() }
+        if count == 0, places.count > Self.keptRoom { (places, firstFree) = ([], nil) }
     }
 
-    private mutating func letGoOfRoom() {
-        places = []
-        firstFree = nil
-    }
-
-    /// Returns the observer with the ticket, if it still waits.
+    /// Returns the observer that waits with `ticket`, or `nil` if that wait is over.
     func observer(with ticket: Ticket) -> Cell? {
         guard ticket.place < places.count, places[ticket.place].number == ticket.number else { return nil }
         return places[ticket.place].observer?.object

@@ -1,34 +1,31 @@
 internal import CRuntime
 
-/// The next job of a waiting task, and where to run it.
+/// The job that continues a waiting task, and the executor to run the job on.
 struct TaskJob {
     let job: UnownedJob
     let origin: Origin
 
-    /// The isolation of a task, as far as a loop can go on with it there, and whether it prefers the loop's
-    /// ``BodyExecutor``. A job that runs on anything else goes through a queue before the task's own code goes on.
+    /// The isolation of a task, and whether the task prefers the loop's ``BodyExecutor``. If the job ran on a
+    /// different executor, it would go through a queue before the code of the task continues.
     enum Origin: UInt8 {
+        /// A task that does not prefer the loop's ``BodyExecutor``, or that is isolated to a different actor.
         case loop, main
+        /// A task that prefers the loop's ``BodyExecutor``.
         case bodyOnLoop, bodyOnMain, bodyOnNothing
-        /// The first job of a body.
+        /// A body whose first job has not run.
         case startOnLoop, startOnMain
-    }
-
-    init(_ job: UnownedJob, _ origin: Origin) {
-        self.job = job
-        self.origin = origin
     }
 }
 
 extension LoopCore {
-    /// Where the task on this thread wants to go on.
+    /// The origin of the current task.
     var originOfCurrentTask: TaskJob.Origin {
-        let prefersBodyExecutor = swift_task_getPreferredTaskExecutor().identity == identity(of: bodyExecutor)
-        if prefersBodyExecutor { return originOfBody }
+        let preferred = swift_task_getPreferredTaskExecutor().identity
+        if preferred == identity(of: bodyExecutor) { return originOfBody }
         return swift_task_getCurrentExecutor().identity == mainActorIdentity ? .main : .loop
     }
 
-    /// Where the task on this thread wants to go on, if it prefers the loop's executor of bodies.
+    /// The origin of the current task, which prefers the loop's ``BodyExecutor``.
     var originOfBody: TaskJob.Origin {
         switch swift_task_getCurrentExecutor().identity {
         case 0: .bodyOnNothing
@@ -38,7 +35,7 @@ extension LoopCore {
         }
     }
 
-    /// Goes on with a task, within a callback of the loop.
+    /// Continues a task, within a callback of the loop.
     func run(_ task: TaskJob) {
         let job = task.job
         switch task.origin {
@@ -59,22 +56,23 @@ extension LoopCore {
         }
     }
 
-    /// Runs the first job of a body, which is isolated to nothing and comes to the loop at once, and goes on with it
-    /// on `origin`. The main actor's own executor would need somebody to do the work of the main queue.
+    /// Runs the first job of a body, and then the next job as `origin` says. The first job is isolated to
+    /// nothing, and changes to the isolation of the body at once. The executor of the main actor cannot run
+    /// the next job, because nothing serves the main queue meanwhile.
     private func start(_ job: UnownedJob, _ origin: TaskJob.Origin) {
         bodyExecutor.isStarting = true
         unsafe job.runSynchronously(on: bodyExecutor.asUnownedTaskExecutor())
         bodyExecutor.isStarting = false
-        run(TaskJob(bodyExecutor.started.take()!, origin))
+        run(TaskJob(job: bodyExecutor.started.take()!, origin: origin))
     }
 
-    /// Goes on with a task in a turn of its own. Any thread.
+    /// Continues a task in a later turn. May be called on any thread.
     func runLater(_ task: TaskJob) {
         if !execute({ self.run(task) }) { Misuse.actorOutlivesLoop() }
     }
 
-    /// Whether this thread does the work of the main actor now: it is the main thread, or its loop is driven from the
-    /// main actor.
+    /// Whether this thread does the work of the main actor now. This is so on the main thread, and on a loop
+    /// that is driven from the main actor.
     private var isOnMainActor: Bool {
         isOfMainThread || swift_task_getCurrentExecutor().identity == mainActorIdentity
     }
