@@ -1,8 +1,8 @@
 /// An error that holds two errors: the error of a future, and the error of the clean-up that ran after it.
 ///
-/// Methods such as `flatAlways`, `flatTapError` and `tapError` call a closure and keep the outcome of a future. They
-/// fail with this error if that future had already failed, and then the clean-up fails too. The clean-up fails if the
-/// closure throws, or if the future that the closure returns fails or is cancelled.
+/// Methods such as `flatAlways`, `flatTapError` and `tapError` call a closure and keep the outcome of a
+/// future. They fail with this error if that future had already failed, and then the clean-up fails too. The
+/// clean-up fails if the closure throws, or if the future that the closure returns fails or is cancelled.
 public struct CleanUpError: Error {
     /// The error of the future, which had failed before the clean-up began.
     public let error: any Error
@@ -20,14 +20,15 @@ extension CleanUpError: CustomStringConvertible {
 }
 
 extension Result where Failure == any Error {
-    /// Returns the error for a clean-up that fails after this outcome. Cancellation is not an error to keep.
+    /// Returns the error for a clean-up that fails with `cleanUpError` after this outcome. If this outcome is
+    /// a failure, the returned error holds both errors. A cancellation counts as no failure here.
     @usableFromInline
     func thrown(byCleanUp cleanUpError: any Error) -> any Error {
         guard let error = failure else { return cleanUpError }
         return CleanUpError(error, cleanUpError: cleanUpError)
     }
 
-    /// Returns this outcome once `cleanUp` has succeeded.
+    /// Returns this outcome if `cleanUp` succeeds, and the error of `thrown(byCleanUp:)` if `cleanUp` fails.
     func after<Ignored>(_ cleanUp: FutureCompletion<Ignored>) -> FutureCompletion<Success> {
         guard failure != nil else { return cleanUp.map { _ in try get() } }
         switch cleanUp {
@@ -45,7 +46,7 @@ extension Result where Failure == any Error {
 }
 
 extension Completing {
-    /// Returns what `body` returns, or the error that it throws.
+    /// Returns the completion that `body` returns, or a failure with the error that `body` throws.
     static func completion(catching body: () throws -> Self) -> FutureCompletion<Value> {
         do { return try body().completion } catch { return .failure(error) }
     }

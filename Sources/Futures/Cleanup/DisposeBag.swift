@@ -1,61 +1,60 @@
 /// A bag of things that are disposed of together, in the order in which they were added.
 ///
-/// When a bag is released, everything in it is disposed of. You can add things again after a bag was disposed of.
-/// Things that are added while the bag is being disposed of stay in the bag until the next time.
+/// When a bag is released, everything in it is disposed of. You can add things again after a bag was disposed
+/// of. Things that are added while the bag is being disposed of stay in the bag until the next time.
 public final class DisposeBag: Disposable {
-    private enum Content {
-        case disposable(any Disposable)
-        case object(AnyObject)
-        case future(WeakFuture)
+    private struct Content {
+        let dispose: () -> Void
+        /// Whether there is nothing to dispose of any more.
+        var isOver: () -> Bool = { false }
     }
 
     private var contents: [Content] = []
+    /// The number of contents at which the bag removes completed futures.
     private var cleanUpAt = 32
 
     public init() {}
 
     deinit { dispose() }
 
-    /// Whether the bag is empty. Completed futures may count for a while, because the bag only removes them from time
-    /// to time.
+    /// Whether the bag is empty. Completed futures may count for a while, because the bag only removes them
+    /// from time to time.
     public var isEmpty: Bool { contents.isEmpty }
 
     /// Disposes of everything in the bag, and empties the bag.
     public func dispose() {
         let contents = contents
         self.contents = []
-        for content in contents {
-            switch content {
-            case .disposable(let disposable): disposable.dispose()
-            case .object: break
-            case .future(let future): future.cancel()
-            }
-        }
+        for content in contents { content.dispose() }
     }
 
     /// Adds an object to dispose of.
-    public func add(_ disposable: any Disposable) { append(.disposable(disposable)) }
+    public func add(_ disposable: any Disposable) { append(Content { disposable.dispose() }) }
 
     /// Adds a closure that runs once, when the bag is disposed of.
     public func add(_ action: @escaping () -> Void) { add(Disposer(action)) }
 
-    /// Adds a future that the bag asks to cancel, as ``Future/cancel()`` does. The bag does not keep the future alive.
+    /// Adds a future that the bag asks to cancel, as ``Future/cancel()`` does. The bag does not keep the
+    /// future alive.
     ///
-    /// If something else waits for the future, for example `whenSuccess`, the future is not cancelled. Therefore add
-    /// the last future of a chain.
+    /// If something else waits for the future, for example `whenSuccess`, the future is not cancelled.
+    /// Therefore add the last future of a chain.
     ///
     /// ```swift
     /// bag.add(fetch("avatar").map(hash).tap { print($0) })
     /// ```
     public func add<Value>(_ future: Future<Value>) {
-        if !future.isCompleted { append(.future(WeakFuture(cell: future.cell))) }
+        guard !future.isCompleted else { return }
+        let cancel = { [weak cell = future.cell] in _ = cell?.requestCancellation() }
+        let isOver = { [weak cell = future.cell] in cell?.isCompleted ?? true }
+        append(Content(dispose: cancel, isOver: isOver))
     }
 
     /// Keeps `object` alive until the bag is disposed of.
-    public func hold(_ object: AnyObject) { append(.object(object)) }
+    public func hold(_ object: AnyObject) { append(Content { withExtendedLifetime(object) {} }) }
 
-    /// Returns a new bag inside this bag. You can dispose of the new bag alone. At the latest, it is disposed of
-    /// together with this bag.
+    /// Returns a new bag inside this bag. You can dispose of the new bag alone. At the latest, it is disposed
+    /// of together with this bag.
     ///
     /// ```swift
     /// let request = bag.innerBag()
@@ -71,9 +70,7 @@ public final class DisposeBag: Disposable {
     private func append(_ content: Content) {
         contents.append(content)
         guard contents.count >= cleanUpAt else { return }
-        contents.removeAll { content in
-            if case .future(let future) = content { future.isOver } else { false }
-        }
+        contents.removeAll { $0.isOver() }
         cleanUpAt = max(32, 2 * contents.count)
     }
 }
@@ -82,11 +79,3 @@ public final class DisposeBag: Disposable {
     *, unavailable, message: "A dispose bag belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension DisposeBag: Sendable {}
-
-private struct WeakFuture {
-    weak var cell: Cell?
-
-    var isOver: Bool { cell?.isCompleted ?? true }
-
-    func cancel() { _ = cell?.requestCancellation() }
-}

@@ -1,7 +1,8 @@
-/// An object that runs a closure once: when the disposer is disposed of or, at the latest, when it is released.
+/// An object that runs a closure once: when the disposer is disposed of or, at the latest, when it is
+/// released.
 ///
-/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store the
-/// disposer in the object that owns it, or in a ``DisposeBag``.
+/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store
+/// the disposer in the object that owns it, or in a ``DisposeBag``.
 public final class Disposer: Disposable {
     private var action: (() -> Void)?
 
@@ -27,8 +28,8 @@ public final class Disposer: Disposable {
 extension Disposer: Sendable {}
 
 extension Future {
-    /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when the disposer is disposed of or
-    /// released. The disposer does not keep this future alive.
+    /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when the disposer is
+    /// disposed of or released. The disposer does not keep this future alive.
     ///
     /// Releasing a future does not cancel it. Store the disposer in the object that needs the outcome.
     ///
@@ -36,7 +37,5 @@ extension Future {
     /// let avatar = fetch("avatar")
     /// let disposer = avatar.cancelOnDeinit()    // A property of the object that shows the avatar.
     /// ```
-    public func cancelOnDeinit() -> Disposer {
-        Disposer { [weak cell] in _ = cell?.requestCancellation() }
-    }
+    public func cancelOnDeinit() -> Disposer { Disposer { [weak cell] in _ = cell?.requestCancellation() } }
 }

@@ -1,6 +1,8 @@
-/// A hook that runs a closure within the call that completes or cancels a future, before its consumers run. It is not a
-/// consumer and does not answer requests. Hooks that end the futures of others are nested a few deep, and then run in a
-/// row.
+/// A producer that runs a closure within the call that completes or cancels a future. The closure runs before
+/// the consumers of the future run.
+///
+/// A hook does not answer requests to cancel. A hook may end another future with a hook. Such hooks are
+/// nested a few deep on the stack, and deeper ones run one after the other.
 final class EndHook: Producer {
     private unowned let loop: LoopCore
     private let body: () -> Void
@@ -12,13 +14,12 @@ final class EndHook: Producer {
 
     override var answersRequests: Bool { false }
 
-    override func settled() {
-        loop.propagation.callEndHook(body)
-    }
+    override func settled() { loop.propagation.callEndHook(body) }
 }
 
 extension Future {
-    /// Runs `body` exactly once before the outcome is passed on, or at once if this future has completed.
+    /// Runs `body` once when this future ends, before the returned future passes the outcome on. If this
+    /// future has completed already, runs `body` at once.
     func onEnd(_ body: @escaping () -> Void) -> Future {
         let child = branch()
         if child.isCompleted { body() } else { child.cell.setProducer(EndHook(on: loop.core, body)) }

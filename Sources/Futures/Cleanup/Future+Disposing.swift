@@ -1,13 +1,15 @@
 extension Future {
-    /// Creates a future that `body` completes by means of `promise`. Disposes of the clean-up that `body` returns when
-    /// the future ends.
+    /// Creates a future that `body` completes by means of `promise`. Disposes of the clean-up that `body`
+    /// returns when the future ends.
     ///
-    /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the promise is
-    /// dropped without having been completed, the future fails with ``FutureError/brokenPromise(file:line:)``.
+    /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
+    /// promise is dropped without having been completed, the future fails with
+    /// ``FutureError/brokenPromise(file:line:)``.
     ///
-    /// The clean-up is disposed of exactly once, within the call that completes or cancels the future. At that time no
-    /// callback of the future has run yet. If `body` itself has completed the future, the clean-up is disposed of when
-    /// `body` has returned. The clean-up must not hold the promise: the promise could then never be dropped.
+    /// The clean-up is disposed of exactly once, within the call that completes or cancels the future. At
+    /// that time no callback of the future has run yet. If `body` itself has completed the future, the
+    /// clean-up is disposed of when `body` has returned. The clean-up must not hold the promise: the promise
+    /// could then never be dropped.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { promise in
@@ -19,22 +21,17 @@ extension Future {
         on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line,
         _ body: (_ promise: Promise<Value>) throws -> CleanUp
     ) {
-        let promise = loop.makePromise(of: Value.self, file: file, line: line)
-        do {
-            let disposable = try body(promise)
-            self = promise.future.onEnd { disposable.dispose() }
-        } catch {
-            promise.fail(error)
-            self = promise.future
-        }
+        var cleanUp: CleanUp?
+        self.init(on: loop, file: file, line: line) { promise in cleanUp = try body(promise) }
+        if let cleanUp { self = onEnd { cleanUp.dispose() } }
     }
 
-    /// Creates a future that `body` completes by means of `promise`. `body` may give one of the `resolve` methods of
-    /// `promise` to a callback API.
+    /// Creates a future that `body` completes by means of `promise`. `body` may give one of the `resolve`
+    /// methods of `promise` to a callback API.
     ///
-    /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the promise is
-    /// dropped without having been completed, the future fails with ``FutureError/brokenPromise(file:line:)``. The API
-    /// must call the callback on the loop's thread.
+    /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
+    /// promise is dropped without having been completed, the future fails with
+    /// ``FutureError/brokenPromise(file:line:)``. The API must call the callback on the loop's thread.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { download("index", completion: $0.resolve) }

@@ -1,10 +1,10 @@
 extension Future {
-    /// Calls `work` while this future is pending, and passes this outcome on. When the returned future ends, disposes
-    /// of what `work` has returned.
+    /// Calls `work` while this future is pending, and passes this outcome on. When the returned future ends,
+    /// disposes of what `work` has returned.
     ///
-    /// The loop calls `work` when `delay` has passed, or without a delay if `delay` is `nil`. If this future completes
-    /// or is cancelled before that, `work` is not called. If `token` is cancelled, the returned future is cancelled,
-    /// and this future continues. If `delay` is negative, the returned future fails with
+    /// The loop calls `work` when `delay` has passed, or without a delay if `delay` is `nil`. If this future
+    /// completes or is cancelled before that, `work` is not called. If `token` is cancelled, the returned
+    /// future is cancelled, and this future continues. If `delay` is negative, the returned future fails with
     /// ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift

@@ -1,4 +1,4 @@
-/// First in, first out, each in constant time on average.
+/// A queue, first in, first out. Appending and taking an element take constant time on average.
 struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0

@@ -1,17 +1,16 @@
 internal import Synchronization
 
-/// A value that threads share, behind a lock.
+/// A value that several threads share, with a lock.
 package struct Locked<Value>: ~Copyable, Sendable {
     private let mutex: Mutex<Value>
-    /// The thread sanitizer does not see into the standard library's mutex. It sees this, and so that each
-    /// critical section comes after the one before.
+    /// A flag for the thread sanitizer, which cannot see the operations of the standard library's mutex. From
+    /// the operations on this flag it learns that each critical section happens after the one before.
     private let isHandedOver = Atomic(false)
 
     package init(_ value: sending Value) { mutex = Mutex(value) }
 
-    package borrowing func withLock<Result: Sendable>(_ body: (inout Value) throws -> Result) rethrows
-        -> Result
-    {
+    /// Calls `body` with the value while the lock is held.
+    package borrowing func withLock<R: Sendable>(_ body: (inout Value) throws -> R) rethrows -> R {
         try mutex.withLock { value in
             _ = isHandedOver.load(ordering: .acquiring)
             defer { isHandedOver.store(true, ordering: .releasing) }

@@ -1,19 +1,20 @@
-/// The callbacks of a loop that wait for a turn or for idleness, and the contexts that `default` and `current` stand
-/// for.
+/// The queues of the callbacks that wait for the next turn or until the loop is idle. Also holds the contexts
+/// that `default` and `current` stand for.
 struct ContextQueues {
     /// The value of `defaultContext`.
     var standard = LocalContext.loop { didSet { inherited = lookUp() } }
     /// The context of the running callback.
     var running = LocalContext.loop { didSet { inherited = lookUp() } }
-    /// Both contexts, where `Cell.Interest.placed(by:)` finds them.
+    /// The bits of both contexts, in the positions that `Cell.Interest.placed(by:)` expects.
     private(set) var inherited: Cell.Interest = []
 
-    /// Callbacks for the next turn. The driver is not known to poll before that.
-    private var coming = ReadyQueue()
-    /// Callbacks for the next turn.
+    /// The callbacks that were queued since the driver was last known to poll. They run in a turn after the
+    /// next poll.
+    var coming = ReadyQueue()
+    /// The callbacks that run in the next requested turn.
     var due = ReadyQueue()
-    private var whenIdle = ReadyQueue()
-    /// The turn after which the driver polls, unless something else happens. `nil` if it is not known.
+    var whenIdle = ReadyQueue()
+    /// The number of the turn after which the driver polls, or `nil` if that is not known.
     private var quietTurn: UInt64?
 
     var isWaitingForTurn: Bool { !due.isEmpty || !coming.isEmpty || !whenIdle.isEmpty }
@@ -23,30 +24,24 @@ struct ContextQueues {
         return Cell.Interest(rawValue: standard.placement | running.placement << 2)
     }
 
-    mutating func appendForNextTurn(_ cell: CellPointer, source: CellPointer) {
-        coming.append(cell, source: source)
-    }
-
     mutating func appendForIdleness(_ cell: CellPointer, source: CellPointer) {
         whenIdle.append(cell, source: source)
         quietTurn = nil
     }
 
-    /// Whether something waits for idleness, and the driver has polled without a result: there has been no turn after
-    /// `turn`.
+    /// Returns whether a callback waits until the loop is idle, and the loop is idle. The loop is idle if the
+    /// driver has polled and there has been no turn after `turn`.
     func isQuiet(after turn: UInt64) -> Bool {
         !whenIdle.isEmpty && due.isEmpty && coming.isEmpty && quietTurn == turn
     }
 
-    mutating func takeIdle() -> CellPointer? { whenIdle.takeFirst() }
-
-    /// Notes that the driver polls before it asks for the turn after `turn`.
+    /// Notes that the driver polls before the next turn after `turn`.
     mutating func willPoll(after turn: UInt64) {
         due.append(contentsOf: &coming)
         quietTurn = turn
     }
 
-    /// Moves everything that waits for a turn to `queue`.
+    /// Moves all callbacks to `queue`.
     mutating func moveAll(to queue: inout ReadyQueue) {
         queue.append(contentsOf: &due)
         queue.append(contentsOf: &coming)

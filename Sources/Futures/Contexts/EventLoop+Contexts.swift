@@ -2,8 +2,8 @@ extension EventLoop {
     /// The context of callbacks that are registered without `on:`. It is ``LocalContext/loop`` unless set.
     ///
     /// If this property is ``LocalContext/current``, each callback runs in the context of the callback that
-    /// registered it. To reset this property, set it to ``LocalContext/default``. Callbacks that were registered
-    /// before a change keep their context.
+    /// registered it. To reset this property, set it to ``LocalContext/default``. Callbacks that were
+    /// registered before a change keep their context.
     public var defaultContext: LocalContext {
         get { core.contexts.standard }
         set {
@@ -20,14 +20,14 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Queues a consumer where its context says, to run on its completed source. Takes over the reference to the
-    /// consumer.
+    /// Queues `cell`, a consumer of the completed `source`, in the queue of its context. Takes over the
+    /// reference to `cell`.
     func dispatch(_ cell: CellPointer, source: CellPointer) {
-        // A loop that has been shut down looks after its ready queue only.
+        // A loop that has been shut down serves only its ready queue.
         switch isShutDown ? .loop : cell.interest.context {
         case .immediate where propagation.addImmediate(cell, source: source): break
         case .nextTurn:
-            contexts.appendForNextTurn(cell, source: source)
+            contexts.coming.append(cell, source: source)
             requestTurn()
         case .whenIdle:
             contexts.appendForIdleness(cell, source: source)
@@ -37,17 +37,17 @@ extension LoopCore {
         }
     }
 
-    /// Queues a cell without a source where its context says.
+    /// Queues a cell without a source in the queue of its context.
     func dispatch(_ object: Cell) {
         object.pointer.retain()
         dispatch(object.pointer, source: object.pointer)
     }
 
-    /// Runs a requested turn. Between two of these the driver polls once.
+    /// Runs a turn that was requested. The driver polls once between two such turns.
     package func requestedTurn() {
         turn {
             if !contexts.due.isEmpty {
-                // Behind what has been ready before.
+                // The callbacks run after those that were ready before.
                 enqueue { [unowned self] in runDue() }
             } else if ready.isEmpty, contexts.isQuiet(after: turnState.count) {
                 runIdle()
@@ -57,9 +57,9 @@ extension LoopCore {
     }
 
     private func runIdle() {
-        // The driver may round up.
+        // A timer may be overdue, because the driver may round its time up.
         if let earliest = timers.earliest, earliest <= clock { return fireTimers() }
-        guard let cell = contexts.takeIdle() else { return }
+        guard let cell = contexts.whenIdle.takeFirst() else { return }
         enqueue { [unowned self] in
             propagation.run(cell, on: .whenIdle)
             propagation.runPostponed()

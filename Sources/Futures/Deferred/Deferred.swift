@@ -1,8 +1,8 @@
 /// Work that runs only when it is started. Each start runs the work anew.
 ///
-/// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work. Methods like
-/// `map` make a longer recipe, so a repetition at the end of a chain repeats the whole chain. A `Deferred` keeps its
-/// closures as long as it lives, and keeps no outcome.
+/// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work.
+/// Methods like `map` make a longer recipe, so a repetition at the end of a chain repeats the whole chain. A
+/// `Deferred` keeps its closures as long as it lives, and keeps no outcome.
 public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
@@ -12,22 +12,16 @@ public struct Deferred<Value> {
     /// let index = Deferred { fetch("index") }
     /// let (now, again) = (index.start(on: loop), index.start(on: loop))    // Fetches twice.
     /// ```
-    public init(_ recipe: @escaping () throws -> Future<Value>) {
-        self.init { _ in try recipe() }
-    }
+    public init(_ recipe: @escaping () throws -> Future<Value>) { self.init { _ in try recipe() } }
 
-    /// Creates work that `operation` starts. The work ends when `operation` completes the promise that it gets, or
-    /// throws.
+    /// Creates work that `operation` starts. The work ends when `operation` completes the promise that it
+    /// gets, or throws.
     ///
     /// ```swift
     /// let index = Deferred<Data> { promise in download("index", completion: promise.resolve) }
     /// ```
     public init(operation: @escaping (Promise<Value>) throws -> Void) {
-        self.init { loop in
-            let promise = loop.makePromise(of: Value.self)
-            do { try operation(promise) } catch { promise.fail(error) }
-            return promise.future
-        }
+        self.init { loop in Future(on: loop, operation) }
     }
 
     init(_ recipe: @escaping (LoopCore) throws -> Future<Value>) { self.recipe = recipe }
@@ -37,12 +31,12 @@ public struct Deferred<Value> {
         Deferred { loop in loop.completed(result) }
     }
 
-    /// Starts the work and completes with its outcome. The work runs on `loop`, or on the loop of the current callback
-    /// if `loop` is `nil`.
+    /// Starts the work and completes with its outcome. The work runs on `loop`, or on the loop of the current
+    /// callback if `loop` is `nil`.
     ///
-    /// Each call starts the work again. Cancelling the returned future or `token` asks the work to cancel. If `token`
-    /// is cancelled already, the work is not started. Traps if `loop` is `nil` and there is no current callback. Also
-    /// traps if the recipe returns a future of a different loop.
+    /// Each call starts the work again. Cancelling the returned future or `token` asks the work to cancel. If
+    /// `token` is cancelled already, the work is not started. Traps if `loop` is `nil` and there is no
+    /// current callback. Also traps if the recipe returns a future of a different loop.
     public func start(on loop: EventLoop? = nil, token: CancellationToken = .none) -> Future<Value> {
         guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()

@@ -1,12 +1,13 @@
 /// The reading side of a value that will be available later, or of the reason why there will be no value.
 ///
-/// A future belongs to the loop that made it. Use a future only on the thread of its loop: on other threads its methods
-/// trap. A future completes exactly once: with a value, with an error, or as cancelled. Cancellation reads as
-/// `CancellationError`.
+/// A future belongs to the loop that made it. Use a future only on the thread of its loop: on other threads
+/// its methods trap. A future completes exactly once: with a value, with an error, or as cancelled.
+/// Cancellation reads as `CancellationError`.
 ///
-/// The closures that you register are called later, from the loop. They are not called inside the call that registers
-/// them, nor inside the call that completes the future. Only closures that you register on ``LocalContext/immediate``
-/// can be called there. The closures of one future are called in the order in which they were registered.
+/// The closures that you register are called later, from the loop. They are not called inside the call that
+/// registers them, nor inside the call that completes the future. Only closures that you register on
+/// ``LocalContext/immediate`` can be called there. The closures of one future are called in the order in
+/// which they were registered.
 ///
 /// Copies of a future are the same future. Releasing a future does not cancel anything.
 public struct Future<Value> {
@@ -25,20 +26,19 @@ public struct Future<Value> {
     @inlinable @inline(__always)
     package var hasSucceeded: Bool { cell.hasSucceeded }
 
-    /// The outcome, or `nil` while the future is pending. Reading the outcome does not count as handling a failure.
+    /// The outcome, or `nil` while the future is pending. Reading the outcome does not count as handling a
+    /// failure.
     @inlinable
-    public var result: Result<Value, any Error>? {
-        cell.result(as: Value.self)
-    }
+    public var result: Result<Value, any Error>? { cell.result(as: Value.self) }
 
-    /// Asks for this future to be cancelled. Returns `false` if this future has completed, or if something waits for
-    /// it.
+    /// Asks for this future to be cancelled. Returns `false` if this future has completed, or if something
+    /// waits for it.
     ///
-    /// The request goes upstream from future to future, as long as nothing else waits for the next future. If the
-    /// request reaches a producer that handles requests (`Promise.onCancelRequest`), that producer decides what
-    /// happens. If the request reaches no such producer, this future and all futures that the request has reached are
-    /// cancelled now. Their closures are released without running, except those that also run on cancellation, such as
-    /// the closure of `always`.
+    /// The request goes upstream from future to future, as long as nothing else waits for the next future. If
+    /// the request reaches a producer that handles requests (`Promise.onCancelRequest`), that producer
+    /// decides what happens. If the request reaches no such producer, this future and all futures that the
+    /// request has reached are cancelled now. Their closures are released without running, except those that
+    /// also run on cancellation, such as the closure of `always`.
     ///
     /// To stop waiting for a future that others need, cancel a future that is derived from it.
     @discardableResult
@@ -58,15 +58,16 @@ public struct Future<Value> {
 extension Future: Sendable {}
 
 extension Future: Identifiable {
-    /// The identity of this future. Copies of this future have the same identity. No other future has it as long as
-    /// this future is held.
+    /// The identity of this future. Copies of this future have the same identity. No other future has it as
+    /// long as this future is held.
     public var id: ObjectIdentifier { ObjectIdentifier(cell) }
 }
 
 extension Future: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "Future(\(state))" }
 
-    /// The description with the type of the value. For a pending future, also says how many consumers wait for it.
+    /// The description with the type of the value. For a pending future, also says how many consumers wait
+    /// for it.
     public var debugDescription: String {
         let waiting = isCompleted ? "" : ", \(cell.checkedRoot.consumerCount) waiting"
         return "Future<\(Value.self)>(\(state)\(waiting))"

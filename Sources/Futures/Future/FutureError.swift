@@ -58,8 +58,8 @@ extension FutureError: CustomStringConvertible {
     }
 }
 
-/// An error that may represent cancellation. If `isCancellation` is `true`, a future that fails with the error is
-/// cancelled instead.
+/// An error that may represent cancellation. If `isCancellation` is `true`, a future that fails with the
+/// error is cancelled instead.
 public protocol CancellationIndicating: Error {
     var isCancellation: Bool { get }
 }

@@ -1,18 +1,18 @@
 extension Result where Failure == any Error {
-    /// Creates a result from the arguments of a callback: from the error if there is one, and from the value otherwise.
+    /// Creates a result from the arguments of a callback: from the error if there is one, and from the value
+    /// otherwise.
     ///
-    /// If there is neither an error nor a value, the result is a failure with ``FutureError/invalidCallback``.
+    /// If there is neither an error nor a value, the result is a failure with
+    /// ``FutureError/invalidCallback``.
     ///
     /// ```swift
     /// download("index") { data, error in promise.complete(Result(data, error).map(hash)) }
     /// ```
     public init(_ value: Success?, _ error: (any Error)?) {
-        if let error {
-            self = .failure(error)
-        } else if let value {
+        if error == nil, let value {
             self = .success(value)
         } else {
-            self = .failure(FutureError.invalidCallback)
+            self = .failure(error ?? FutureError.invalidCallback)
         }
     }
 
@@ -24,13 +24,8 @@ extension Result where Failure == any Error {
     /// Whether this result represents cancellation. A future that completes with such a result is cancelled.
     public var isCancelled: Bool { thrownError?.isCancellation == true }
 
-    /// The error that `get()` throws.
-    var thrownError: (any Error)? {
-        switch self {
-        case .success: nil
-        case .failure(let error): error
-        }
-    }
+    /// The error that `get()` throws, or `nil` if this is a success.
+    var thrownError: (any Error)? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension Future {

@@ -1,22 +1,20 @@
 extension Future {
-    /// Converts this future to a future that fails only with a `Failure`. If the error of this future is a `Failure`,
-    /// it stays as it is. Any other error becomes the `Failure` that `convert` returns. If this future is cancelled,
-    /// the returned future is cancelled too.
+    /// Converts this future to a future that fails only with a `Failure`. If the error of this future is a
+    /// `Failure`, it stays as it is. Any other error becomes the `Failure` that `convert` returns. If this
+    /// future is cancelled, the returned future is cancelled too.
     ///
     /// ```swift
     /// let page = fetch("index").typed(FutureError.self) { .message("\($0)") }
     /// ```
     public func typed<Failure: Error>(
         _: Failure.Type, else convert: @escaping (any Error) -> Failure
-    ) -> TypedFuture<Value, Failure> {
-        typed { error in error as? Failure ?? convert(error) }
-    }
+    ) -> TypedFuture<Value, Failure> { typed { error in error as? Failure ?? convert(error) } }
 
-    /// Converts this future to a future that fails only with the `Failure` that `convert` returns for an error. If this
-    /// future is cancelled, the returned future is cancelled too.
+    /// Converts this future to a future that fails only with the `Failure` that `convert` returns for an
+    /// error. If this future is cancelled, the returned future is cancelled too.
     ///
-    /// `convert` gets every error of this future, including ``FutureError/brokenPromise(file:line:)``. Therefore no
-    /// error of this future makes the returned future end as ``FutureFailure/broken(_:)``.
+    /// `convert` gets every error of this future, including ``FutureError/brokenPromise(file:line:)``.
+    /// Therefore no error of this future makes the returned future end as ``FutureFailure/broken(_:)``.
     public func typed<Failure: Error>(
         _ convert: @escaping (any Error) -> Failure
     ) -> TypedFuture<Value, Failure> {
@@ -26,9 +24,7 @@ extension Future {
 }
 
 extension TypedFuture {
-    /// A future that has the same outcome as this future, and that can fail with any error. If this future is broken,
-    /// the other future fails with the error that broke this future.
-    public var erased: Future<Value> {
-        outcome.map { result in try result.get() }
-    }
+    /// A future that has the same outcome as this future, and that can fail with any error. If this future is
+    /// broken, the other future fails with the error that broke this future.
+    public var erased: Future<Value> { outcome.map { result in try result.get() } }
 }

@@ -1,8 +1,8 @@
-/// The reason why a typed future has no value. The future has failed with its own type of failure, was cancelled, or is
-/// broken. The last two are possible for every failure type.
+/// The reason why a typed future has no value. The future has failed with its own type of failure, was
+/// cancelled, or is broken. The last two are possible for every failure type.
 ///
-/// A future with the failure type `Never` cannot fail. For such a future the first case is uninhabited, and a `switch`
-/// needs only the others.
+/// A future with the failure type `Never` cannot fail. For such a future the first case is uninhabited, and a
+/// `switch` needs only the others.
 public enum FutureFailure<Failure: Error>: Error {
     /// The future failed with its own type of failure.
     case failure(Failure)
@@ -12,16 +12,12 @@ public enum FutureFailure<Failure: Error>: Error {
     /// ``FutureError/shutDown`` or another ``FutureError``.
     case broken(any Error)
 
-    /// Creates the failure for an error that is of no failure type.
-    init(untyped error: any Error) {
-        self = error.isCancellation ? .cancelled : .broken(error)
-    }
+    /// Creates the failure for `error`, the error of a future that is cancelled or broken.
+    init(untyped error: any Error) { self = error.isCancellation ? .cancelled : .broken(error) }
 }
 
 extension FutureFailure: CancellationIndicating {
-    public var isCancellation: Bool {
-        if case .cancelled = self { true } else { false }
-    }
+    public var isCancellation: Bool { if case .cancelled = self { true } else { false } }
 }
 
 extension FutureFailure: CustomStringConvertible {

@@ -1,12 +1,12 @@
 extension TypedFuture {
-    /// Completes with the values of all `futures`, in the order of `futures`. If there are no futures, completes with
-    /// an empty array.
+    /// Completes with the values of all `futures`, in the order of `futures`. If there are no futures,
+    /// completes with an empty array.
     ///
-    /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The futures that
-    /// are still pending are then asked to cancel, as `cancelRemaining` says. A future that something else waits for is
-    /// left alone. If `futures` is empty, the returned future belongs to `loop`, or to the loop of the current callback
-    /// if `loop` is `nil`. Traps if there is no current callback either. Traps if the futures do not all belong to one
-    /// loop.
+    /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The
+    /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. A future that
+    /// something else waits for is left alone. If `futures` is empty, the returned future belongs to `loop`,
+    /// or to the loop of the current callback if `loop` is `nil`. Traps if there is no current callback
+    /// either. Traps if the futures do not all belong to one loop.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -16,16 +16,14 @@ extension TypedFuture {
         guard !futures.isEmpty else { return .succeeded([], on: loop) }
         let group = TypedGroup<[Value], Failure>(on: loop, cancelRemaining: cancelRemaining)
         var values = ArrivedValues<Value>(futures.count)
-        for (index, future) in futures.enumerated() {
-            group.wait(for: future) { values.add($0, at: index) }
-        }
+        for (index, future) in futures.enumerated() { group.wait(for: future) { values.add($0, at: index) } }
         return group.future
     }
 
     /// Completes with the outcome of the first of `futures` to complete, whatever that outcome is.
     ///
-    /// If there are no futures, the returned future is broken, with ``FutureError/invalidArgument(_:)``. Everything
-    /// else is as with `Future.race`.
+    /// If there are no futures, the returned future is broken, with ``FutureError/invalidArgument(_:)``.
+    /// Everything else is as with `Future.race`.
     public static func race(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -33,9 +31,9 @@ extension TypedFuture {
         TypedFuture(Future.race(futures.map(\.outcome), cancelRemaining: cancelRemaining, on: loop))
     }
 
-    /// Completes with the value of this future and the value of `other`. If one of the two fails or is cancelled, the
-    /// returned future fails or is cancelled at once. The other of the two is then asked to cancel, unless something
-    /// else waits for it.
+    /// Completes with the value of this future and the value of `other`. If one of the two fails or is
+    /// cancelled, the returned future fails or is cancelled at once. The other of the two is then asked to
+    /// cancel, unless something else waits for it.
     public func and<Other>(_ other: TypedFuture<Other, Failure>) -> TypedFuture<(Value, Other), Failure> {
         let group = TypedGroup<(Value, Other), Failure>(on: loop, cancelRemaining: .always)
         var (first, second): (Value?, Other?)
@@ -62,7 +60,8 @@ private struct TypedGroup<Output, Failure: Error> {
 
     var future: TypedFuture<Output, Failure> { TypedFuture(Future(gathering.target)) }
 
-    /// Waits for `future`. `receive` takes the value, and returns what the group completes with once all are there.
+    /// Waits for `future`. `receive` takes the value, and returns what the group completes with once all are
+    /// there.
     func wait<Value>(for future: TypedFuture<Value, Failure>, receive: @escaping (Value) -> Output?) {
         let step = CompleteObserver<Result<Value, Failure>> { [gathering] outcome in
             switch outcome {

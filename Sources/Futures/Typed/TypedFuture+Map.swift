@@ -1,6 +1,6 @@
 extension TypedFuture {
-    /// Transforms the value with `transform`, or fails with the failure that `transform` throws. If this future is
-    /// cancelled, the returned future is cancelled too.
+    /// Transforms the value with `transform`, or fails with the failure that `transform` throws. If this
+    /// future is cancelled, the returned future is cancelled too.
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> NewValue
@@ -8,11 +8,11 @@ extension TypedFuture {
         mapResult(on: context, token: token) { (result) throws(Failure) in try transform(try result.get()) }
     }
 
-    /// Continues with the future that `transform` returns for the value, or fails with the failure that `transform`
-    /// throws.
+    /// Continues with the future that `transform` returns for the value, or fails with the failure that
+    /// `transform` throws.
     ///
-    /// A function that repeats itself through `flatMap` runs in constant memory, as with `Future.flatMap`. Traps if the
-    /// future that `transform` returns belongs to a different loop from this future's.
+    /// A function that repeats itself through `flatMap` runs in constant memory, as with `Future.flatMap`.
+    /// Traps if the future that `transform` returns belongs to a different loop from this future's.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>
@@ -20,24 +20,25 @@ extension TypedFuture {
         let loop = loop
         return flatMapResult(on: context, token: token) { result in
             do throws(Failure) {
-                return try transform(try result.get())
+                return try transform(result.get())
             } catch {
                 return .failed(error, on: loop)
             }
         }
     }
 
-    /// Transforms the failure with `transform`. If this future has a value, the returned future has the same value.
+    /// Transforms the failure with `transform`. If this future has a value, the returned future has the same
+    /// value.
     public func mapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> NewFailure
     ) -> TypedFuture<Value, NewFailure> {
-        TypedFuture<Value, NewFailure>(
-            outcome.map(on: context, token: token) { result in result.mapError(transform) })
+        .init(outcome.map(on: context, token: token) { result in result.mapError(transform) })
     }
 
-    /// Transforms the failure with `transform` to the type that the first argument names. Use this method where another
-    /// call follows in the chain: the compiler then has to know the type, and does not take it from the closure.
+    /// Transforms the failure with `transform` to the type that the first argument names. Use this method
+    /// where another call follows in the chain: the compiler then has to know the type, and does not take it
+    /// from the closure.
     ///
     /// ```swift
     /// let page = fetch("index").typed { _ in Failure() }
@@ -46,12 +47,10 @@ extension TypedFuture {
     public func mapError<NewFailure: Error>(
         to _: NewFailure.Type, on context: LocalContext = .default,
         token: CancellationToken = .none, _ transform: @escaping (Failure) -> NewFailure
-    ) -> TypedFuture<Value, NewFailure> {
-        mapError(on: context, token: token, transform)
-    }
+    ) -> TypedFuture<Value, NewFailure> { mapError(on: context, token: token, transform) }
 
-    /// Continues with the future that `transform` returns for the failure. If this future has a value, the returned
-    /// future has the same value.
+    /// Continues with the future that `transform` returns for the failure. If this future has a value, the
+    /// returned future has the same value.
     public func flatMapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> TypedFuture<Value, NewFailure>
@@ -65,8 +64,8 @@ extension TypedFuture {
         }
     }
 
-    /// Replaces the failure with the value that `body` returns. If `body` throws, the returned future fails with the
-    /// error that `body` throws. If `body` cannot throw, the returned future cannot fail.
+    /// Replaces the failure with the value that `body` returns. If `body` throws, the returned future fails
+    /// with the error that `body` throws. If `body` cannot throw, the returned future cannot fail.
     ///
     /// ```swift
     /// let page: TypedFuture<Data, Never> = fetch("index").typed { _ in Failure() }.recover { _ in Data() }
@@ -83,40 +82,34 @@ extension TypedFuture {
         }
     }
 
-    /// Transforms the outcome, value or failure, with `body`. If `body` throws, the returned future fails with that
-    /// error. If this future is cancelled, the returned future is cancelled too.
+    /// Transforms the outcome, value or failure, with `body`. If `body` throws, the returned future fails
+    /// with that error. If this future is cancelled, the returned future is cancelled too.
     public func mapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) throws(NewFailure) -> NewValue
     ) -> TypedFuture<NewValue, NewFailure> {
-        TypedFuture<NewValue, NewFailure>(
-            outcome.map(on: context, token: token) { result in
-                Result { () throws(NewFailure) in try body(result) }
-            })
+        let result = outcome.map(on: context, token: token) { result in
+            Result { () throws(NewFailure) in try body(result) }
+        }
+        return TypedFuture<NewValue, NewFailure>(result)
     }
 
-    /// Continues with the future that `body` returns for the outcome, value or failure. If this future is cancelled,
-    /// the returned future is cancelled too.
+    /// Continues with the future that `body` returns for the outcome, value or failure. If this future is
+    /// cancelled, the returned future is cancelled too.
     public func flatMapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
     ) -> TypedFuture<NewValue, NewFailure> {
-        TypedFuture<NewValue, NewFailure>(
-            outcome.flatMap(on: context, token: token) { result in body(result).outcome })
+        .init(outcome.flatMap(on: context, token: token) { result in body(result).outcome })
     }
 }
 
 extension TypedFuture where Failure == Never {
-    /// Converts this future to a future with the failure type `NewFailure`. Use it where a future of that type is
-    /// needed.
+    /// Converts this future to a future with the failure type `NewFailure`. Use it where a future of that
+    /// type is needed.
     public func promoteError<NewFailure: Error>(
         to _: NewFailure.Type = NewFailure.self
     ) -> TypedFuture<Value, NewFailure> {
-        TypedFuture<Value, NewFailure>(
-            outcome.map { result in
-                switch result {
-                case .success(let value): .success(value)
-                }
-            })
+        .init(outcome.map { result in .success(result.get()) })
     }
 }

@@ -1,10 +1,10 @@
 extension TypedFuture {
-    /// Completes with the outcome of this future. Fails with the failure that `makeFailure` returns, if this future is
-    /// still pending when `limit` has passed.
+    /// Completes with the outcome of this future. Fails with the failure that `makeFailure` returns, if this
+    /// future is still pending when `limit` has passed.
     ///
     /// When the time is up, this future is asked to cancel, unless something else waits for it. With
-    /// `cancellingSource: false`, this future is left alone. If `limit` is negative, the returned future is broken,
-    /// with ``FutureError/invalidArgument(_:)``.
+    /// `cancellingSource: false`, this future is left alone. If `limit` is negative, the returned future is
+    /// broken, with ``FutureError/invalidArgument(_:)``.
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, _ makeFailure: @escaping () -> Failure
     ) -> TypedFuture {
@@ -15,25 +15,25 @@ extension TypedFuture {
         let child = Cell.plain(loop.core, state: .pending, of: Result<Value, Failure>.self)
         outcome.cell.register(child, when: [])
         if !child.isCompleted {
-            child.setProducer(
-                TypedTimeout(cancelling: cancellingSource) { Result<Value, Failure>.failure(makeFailure()) })
+            child.setProducer(TypedTimeout<Value, Failure>(cancelling: cancellingSource, makeFailure))
             loop.core.startTimer(child, deadline: loop.core.deadline(after: nanoseconds), keepsAlive: true)
         }
         return TypedFuture(Future(child))
     }
 }
 
-private final class TypedTimeout<Outcome>: TimeLimit {
+/// The time limit of a typed future.
+private final class TypedTimeout<Value, Failure: Error>: TimeLimit {
     private let cancelling: Bool
-    private let makeOutcome: () -> Outcome
+    private let makeFailure: () -> Failure
 
-    init(cancelling: Bool, makeOutcome: @escaping () -> Outcome) {
+    init(cancelling: Bool, _ makeFailure: @escaping () -> Failure) {
         self.cancelling = cancelling
-        self.makeOutcome = makeOutcome
+        self.makeFailure = makeFailure
     }
 
     override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelling)
-        cell.loop.enqueue { [makeOutcome] in cell.succeed(makeOutcome()) }
+        cell.loop.enqueue { [makeFailure] in cell.succeed(Result<Value, Failure>.failure(makeFailure())) }
     }
 }

@@ -3,9 +3,7 @@ extension TypedFuture {
     public func whenComplete(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, FutureFailure<Failure>>) -> Void
-    ) {
-        outcome.whenComplete(on: context, token: token) { body(Self.flattened($0)) }
-    }
+    ) { outcome.whenComplete(on: context, token: token) { body(Self.flattened($0)) } }
 
     /// Calls `body` with the value if this future succeeds.
     public func whenSuccess(
@@ -17,8 +15,8 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` with the failure if this future fails with its own type of failure. If this future is broken, that
-    /// is still reported to ``EventLoop/onUnhandledFailure``, unless something else handles it.
+    /// Calls `body` with the failure if this future fails with its own type of failure. If this future is
+    /// broken, that is still reported to ``EventLoop/onUnhandledFailure``, unless something else handles it.
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -38,12 +36,10 @@ extension TypedFuture {
     public func whenCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void
-    ) {
-        outcome.whenCancelled(on: context, token: token, body)
-    }
+    ) { outcome.whenCancelled(on: context, token: token, body) }
 
-    /// Calls `body` with the value, then completes with the same outcome. If `body` throws, the returned future fails
-    /// with the failure that `body` throws.
+    /// Calls `body` with the value, then completes with the same outcome. If `body` throws, the returned
+    /// future fails with the failure that `body` throws.
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) throws(Failure) -> Void
@@ -69,7 +65,5 @@ extension TypedFuture {
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void
-    ) -> TypedFuture {
-        TypedFuture(outcome.always(on: context, token: token, body))
-    }
+    ) -> TypedFuture { TypedFuture(outcome.always(on: context, token: token, body)) }
 }

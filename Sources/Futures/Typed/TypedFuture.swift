@@ -1,12 +1,13 @@
-/// A future that fails with one type of error only. The compiler checks this: the closures that its methods take can
-/// throw no other error. A handler of the failure needs no cast. A future with the failure type `Never` cannot fail.
+/// A future that fails with one type of error only. The compiler checks this: the closures that its methods
+/// take can throw no other error. A handler of the failure needs no cast. A future with the failure type
+/// `Never` cannot fail.
 ///
-/// With any failure type, a future may be cancelled. A future may also be broken: then nothing is left that could
-/// complete it. Cancellation and a broken future are not a `Failure`, so handlers of the failure are not called for
-/// them. ``result`` and ``value`` show both as a ``FutureFailure``. Everything else is as with ``Future``, with one
-/// exception: a failure passes through a `map` no faster than a value does.
+/// With any failure type, a future may be cancelled. A future may also be broken: then nothing is left that
+/// could complete it. Cancellation and a broken future are not a `Failure`, so handlers of the failure are
+/// not called for them. ``result`` and ``value`` show both as a ``FutureFailure``. Everything else is as with
+/// ``Future``, with one exception: a failure passes through a `map` no faster than a value does.
 public struct TypedFuture<Value, Failure: Error> {
-    /// The outcome of this future as a value. It fails only as ``FutureFailure/broken(_:)`` says.
+    /// The future whose value is the outcome of this future. It fails only if this future is broken.
     let outcome: Future<Result<Value, Failure>>
 
     init(_ outcome: Future<Result<Value, Failure>>) {
@@ -20,10 +21,9 @@ public struct TypedFuture<Value, Failure: Error> {
     /// Whether the future has completed, with any outcome.
     public var isCompleted: Bool { outcome.isCompleted }
 
-    /// The outcome, or `nil` as long as the future is pending. Reading a failure here does not count as handling it.
-    public var result: Result<Value, FutureFailure<Failure>>? {
-        outcome.result.map(Self.flattened)
-    }
+    /// The outcome, or `nil` as long as the future is pending. Reading a failure here does not count as
+    /// handling it.
+    public var result: Result<Value, FutureFailure<Failure>>? { outcome.result.map(Self.flattened) }
 
     /// Asks this future to cancel, as ``Future/cancel()`` does.
     @discardableResult
@@ -36,6 +36,7 @@ public struct TypedFuture<Value, Failure: Error> {
         return self
     }
 
+    /// Returns the outcome of a typed future for the outcome of its `outcome` future.
     static func flattened(
         _ outcome: Result<Result<Value, Failure>, any Error>
     ) -> Result<Value, FutureFailure<Failure>> {
@@ -65,22 +66,15 @@ extension TypedFuture {
 }
 
 extension TypedFuture {
-    /// The value. Waits until the future has completed, and throws a ``FutureFailure`` if there is no value. If the
-    /// future has completed already, returns at once.
+    /// The value. Waits until the future has completed, and throws a ``FutureFailure`` if there is no value.
+    /// If the future has completed already, returns at once.
     ///
     /// Read this property on the loop's thread. Everything else is as with ``Future/value``.
     public var value: Value {
         get async throws(FutureFailure<Failure>) {
-            let result: Result<Value, Failure>
-            do {
-                result = try await outcome.value
-            } catch {
-                throw FutureFailure(untyped: error)
-            }
-            switch result {
-            case .success(let value): return value
-            case .failure(let failure): throw .failure(failure)
-            }
+            let result: Result<Result<Value, Failure>, any Error>
+            do { result = .success(try await outcome.value) } catch { result = .failure(error) }
+            return try Self.flattened(result).get()
         }
     }
 }
@@ -96,8 +90,7 @@ extension TypedFuture: CustomStringConvertible {
         case nil: "TypedFuture(pending)"
         case .success(let value): "TypedFuture(success: \(value))"
         case .failure(.failure(let failure)): "TypedFuture(failure: \(failure))"
-        case .failure(.cancelled): "TypedFuture(cancelled)"
-        case .failure(.broken(let error)): "TypedFuture(broken: \(error))"
+        case .failure(let end): "TypedFuture(\(end))"
         }
     }
 }

@@ -10,19 +10,23 @@ public final class TypedPromise<Value, Failure: Error> {
     /// The future that this promise completes.
     public var future: TypedFuture<Value, Failure> { TypedFuture(promise.future) }
 
-    /// Completes the future with `value`. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future with `value`. Returns `false` if the future has already been completed or
+    /// cancelled.
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Fails the future with `failure`. Returns `false` if the future has already been completed or cancelled.
+    /// Fails the future with `failure`. Returns `false` if the future has already been completed or
+    /// cancelled.
     @discardableResult
     public func fail(_ failure: Failure) -> Bool { complete(.failure(failure)) }
 
-    /// Completes the future with `result`. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future with `result`. Returns `false` if the future has already been completed or
+    /// cancelled.
     @discardableResult
     public func complete(_ result: Result<Value, Failure>) -> Bool { promise.succeed(result) }
 
-    /// Completes the future as cancelled. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future as cancelled. Returns `false` if the future has already been completed or
+    /// cancelled.
     @discardableResult
     public func cancel() -> Bool { promise.cancel() }
 
@@ -32,8 +36,9 @@ public final class TypedPromise<Value, Failure: Error> {
         promise.complete(using: other.outcome)
     }
 
-    /// Calls `handler` when somebody asks the future to cancel, as `Promise.onCancelRequest` does. If `handler` returns
-    /// `nil`, the future is cancelled now. If `handler` returns a result, the future completes with that result.
+    /// Calls `handler` when somebody asks the future to cancel, as `Promise.onCancelRequest` does. If
+    /// `handler` returns `nil`, the future is cancelled now. If `handler` returns a result, the future
+    /// completes with that result.
     public func onCancelRequest(_ handler: @escaping () -> Result<Value, Failure>?) {
         promise.onCancelRequest {
             if let result = handler() { .complete(.success(result)) } else { .cancel }
@@ -42,8 +47,9 @@ public final class TypedPromise<Value, Failure: Error> {
 }
 
 extension EventLoop {
-    /// Creates a promise of this loop for a future that fails only with a `Failure`. If the promise is released before
-    /// it has completed its future, the future is broken with an error that names `file` and `line`.
+    /// Creates a promise of this loop for a future that fails only with a `Failure`. If the promise is
+    /// released before it has completed its future, the future is broken with an error that names `file` and
+    /// `line`.
     public func makePromise<Value, Failure: Error>(
         of _: Value.Type = Value.self, failingWith _: Failure.Type, file: StaticString = #fileID,
         line: UInt = #line
