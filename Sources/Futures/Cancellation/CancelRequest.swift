@@ -31,7 +31,7 @@ extension Promise {
     /// the future completes.
     ///
     /// After ``CancelResponse/continue``, later requests do not call the handler again: they wait for the end
-    /// of the work too. A request that a handler makes itself, to cancel the same future, does not call a
+    /// of the work, too. A request that a handler makes itself, to cancel the same future, does not call a
     /// handler either. The answer to the first request then decides.
     ///
     /// A handler may cancel other futures, and so cause calls of their handlers. Such calls are nested at
@@ -52,13 +52,14 @@ extension Promise {
 
     /// Calls `handler` with the options of a request to cancel the future, to answer that request.
     ///
-    /// Each handler is called at most once: for the first request after it was added. The options are those
-    /// given to ``Future/cancel(_:)``.
+    /// Each handler is called at most once, for the first request after the handler was added. The options
+    /// are those given to ``Future/cancel(_:)``.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }
 
-    /// The attachments of the pending future, or `nil` if something else decides about it.
+    /// The attachments of the future, or `nil` if the future has completed or another future decides its
+    /// outcome.
     var attachments: PromiseAttachments<Value>? {
         guard !cell.isCompleted, !cell.isLockedIn else { return nil }
         if let attachments = cell.pointer.producer as? PromiseAttachments<Value> { return attachments }
@@ -68,8 +69,8 @@ extension Promise {
     }
 }
 
-/// The producer of a promise's future. It answers requests to cancel the future, and ends what ends together
-/// with it.
+/// The producer of a promise's future. It answers requests to cancel the future. When the future has
+/// completed, it cancels the futures that end together with it.
 final class PromiseAttachments<Value>: AbandonmentWatch {
     fileprivate(set) var handlers: [(CancelOptions) -> CancelResponse<Value>] = []
     /// The number of handlers that have been called. They stay in `handlers` until the end, because they may

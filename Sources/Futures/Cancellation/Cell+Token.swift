@@ -1,12 +1,13 @@
 extension Cell {
-    /// Makes `child` a consumer of this cell until `token` is cancelled. `child` is then cancelled.
+    /// Makes `child` a consumer of this cell. When `token` is cancelled, `child` stops waiting and is
+    /// cancelled.
     @usableFromInline
     func register(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
         register(child, when: interest, until: token, asObserver: false)
     }
 
-    /// Makes `child` an observer of this cell until `token` is cancelled. The step of `child` then runs if
-    /// `interest` contains `cancellation`.
+    /// Makes `child` an observer of this cell. When `token` is cancelled, `child` stops waiting. The step of
+    /// `child` then runs only if `interest` contains `cancellation`.
     @usableFromInline
     func registerObserver(_ child: Cell, when interest: Cell.Interest, until token: TokenCondition) {
         let interest = interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
@@ -50,7 +51,7 @@ extension TokenCondition {
 }
 
 extension Future {
-    /// Does the same as `until`. The test for a token is inlined into users' code.
+    /// Does the same as `until`, but the test for a token is inlined into users' code.
     @inlinable
     func ending(with token: CancellationToken) -> Future { token.condition == nil ? self : until(token) }
 
@@ -75,8 +76,8 @@ extension Future {
         return Future(child)
     }
 
-    /// Returns a future with this outcome that passes requests to cancel on to this future, except those that
-    /// come from `token`. Without a token, returns this future itself.
+    /// Returns a future with this outcome. It passes requests to cancel on to this future, except requests
+    /// that come from `token`. Without a token, returns this future itself.
     func spared(by token: CancellationToken) -> Future {
         guard let condition = token.condition else { return self }
         let child = branch()
@@ -105,8 +106,8 @@ extension CellPointer {
     }
 }
 
-/// The producer of a branch of a future. It keeps requests to cancel from that future: all requests, or those
-/// that come from a token.
+/// The producer of a branch of a future. It does not pass requests to cancel on to that future: no requests
+/// at all, or none that come from a token.
 final class Shield: Producer {
     private let condition: TokenCondition?
 

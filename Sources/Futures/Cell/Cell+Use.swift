@@ -75,7 +75,7 @@ extension Cell {
     /// something else waits for the source.
     func leaveSource(cancelling: Bool) { pointer.leaveSource(cancelling: cancelling) }
 
-    /// Whether the step waits in the ready queue.
+    /// Whether the cell waits in a queue to run its step.
     var isQueued: Bool { pointer.flags.contains(.isQueued) }
 
     func setProducer(_ producer: Producer) { pointer.producer = producer }

@@ -130,7 +130,7 @@ extension CellPointer {
 
     var loop: LoopCore { unsafe content.pointee.loop.takeUnretainedValue() }
 
-    /// Calls `body` with the loop. Does not count references, as `loop` does.
+    /// Calls `body` with the loop. Unlike `loop`, counts no reference.
     @inline(__always)
     func withLoop<Result>(_ body: (LoopCore) -> Result) -> Result {
         unsafe content.pointee.loop._withUnsafeGuaranteedRef(body)

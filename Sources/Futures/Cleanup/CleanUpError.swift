@@ -20,8 +20,8 @@ extension CleanUpError: CustomStringConvertible {
 }
 
 extension Result where Failure == any Error {
-    /// Returns the error for a clean-up that fails with `cleanUpError` after this outcome. If this outcome is
-    /// a failure, the returned error holds both errors. A cancellation counts as no failure here.
+    /// Returns the error after a clean-up that has failed with `cleanUpError`. If this outcome is a failure,
+    /// the returned error holds both errors. In any other case, returns `cleanUpError`.
     @usableFromInline
     func thrown(byCleanUp cleanUpError: any Error) -> any Error {
         guard let error = failure else { return cleanUpError }

@@ -1,8 +1,9 @@
 /// A producer that runs a closure within the call that completes or cancels a future. The closure runs before
 /// the consumers of the future run.
 ///
-/// A hook does not answer requests to cancel. A hook may end another future with a hook. Such hooks are
-/// nested a few deep on the stack, and deeper ones run one after the other.
+/// A hook does not answer requests to cancel. If a hook ends another future that has a hook, the calls of the
+/// two hooks are nested. At most ``CancelOptions/depthLimit`` calls are nested. Deeper ones run one after the
+/// other.
 final class EndHook: Producer {
     private unowned let loop: LoopCore
     private let body: () -> Void

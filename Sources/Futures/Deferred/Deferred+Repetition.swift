@@ -6,7 +6,7 @@ extension Deferred {
     /// `nil`, the repetition follows at once. If `delay` is zero, timers and I/O come first.
     ///
     /// If a run is cancelled, there are no more repetitions. Cancelling the future of the started work also
-    /// ends the repetition. This asks the run in progress to cancel or ends the wait in progress. Fails with
+    /// ends the repetition: a run in progress is asked to cancel, and a wait in progress ends. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `maxRepetitions` or `delay` is negative.
     ///
     /// ```swift

@@ -1,6 +1,6 @@
 /// An error that a future fails with because of this library, not because of the operation itself.
 public enum FutureError: Error, Hashable {
-    /// The promise that was made at this place was dropped without completing its future.
+    /// The promise that was made at this file and line was dropped without completing its future.
     case brokenPromise(file: String, line: UInt)
     /// The future was completed using itself, directly or by way of other futures.
     case cycle

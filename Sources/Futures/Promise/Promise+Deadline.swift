@@ -27,7 +27,7 @@ extension Promise {
     /// `futures` are then asked to cancel, as `cancelRemaining` says. A future that something else waits for
     /// is left alone. Until the first completion, `futures` keep the promise alive. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `futures` is empty. Traps if one of `futures` belongs to a
-    /// different loop from this promise's.
+    /// different loop than this promise.
     public func complete(
         withFirstOf futures: some Sequence<Future<Value>>, cancelRemaining: CancelRemaining = .always
     ) {

@@ -1,5 +1,4 @@
-// Completion handlers. You give them to a callback API as they are: `fetch(url, completion:
-// promise.resolve)`.
+// Completion handlers for callback APIs, as in `fetch(url, completion: promise.resolve)`.
 //
 // The first call completes the future, and later calls change nothing. If there are an error and a value, the
 // error counts. If there is neither, the future fails with ``FutureError/invalidCallback``. A handler holds

@@ -27,7 +27,7 @@ package final class PromiseSeries: Producer {
     /// Makes `cell` the pending cell of the series.
     @usableFromInline
     func begin(_ cell: Cell, _ file: StaticString, _ line: UInt) {
-        // Code that runs within the completion of the future before may already ask for this one.
+        // Code that runs within the completion of the former future may already ask for this one.
         if let former = self.cell, former.isCompleted { former.pointer.endProducer() }
         precondition(self.cell == nil, "the promise before this one is pending")
         self.cell = cell
@@ -39,7 +39,7 @@ package final class PromiseSeries: Producer {
     @inlinable
     package func succeed<Value>(_ value: Value) { pending?.succeed(value) }
 
-    /// Fails the pending future with `error`. The failure is not reported if nothing handles it.
+    /// Fails the pending future with `error`. The failure is never reported.
     package func failUnreported(_ error: any Error) {
         guard let cell else { return }
         cell.markObserved()

@@ -1,6 +1,6 @@
 extension Propagation {
-    /// Hands the outcome of `cell` to its consumers. If a distribution is in progress, that one does it
-    /// later.
+    /// Hands the outcome of `cell` to its consumers. If another distribution is in progress, that
+    /// distribution does it later.
     func distribute(_ cell: CellPointer) {
         guard !isDistributing else {
             cell.retain()

@@ -74,7 +74,8 @@ extension Cell {
     }
 
     /// Runs `step` when this cell completes with an outcome of `interest`, unless `token` is cancelled
-    /// before. Returns the observer, whose own outcome nothing needs.
+    /// before. If `interest` contains `cancellation`, a cancelled token runs `step`, too. Returns the
+    /// observer, whose own outcome nothing needs.
     @inlinable @discardableResult
     func observe<S: Step>(
         _ step: S, when interest: Cell.Interest, on context: LocalContext = .loop,

@@ -4,20 +4,21 @@ extension Future {
     ///
     /// `body` begins in a turn of the loop, never inside this call. `body` is isolated to the loop: it may
     /// use futures, await them, and touch everything that belongs to the loop. After each `await` of any
-    /// kind, `body` goes on in the loop. If the closure is made in an actor, it stays isolated to that actor.
-    /// If it is isolated to the main actor, it runs on any loop that the main actor drives. While `body`
-    /// runs, it keeps ``EventLoop/run()`` from returning.
+    /// kind, `body` continues on the loop. If the closure is made in an actor, it stays isolated to that
+    /// actor. A closure that is isolated to the main actor runs on any loop that the main actor drives. While
+    /// `body` runs, it keeps ``EventLoop/run()`` from returning.
     ///
     /// No part of `body` leaves the loop by itself, no matter how the closure is written, since the task
     /// prefers the loop as its executor. So `async let`, task groups, `@concurrent` functions and actors
-    /// without an executor of their own run on the loop as well. If tasks elsewhere use such an actor too, it
-    /// runs on either side, depending on which task comes first. To take work off the loop, use
-    /// ``Futures/RemoteContext`` or `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
+    /// without an executor of their own run on the loop as well. If tasks outside the loop use such an actor
+    /// too, the actor runs on the loop or elsewhere, depending on which task comes first. To take work off
+    /// the loop, use ``Futures/RemoteContext`` or `withTaskExecutorPreference(globalConcurrentExecutor) { …
+    /// }`.
     ///
-    /// Cancelling the returned future cancels the task, and asks the future that `body` awaits to cancel,
-    /// before the call returns. The returned future is cancelled at once. `body` goes on until it notices,
-    /// and its result is dropped. ``EventLoop/shutdown()`` ends the returned future and the await in the same
-    /// way, with ``FutureError/shutDown``. It then waits until `body` has ended.
+    /// Cancelling the returned future cancels it at once. Before the call returns, it also cancels the task,
+    /// and asks the future that `body` awaits to cancel. `body` continues until it notices the cancellation,
+    /// and its result is dropped. ``EventLoop/shutdown()`` ends the returned future and the `await` in the
+    /// same way, with ``FutureError/shutDown``. The shutdown then waits until `body` has ended.
     ///
     /// Leave `isolation` out: its default is the isolation of the caller.
     ///
@@ -43,7 +44,7 @@ extension Future {
         let promise = loop.makePromise(of: Value.self)
         loop.hold()
         let isOnMain = isolation === MainActor.shared
-        // Even if the body is not isolated to the main actor, it may call code that is.
+        // A body that is not isolated to the main actor may call code that is.
         if loop.isOfMainThread { loop.driver.serveMainActor() }
         var outcome: Result<Value, any Error>?
         let (task, known) = loop.startBody(of: subject, isOnMain: isOnMain) {

@@ -6,8 +6,8 @@ extension Future {
     /// executor. The wait counts as a consumer of this future, and keeps ``EventLoop/run()`` from returning.
     ///
     /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to cancel
-    /// unless something else waits for it. That happens at once if the task is cancelled on the loop's
-    /// thread, otherwise in the loop's next turn.
+    /// unless something else waits for it. Both happen at once if the task is cancelled on the loop's thread,
+    /// and otherwise in the loop's next turn.
     public var value: Value {
         // Inlined, so that a waiting task changes executors only twice: to the loop's parking and back.
         @inlinable @inline(__always)

@@ -77,7 +77,8 @@ actor Parking: SerialExecutor {
 
     /// Waits until the step of `observer` runs or is dropped. Call it on the loop's thread.
     ///
-    /// Returns at once if that has happened before. This is possible for a task that is isolated to nothing.
+    /// Returns at once if the step has run or been dropped before. This is possible for a task that is
+    /// isolated to nothing.
     nonisolated(nonsending) func park(_ observer: Cell) async {
         guard observer.isWaiting else { return }
         unsafe arriving = (observer.pointer, loop.originOfCurrentTask)

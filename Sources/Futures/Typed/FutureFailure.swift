@@ -1,8 +1,8 @@
 /// The reason why a typed future has no value. The future has failed with its own type of failure, was
 /// cancelled, or is broken. The last two are possible for every failure type.
 ///
-/// A future with the failure type `Never` cannot fail. For such a future the first case is uninhabited, and a
-/// `switch` needs only the others.
+/// A future with the failure type `Never` cannot fail. For such a future a `switch` needs no `case .failure`,
+/// because that case can have no value.
 public enum FutureFailure<Failure: Error>: Error {
     /// The future failed with its own type of failure.
     case failure(Failure)

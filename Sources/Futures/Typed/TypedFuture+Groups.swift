@@ -49,7 +49,7 @@ extension TypedFuture {
     }
 }
 
-/// A wait for several typed futures: for the first failure, or for all values.
+/// A group of typed futures. It completes with the first failure, or when all values have arrived.
 private struct TypedGroup<Output, Failure: Error> {
     private let gathering: Gathering<Result<Output, Failure>>
 
@@ -60,8 +60,8 @@ private struct TypedGroup<Output, Failure: Error> {
 
     var future: TypedFuture<Output, Failure> { TypedFuture(Future(gathering.target)) }
 
-    /// Waits for `future`. `receive` takes the value, and returns what the group completes with once all are
-    /// there.
+    /// Waits for `future`. `receive` gets the value. It returns the output of the group if all values have
+    /// arrived, and `nil` otherwise.
     func wait<Value>(for future: TypedFuture<Value, Failure>, receive: @escaping (Value) -> Output?) {
         let step = CompleteObserver<Result<Value, Failure>> { [gathering] outcome in
             switch outcome {

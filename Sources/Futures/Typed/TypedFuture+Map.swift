@@ -12,7 +12,7 @@ extension TypedFuture {
     /// `transform` throws.
     ///
     /// A function that repeats itself through `flatMap` runs in constant memory, as with `Future.flatMap`.
-    /// Traps if the future that `transform` returns belongs to a different loop from this future's.
+    /// Traps if the future that `transform` returns belongs to a different loop than this future.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>
@@ -36,9 +36,8 @@ extension TypedFuture {
         .init(outcome.map(on: context, token: token) { result in result.mapError(transform) })
     }
 
-    /// Transforms the failure with `transform` to the type that the first argument names. Use this method
-    /// where another call follows in the chain: the compiler then has to know the type, and does not take it
-    /// from the closure.
+    /// Transforms the failure with `transform` to the type that the first argument names. Use this method if
+    /// another call follows in the chain. There the compiler cannot take the type from the closure.
     ///
     /// ```swift
     /// let page = fetch("index").typed { _ in Failure() }

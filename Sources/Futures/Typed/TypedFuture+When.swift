@@ -16,7 +16,8 @@ extension TypedFuture {
     }
 
     /// Calls `body` with the failure if this future fails with its own type of failure. If this future is
-    /// broken, that is still reported to ``EventLoop/onUnhandledFailure``, unless something else handles it.
+    /// broken, its error is still reported to ``EventLoop/onUnhandledFailure``, unless something else handles
+    /// it.
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void

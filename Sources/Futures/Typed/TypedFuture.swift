@@ -29,7 +29,8 @@ public struct TypedFuture<Value, Failure: Error> {
     @discardableResult
     public func cancel() -> Bool { outcome.cancel() }
 
-    /// Declares that a failure of this future need not be handled. The same goes if this future is broken.
+    /// Declares that nothing needs to handle a failure of this future. This also applies if the future is
+    /// broken.
     @discardableResult
     public func ignoreFailure() -> TypedFuture {
         outcome.ignoreFailure()
