@@ -29,20 +29,17 @@ final class TokenCondition {
     }
 
     /// Whether the condition is met, so that the token has been cancelled.
-    var isMet: Bool {
-        switch kind {
-        case .signal(let cell): cell.hasSucceeded
-        case .any(let parts): parts.contains(where: \.isMet)
-        case .all(let parts): parts.allSatisfy(\.isMet)
-        }
-    }
+    var isMet: Bool { holds { $0.hasSucceeded } }
 
     /// Whether the condition is met, or can still be met.
-    var canBeMet: Bool {
+    var canBeMet: Bool { holds { !$0.isCompleted || $0.hasSucceeded } }
+
+    /// Returns whether `test` holds for the signals, as `kind` combines them.
+    private func holds(_ test: (Cell) -> Bool) -> Bool {
         switch kind {
-        case .signal(let cell): !cell.isCompleted || cell.hasSucceeded
-        case .any(let parts): parts.contains(where: \.canBeMet)
-        case .all(let parts): parts.allSatisfy(\.canBeMet)
+        case .signal(let cell): test(cell)
+        case .any(let parts): parts.contains { $0.holds(test) }
+        case .all(let parts): parts.allSatisfy { $0.holds(test) }
         }
     }
 
