@@ -47,7 +47,7 @@ extension DescriptorStream {
 
     private func terminal(_ call: String) throws -> UVTerminal {
         core.checkThread()
-        guard let terminal = carriedTerminal else {
+        guard let terminal = carrier as? UVTerminal else {
             throw FutureError.invalidArgument("\(call) was asked of a \(kind), which is no terminal")
         }
         return terminal

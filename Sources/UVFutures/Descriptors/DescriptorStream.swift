@@ -22,44 +22,16 @@ public final class DescriptorStream: ByteStream {
     public let kind: Kind
     /// Whether the descriptor that was given has also been put into non-blocking mode.
     let hasChangedMode: Bool
-    private let carrier: Carrier
-
-    private enum Carrier {
-        case stream(UVStream)
-        case terminal(UVTerminal)
-        case file(UVFile)
-
-        var transport: any ByteTransport {
-            switch self {
-            case .stream(let stream): stream
-            case .terminal(let terminal): terminal
-            case .file(let file): file
-            }
-        }
-
-        func serve(_ stream: ByteStream?) {
-            switch self {
-            case .stream(let carrier): carrier.serve(stream)
-            case .terminal(let terminal): terminal.serve(stream)
-            case .file(let file): file.serve(stream)
-            }
-        }
-    }
-
-    /// The terminal behind the stream, if there is one.
-    var carriedTerminal: UVTerminal? {
-        if case .terminal(let terminal) = carrier { terminal } else { nil }
-    }
+    let carrier: any UVCarrier
 
     private init(
-        _ carrier: Carrier, _ descriptor: OpenDescriptor, hasChangedMode: Bool, _ limits: StreamLimits,
+        _ carrier: any UVCarrier, _ descriptor: OpenDescriptor, hasChangedMode: Bool, _ limits: StreamLimits,
         on loop: EventLoop
     ) {
         self.carrier = carrier
         self.hasChangedMode = hasChangedMode
         kind = descriptor.kind
-        super.init(
-            loop: loop.core, transport: carrier.transport, limits: .of(limits), sides: descriptor.sides)
+        super.init(loop: loop.core, transport: carrier, limits: .of(limits), sides: descriptor.sides)
         carrier.serve(self)
     }
 
@@ -78,11 +50,8 @@ public final class DescriptorStream: ByteStream {
     /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`, `uv_fs_write`.
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
-    )
-        throws
-    {
-        let open = try OpenDescriptor(descriptor)
-        try self.init(copying: open, limits: limits, on: loop)
+    ) throws {
+        try self.init(copying: OpenDescriptor(descriptor), limits: limits, on: loop)
         Glibc.close(descriptor)
     }
 
@@ -90,23 +59,22 @@ public final class DescriptorStream: ByteStream {
     convenience init(
         copying descriptor: OpenDescriptor, endsToo: Bool = false, limits: StreamLimits, on loop: EventLoop
     ) throws {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        let driver = try loop.openDriver()
         try limits.validate()
         if descriptor.kind == .terminal {
-            let terminal = try UVTerminal(loop.uv, copying: descriptor.number)
-            self.init(.terminal(terminal), descriptor, hasChangedMode: false, limits, on: loop)
+            let terminal = try UVTerminal(driver, copying: descriptor.number)
+            self.init(terminal, descriptor, hasChangedMode: false, limits, on: loop)
             return
         }
         let copy = try descriptor.copy()
         do throws(UVError) {
             if descriptor.kind == .file {
-                let file = try UVFile(loop.uv, adopting: copy.number)
-                self.init(.file(file), descriptor, hasChangedMode: false, limits, on: loop)
+                let file = try UVFile(driver, adopting: copy.number)
+                self.init(file, descriptor, hasChangedMode: false, limits, on: loop)
             } else {
-                let pipe = try UVPipe(loop.uv, adopting: copy.number, isSocket: descriptor.kind == .socket)
+                let pipe = try UVPipe(driver, adopting: copy.number, isSocket: descriptor.kind == .socket)
                 if endsToo { pipe.original = descriptor.number }
-                self.init(.stream(pipe), descriptor, hasChangedMode: copy.sharesMode, limits, on: loop)
+                self.init(pipe, descriptor, hasChangedMode: copy.sharesMode, limits, on: loop)
             }
         } catch {
             Glibc.close(copy.number)

@@ -16,9 +16,7 @@ extension EventLoop {
     ///
     /// Binds [`uv_poll_init`](https://docs.libuv.org/en/v1.x/poll.html).
     public func watch(descriptor: CInt) throws -> DescriptorWatch {
-        core.checkThread()
-        guard !core.isShutDown else { throw FutureError.shutDown }
-        return DescriptorWatch(try UVPoll.watch(descriptor, on: uv))
+        DescriptorWatch(try UVPoll.watch(descriptor, on: openDriver()))
     }
 }
 
@@ -33,8 +31,10 @@ public final class DescriptorWatch {
     public let descriptor: CInt
     private let poll: UVPoll
     private let closedPromise: Promise<Void>
-    /// Those who wait for one of some events. `isIterating` says what they get at the end.
-    private let waits: WaitLine<(events: DescriptorEvents, isIterating: Bool)>
+    private typealias Wait = (events: DescriptorEvents, isIterating: Bool)
+    /// The callers that wait for at least one of `events`. `isIterating` is `true` for a caller of ``events(_:)``, and
+    /// `false` for a caller of ``next(_:)``.
+    private let waits: WaitLine<Wait>
     private var closure: (events: DescriptorEvents, body: (DescriptorEvents) -> Void)?
     /// The watch itself, while something is waited for.
     private var hold: DescriptorWatch?
@@ -147,8 +147,7 @@ public final class DescriptorWatch {
         // Ends with a turn, in which what follows is asked for again: only then the system is told.
         core.turn {
             for wait in ready {
-                let wanted = events.intersection(wait.payload.events.union(.failed))
-                if wait.payload.isIterating { wait.succeed(Optional(wanted)) } else { wait.succeed(wanted) }
+                complete(wait, events.intersection(wait.payload.events.union(.failed)))
             }
             if let closure, hasFailed || !closure.events.isDisjoint(with: events) {
                 closure.body(events.intersection(closure.events.union(.failed)))
@@ -189,18 +188,17 @@ public final class DescriptorWatch {
 
     private func end() {
         closure = nil
-        for wait in waits.takeAll() {
-            if wait.payload.isIterating {
-                wait.succeed(DescriptorEvents?.none)
-            } else {
-                wait.fail(CancellationError())
-            }
-        }
+        for wait in waits.takeAll() { complete(wait, nil) }
         hold = nil
+    }
+
+    /// Completes `wait` with `events`. If there are none, the watch has been closed: ends an iteration, and cancels a
+    /// future of ``next(_:)``.
+    private func complete(_ wait: LineWaiter<Wait>, _ events: DescriptorEvents?) {
+        if wait.payload.isIterating { return wait.succeed(events) }
+        if let events { wait.succeed(events) } else { wait.fail(CancellationError()) }
     }
 }
 
-@available(
-    *, unavailable, message: "A watch belongs to its loop's thread; go there with loop.execute { … }."
-)
+@available(*, unavailable, message: "A watch belongs to its loop's thread; go there with loop.execute { … }.")
 extension DescriptorWatch: Sendable {}

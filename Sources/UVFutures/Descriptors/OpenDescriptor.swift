@@ -56,7 +56,7 @@ struct OpenDescriptor {
             if reopened >= 0 { return (reopened, false) }
         }
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else { throw UVError(-errno, "adopt", local: nil, peer: nil) }
+        guard copy >= 0 else { throw UVError(-errno, "adopt") }
         return (copy, kind != .file && flags & O_NONBLOCK == 0)
     }
 

@@ -5,29 +5,25 @@ internal import Glibc
 /// Descriptors 0 to 2 as streams, which work on copies of them.
 enum StandardStreams {
     private struct State {
-        var inUse: [Bool] = [false, false, false]
-        /// The descriptors with a changed mode.
-        var changed: [CInt: OpenDescriptor] = [:]
-        /// The value of `ForkWatch.count` when the end of the process was first to be noticed.
-        var registered: Int?
+        var inUse: Set<CInt> = []
+        /// The descriptors with a changed mode. Each of them knows its former mode.
+        var changed = FormerModes<OpenDescriptor>()
     }
 
     private static let state = Locked(State())
     private static let names = ["standard input", "standard output", "standard error"]
 
     static func open(_ number: CInt, _ limits: StreamLimits, on loop: EventLoop) throws -> DescriptorStream {
-        let isFree = state.withLock { state in
-            defer { state.inUse[Int(number)] = true }
-            return !state.inUse[Int(number)]
-        }
-        guard isFree else {
+        guard state.withLock({ $0.inUse.insert(number).inserted }) else {
             throw FutureError.invalidArgument(
                 "\(names[Int(number)]) is in use as a stream already; use that, or close it first")
         }
         do {
             let descriptor = try OpenDescriptor(number)
             let stream = try DescriptorStream(copying: descriptor, endsToo: true, limits: limits, on: loop)
-            if stream.hasChangedMode { restoreAtExit(descriptor) }
+            if stream.hasChangedMode {
+                state.withLock { $0.changed.keep(descriptor, of: number) { StandardStreams.restoreModes() } }
+            }
             stream.closed.whenComplete { _ in release(number) }
             return stream
         } catch {
@@ -38,25 +34,13 @@ enum StandardStreams {
 
     private static func release(_ number: CInt) {
         let changed = state.withLock { state in
-            state.inUse[Int(number)] = false
-            return state.changed.removeValue(forKey: number)
+            state.inUse.remove(number)
+            return state.changed.take(number)
         }
         changed?.restoreMode()
     }
 
-    private static func processEnds() {
-        // They are the parent's, too, of a child that came out of a fork.
-        guard state.withLock({ $0.registered == ForkWatch.count }) else { return }
-        for number: CInt in 0...2 { release(number) }
-    }
-
-    private static func restoreAtExit(_ descriptor: OpenDescriptor) {
-        state.withLock { state in
-            state.changed[descriptor.number] = descriptor
-            guard state.registered != ForkWatch.count else { return }
-            state.registered = ForkWatch.start()
-            state.changed = [descriptor.number: descriptor]
-            atexit { StandardStreams.processEnds() }
-        }
+    private static func restoreModes() {
+        for descriptor in state.withLock({ $0.changed.all }).values { descriptor.restoreMode() }
     }
 }

@@ -14,8 +14,7 @@ package enum Host: Hashable {
         if let address = SocketAddress(numericHost: host, port: number) {
             self = .numeric(address)
         } else if host.lowercased() == "localhost" {
-            let both = ["127.0.0.1", "::1"]
-            self = .localhost(both.map { SocketAddress(canonicalHost: $0, port: number) })
+            self = .localhost(SocketAddress.localhost(port: number))
         } else if let complaint = Host.complaint(about: host) {
             throw FutureError.invalidArgument("host \(Host.quoted(host)) \(complaint)")
         } else {

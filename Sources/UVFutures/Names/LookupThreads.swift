@@ -5,6 +5,7 @@ internal import Futures
 /// One lock guards all of its state, and no outside code is called under the lock.
 final class LookupThreads: Sendable {
     typealias Answer = Result<[SocketAddress], ResolutionError>
+    typealias Asker = RemotePromise<[SocketAddress]>
 
     /// The place of a caller that waits.
     struct Place: Sendable {
@@ -14,9 +15,8 @@ final class LookupThreads: Sendable {
 
     fileprivate struct Lookup {
         let name: String
-        var askers: [UInt64: RemotePromise<[SocketAddress]>] = [:]
+        var askers: [UInt64: Asker] = [:]
         var isStarted = false
-        var isOverdue = false
     }
 
     fileprivate struct State {
@@ -27,7 +27,7 @@ final class LookupThreads: Sendable {
         var lookups: [UInt64: Lookup] = [:]
         /// The lookups that have not been started, oldest first.
         var line: [UInt64] = []
-        /// The lookups that are not overdue, which others may join.
+        /// The lookups that others may join, by name. All other lookups are overdue.
         var fresh: [String: UInt64] = [:]
         /// The number of lookups that have been started.
         var started = 0
@@ -47,7 +47,7 @@ final class LookupThreads: Sendable {
     var count: Int { state.withLock { $0.threads } }
 
     /// Completes `promise` with the addresses of `name`, their ports zero.
-    func ask(_ name: String, _ promise: RemotePromise<[SocketAddress]>) -> Place {
+    func ask(_ name: String, _ promise: Asker) -> Place {
         let place = state.withLock { $0.add(name, promise) }
         startWhatMay()
         return place
@@ -67,8 +67,7 @@ final class LookupThreads: Sendable {
 
     private func startWhatMay() {
         while let next = state.withLock({ $0.takeNext(onNewThread: true) }) {
-            let status = startThread(name: "resolver") { self.work(next) }
-            if let status {
+            if let status = startThreadWithoutSignals(name: "resolver", { self.work(next) }) {
                 answer(next.id, .failure(ResolutionError(name: next.name, code: status)))
                 state.withLock { $0.threads -= 1 }
             }
@@ -90,9 +89,7 @@ final class LookupThreads: Sendable {
 }
 
 extension LookupThreads.State {
-    fileprivate mutating func add(
-        _ name: String, _ promise: RemotePromise<[SocketAddress]>
-    ) -> LookupThreads.Place {
+    fileprivate mutating func add(_ name: String, _ promise: LookupThreads.Asker) -> LookupThreads.Place {
         lastID += 1
         let asker = lastID
         let key = name.lowercased()
@@ -107,14 +104,14 @@ extension LookupThreads.State {
     }
 
     /// Removes the caller, and returns what is to be released outside of the lock.
-    fileprivate mutating func remove(_ place: LookupThreads.Place) -> RemotePromise<[SocketAddress]>? {
+    fileprivate mutating func remove(_ place: LookupThreads.Place) -> LookupThreads.Asker? {
         let promise = lookups[place.lookup]?.askers.removeValue(forKey: place.asker)
         if lookups[place.lookup]?.askers.isEmpty == true { _ = end(place.lookup) }
         return promise
     }
 
     /// Ends a lookup that nothing waits for from now on. Returns the promises that waited.
-    fileprivate mutating func end(_ id: UInt64) -> [RemotePromise<[SocketAddress]>] {
+    fileprivate mutating func end(_ id: UInt64) -> [LookupThreads.Asker] {
         makeOverdue(id)
         guard let lookup = lookups.removeValue(forKey: id) else { return [] }
         if lookup.isStarted { started -= 1 } else { line.removeAll { $0 == id } }
@@ -123,15 +120,14 @@ extension LookupThreads.State {
 
     fileprivate mutating func makeOverdue(_ id: UInt64) {
         guard let name = lookups[id]?.name.lowercased() else { return }
-        lookups[id]?.isOverdue = true
         if fresh[name] == id { fresh[name] = nil }
     }
 
     /// Returns the next lookup to start. A thread that gets `nil` has to end.
     fileprivate mutating func takeNext(onNewThread isNew: Bool) -> (id: UInt64, name: String)? {
         let isFull = isNew && threads >= maximum
-        guard !isFull, let id = line.first, let lookup = lookups[id],
-            started < limit || lookup.isOverdue
+        guard !isFull, let id = line.first, let name = lookups[id]?.name,
+            started < limit || fresh[name.lowercased()] != id
         else {
             if !isNew { threads -= 1 }
             return nil
@@ -140,6 +136,6 @@ extension LookupThreads.State {
         lookups[id]?.isStarted = true
         started += 1
         if isNew { threads += 1 }
-        return (id, lookup.name)
+        return (id, name)
     }
 }

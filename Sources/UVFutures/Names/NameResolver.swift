@@ -18,11 +18,11 @@ extension EventLoop {
     public var resolver: any NameResolver {
         get {
             core.checkThread()
-            return (uv.names as? LoopResolver)?.resolver ?? SystemResolver.shared
+            return uv.resolver as? any NameResolver ?? SystemResolver.shared
         }
         set {
             core.checkThread()
-            uv.names = LoopResolver(newValue)
+            uv.resolver = newValue
         }
     }
 
@@ -56,11 +56,4 @@ extension EventLoop {
             return addresses
         }
     }
-}
-
-/// The resolver of one loop.
-private final class LoopResolver {
-    let resolver: any NameResolver
-
-    init(_ resolver: any NameResolver) { self.resolver = resolver }
 }

@@ -15,7 +15,7 @@ public import Futures
 public final class SystemResolver: NameResolver, Sendable {
     /// The resolver that loops use by default. Asks for two names at a time in the whole process, with a timeout of
     /// five seconds for each caller.
-    public static let shared = SystemResolver(unchecked: 2, .seconds(5), LookupThreads.askSystem)
+    public static let shared = try! SystemResolver()
 
     /// The number of names that the resolver asks for at the same time.
     public let maxConcurrent: Int
@@ -33,7 +33,7 @@ public final class SystemResolver: NameResolver, Sendable {
     }
 
     /// Creates a resolver that asks `lookup` instead of the system, on threads of its own.
-    package convenience init(
+    package init(
         maxConcurrent limit: Int = 2, timeout: Duration = .seconds(5),
         lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
     ) throws(FutureError) {
@@ -43,20 +43,13 @@ public final class SystemResolver: NameResolver, Sendable {
         guard timeout > .zero else {
             throw .invalidArgument("a time limit of \(timeout) lets no name be resolved; give more than zero")
         }
-        self.init(unchecked: limit, timeout, lookup)
-    }
-
-    /// The number of threads, including those with an answer that nothing waits for.
-    package var threadCount: Int { threads.count }
-
-    private init(
-        unchecked limit: Int, _ timeout: Duration,
-        _ lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
-    ) {
         maxConcurrent = limit
         self.timeout = timeout
         threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
     }
+
+    /// The number of threads, including those with an answer that nothing waits for.
+    package var threadCount: Int { threads.count }
 
     /// Completes with the addresses of `name`. Cancelling the returned future ends the wait at once. The system may
     /// continue to look for the name, but the answer is ignored.
@@ -71,8 +64,7 @@ public final class SystemResolver: NameResolver, Sendable {
             // The system would stop at a zero byte, and take what is before that for the name.
             if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
             let port = try SocketAddress.checked(port)
-            let question = Question(name, on: loop, timeout: timeout, threads)
-            return question.ask().map { addresses in
+            return Question(threads, on: loop.core).ask(name, within: timeout).map { addresses in
                 addresses.map { SocketAddress(canonicalHost: $0.host, port: port) }
             }
         } catch {
@@ -84,22 +76,18 @@ public final class SystemResolver: NameResolver, Sendable {
 /// A caller that waits for the answer, on the thread of its loop.
 private final class Question {
     private let loop: LoopCore
-    private let name: String
-    private let timeout: Duration
     private let threads: LookupThreads
     private let promise: Promise<[SocketAddress]>
     private var place: LookupThreads.Place?
     private var timers: [ScheduledTask<Void>] = []
 
-    init(_ name: String, on loop: EventLoop, timeout: Duration, _ threads: LookupThreads) {
-        self.loop = loop.core
-        self.name = name
-        self.timeout = timeout
+    init(_ threads: LookupThreads, on loop: LoopCore) {
+        self.loop = loop
         self.threads = threads
         promise = loop.makePromise()
     }
 
-    func ask() -> Future<[SocketAddress]> {
+    func ask(_ name: String, within timeout: Duration) -> Future<[SocketAddress]> {
         promise.onCancelRequest { [self] in
             end()
             return .cancel

@@ -7,7 +7,7 @@ func checkFreeDescriptors(_ count: Int, for operation: String) throws(UVError) {
     defer { for descriptor in taken { close(descriptor) } }
     for _ in 0..<count {
         let descriptor = make_hang_up_set()
-        guard descriptor >= 0 else { throw UVError(-errno, operation, local: nil, peer: nil) }
+        guard descriptor >= 0 else { throw UVError(-errno, operation) }
         taken.append(descriptor)
     }
 }

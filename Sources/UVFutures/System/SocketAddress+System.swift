@@ -3,14 +3,10 @@ internal import Glibc
 
 extension SocketAddress {
     /// Reads the address of this end of a socket.
-    init?(localOf descriptor: CInt) {
-        unsafe self.init { unsafe getsockname(descriptor, $0, $1) }
-    }
+    init?(localOf descriptor: CInt) { unsafe self.init { unsafe getsockname(descriptor, $0, $1) } }
 
     /// Reads the address of the other end.
-    init?(peerOf descriptor: CInt) {
-        unsafe self.init { unsafe getpeername(descriptor, $0, $1) }
-    }
+    init?(peerOf descriptor: CInt) { unsafe self.init { unsafe getpeername(descriptor, $0, $1) } }
 
     /// Creates the address that `fill` writes, or `nil` if it returns a negative number or the address is of another
     /// family.
@@ -38,28 +34,19 @@ extension SocketAddress {
     var family: CInt { path != nil ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
 
     private init?(_ storage: sockaddr_storage, _ length: Int) {
-        var storage = storage
-        guard CInt(storage.ss_family) != AF_UNIX else {
-            self.init(unix: storage, length)
-            return
-        }
-        let host: String
-        let port: in_port_t
         switch CInt(storage.ss_family) {
+        case AF_UNIX: self.init(unix: storage, length)
         case AF_INET:
-            (host, port) = unsafe withUnsafeBytes(of: &storage) { bytes in
-                let address = unsafe bytes.loadUnaligned(as: sockaddr_in.self)
-                return (ipv4Text(address.sin_addr.s_addr), address.sin_port)
-            }
+            let address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in.self) }
+            let port = UInt16(bigEndian: address.sin_port)
+            self.init(canonicalHost: ipv4Text(address.sin_addr.s_addr), port: port)
         case AF_INET6:
-            (host, port) = unsafe withUnsafeBytes(of: &storage) { bytes in
-                var address = unsafe bytes.loadUnaligned(as: sockaddr_in6.self)
-                let name = unsafe text(46) { unsafe uv_ip6_name(&address, $0, $1) }
-                return (name + zone(address.sin6_scope_id), address.sin6_port)
-            }
+            var address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
+            let name = unsafe text(46) { unsafe uv_ip6_name(&address, $0, $1) }
+            let port = UInt16(bigEndian: address.sin6_port)
+            self.init(canonicalHost: name + zone(address.sin6_scope_id), port: port)
         default: return nil
         }
-        self.init(canonicalHost: host, port: UInt16(bigEndian: port))
     }
 
     /// Creates the address that the system wrote, or `nil` if it is of another family.
@@ -96,36 +83,34 @@ extension SocketAddress {
     }
 
     func withSocketAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
-        if let path { return unsafe withUnixAddress(path, body) }
-        var storage = numericAddress(host, UInt16(port)) ?? sockaddr_storage()
-        let size = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        var storage: sockaddr_storage
+        let size: Int
+        if let path {
+            (storage, size) = unixAddress(path)
+        } else {
+            storage = numericAddress(host, UInt16(port)) ?? sockaddr_storage()
+            size = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        }
         return unsafe withUnsafeMutablePointer(to: &storage) {
             unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(size)) }
         }
     }
 
-    private func withUnixAddress(
-        _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt
-    ) -> CInt {
+    private func unixAddress(_ path: String) -> (sockaddr_storage, Int) {
         var storage = sockaddr_storage()
-        return unsafe withUnsafeMutablePointer(to: &storage) { pointer in
-            let raw = UnsafeMutableRawPointer(pointer)
-            unsafe raw.storeBytes(of: sa_family_t(AF_UNIX), as: sa_family_t.self)
-            // One that came from the system may have become longer as text.
-            var bytes = Array(path.utf8.prefix(108))
-            if isAbstract { bytes[0] = 0 }
-            unsafe raw.advanced(by: pathOffset).copyMemory(from: bytes, byteCount: bytes.count)
-            // The zero byte behind a path is part of it.
-            let size = pathOffset + bytes.count + (isAbstract || bytes.isEmpty ? 0 : 1)
-            return unsafe body(raw.assumingMemoryBound(to: sockaddr.self), socklen_t(size))
-        }
+        storage.ss_family = sa_family_t(AF_UNIX)
+        // A path from the system may have become longer as text.
+        var bytes = Array(path.utf8.prefix(108))
+        if isAbstract { bytes[0] = 0 }
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: bytes) }
+        // The zero byte behind a path is part of the address.
+        return (storage, pathOffset + bytes.count + (isAbstract || bytes.isEmpty ? 0 : 1))
     }
 }
 
 /// Reads the zone here, because libuv overlooks one that it does not know.
 private func numericAddress(_ host: String, _ port: UInt16) -> sockaddr_storage? {
-    let parts = host.utf8.split(
-        separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
+    let parts = host.utf8.split(separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
     // What ends early would be another address.
     guard !host.utf8.contains(0) else { return nil }
     let numbers = String(parts[0]) ?? ""

@@ -26,9 +26,7 @@ public struct SocketAddress: Hashable, Sendable {
         self = address
     }
 
-    init(canonicalHost host: String, port: UInt16) {
-        (text, number, isPath) = (host, port, false)
-    }
+    init(canonicalHost host: String, port: UInt16) { (text, number, isPath) = (host, port, false) }
 
     /// The longest path that the system takes, in bytes.
     private static let maximumPath = 107
@@ -57,9 +55,7 @@ public struct SocketAddress: Hashable, Sendable {
         self.init(canonicalPath: path)
     }
 
-    init(canonicalPath path: String) {
-        (text, number, isPath) = (path, 0, true)
-    }
+    init(canonicalPath path: String) { (text, number, isPath) = (path, 0, true) }
 
     /// Whether the address is an abstract name of the UNIX domain.
     public var isAbstract: Bool { path.map(SocketAddress.isAbstract) ?? false }
@@ -84,18 +80,18 @@ public struct SocketAddress: Hashable, Sendable {
     /// Returns the addresses to listen on for `host`, in the order in which to try them.
     static func all(host: String, port: Int) throws -> [SocketAddress] {
         let port = try checked(port)
-        if host == "localhost" {
-            return [
-                SocketAddress(canonicalHost: "127.0.0.1", port: port),
-                SocketAddress(canonicalHost: "::1", port: port),
-            ]
-        }
+        if host == "localhost" { return localhost(port: port) }
         guard let address = SocketAddress(numericHost: host, port: port) else {
             throw FutureError.invalidArgument(
                 "host \(Host.quoted(host)) is no numeric IPv4 or IPv6 address; a server listens on such an address "
                     + "or localhost")
         }
         return [address]
+    }
+
+    /// The two addresses that `localhost` stands for, in the order in which to try them.
+    static func localhost(port: UInt16) -> [SocketAddress] {
+        ["127.0.0.1", "::1"].map { SocketAddress(canonicalHost: $0, port: port) }
     }
 
     static func checked(_ port: Int) throws -> UInt16 {

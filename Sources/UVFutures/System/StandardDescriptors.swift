@@ -13,7 +13,7 @@ enum StandardDescriptors {
     static func fill() throws(UVError) {
         for number in 0...last where fcntl(number, F_GETFD) < 0 {
             let nothing = unsafe open("/dev/null", O_RDWR)
-            guard nothing >= 0 else { throw UVError(-errno, "open /dev/null", local: nil, peer: nil) }
+            guard nothing >= 0 else { throw UVError(-errno, "open /dev/null") }
             // Another thread was quicker.
             if nothing > last { close(nothing) }
         }
@@ -40,7 +40,7 @@ enum StandardDescriptors {
     static func leave<Adopted>(_ descriptor: CInt, _ adopt: (CInt) throws -> Adopted) throws -> Adopted {
         guard include(descriptor) else { return try adopt(descriptor) }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, last + 1)
-        guard copy >= 0 else { throw UVError(-errno, "adopt", local: nil, peer: nil) }
+        guard copy >= 0 else { throw UVError(-errno, "adopt") }
         do {
             let adopted = try adopt(copy)
             if !replaceByNothing(descriptor) { close(descriptor) }

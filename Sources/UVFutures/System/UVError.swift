@@ -18,11 +18,11 @@ public struct UVError: Error, Hashable, Sendable {
     public let localAddress: SocketAddress?
     public let peerAddress: SocketAddress?
 
-    init(_ status: CInt, _ operation: String, local: SocketAddress?, peer: SocketAddress?) {
+    init(_ status: CInt, _ operation: String, local: SocketAddress? = nil, peer: SocketAddress? = nil) {
         self.init(Code(rawValue: status), operation, local: local, peer: peer)
     }
 
-    package init(_ code: Code, _ operation: String, local: SocketAddress?, peer: SocketAddress?) {
+    package init(_ code: Code, _ operation: String, local: SocketAddress? = nil, peer: SocketAddress? = nil) {
         self.code = code
         self.operation = operation
         localAddress = local

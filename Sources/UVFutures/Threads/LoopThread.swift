@@ -1,4 +1,3 @@
-internal import CLibUV
 internal import Dispatch
 public import Futures
 internal import Glibc
@@ -19,18 +18,21 @@ public final class LoopThread: Sendable {
         loop = try EventLoop()
         self.name = name
         let started = DispatchSemaphore(value: 0)
-        ended.enter()
-        let main = ThreadMain(name: name, loop: loop, started: started, ended: ended)
-        var thread = pthread_t()
-        let reference = unsafe Unmanaged.passRetained(main)
-        let status = unsafe pthread_create(&thread, nil, runThread, reference.toOpaque())
-        guard status == 0 else {
-            unsafe reference.release()
-            ended.leave()
-            throw UVError(-status, "thread", local: nil, peer: nil)
+        let failure = startThread(name: name, in: ended) { [loop] in
+            loop.execute {
+                loop.core.hold()
+                started.signal()
+            }
+            do {
+                try loop.run()
+            } catch {
+                fatalError("The loop of a new thread could not be run: \(error)")
+            }
+            loop.shutdown()
+            loop.core.leaveThread()
         }
-        pthread_detach(thread)
-        // From here on the loop is the thread's, and no longer the caller's.
+        if let failure { throw UVError(failure, "thread") }
+        // From here on the loop belongs to the thread, and no longer to the caller.
         started.wait()
     }
 
@@ -41,9 +43,7 @@ public final class LoopThread: Sendable {
     public func shutdown() { loop.stop() }
 
     /// Calls `body` on a thread of Dispatch after the thread has shut down the loop and released it.
-    func whenEnded(_ body: @escaping @Sendable () -> Void) {
-        ended.notify(queue: .global(), execute: body)
-    }
+    func whenEnded(_ body: @escaping @Sendable () -> Void) { ended.notify(queue: .global(), execute: body) }
 
     /// Blocks until the thread has shut down the loop and released it. Traps if it is called on the loop's own thread.
     @available(*, noasync, message: "It would block a thread that tasks share.")
@@ -64,45 +64,4 @@ extension EventLoop {
     public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {
         try LoopThread(name: name)
     }
-}
-
-private final class ThreadMain: Sendable {
-    let name: String
-    let loop: EventLoop
-    let started: DispatchSemaphore
-    let ended: DispatchGroup
-
-    init(name: String, loop: EventLoop, started: DispatchSemaphore, ended: DispatchGroup) {
-        self.name = name
-        self.loop = loop
-        self.started = started
-        self.ended = ended
-    }
-
-    func run() {
-        unsafe set_thread_name(name)
-        loop.execute { [loop, started] in
-            loop.core.hold()
-            started.signal()
-        }
-        do {
-            try loop.run()
-        } catch {
-            fatalError("The loop of a new thread could not be run: \(error)")
-        }
-        loop.shutdown()
-        loop.core.leaveThread()
-    }
-}
-
-private func runThread(_ main: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    let ended = runMain(unsafe Unmanaged<ThreadMain>.fromOpaque(main!).takeRetainedValue())
-    ended.leave()
-    return nil
-}
-
-/// The thread's references to the loop are gone when this returns.
-private func runMain(_ main: consuming ThreadMain) -> DispatchGroup {
-    main.run()
-    return main.ended
 }

@@ -20,8 +20,7 @@ extension RemoteContext {
     /// Runs closures on the loop of the main thread. Closures are always put into the loop's ready queue.
     ///
     /// Traps if `EventLoop.main` has not been used on the main thread before.
-    public static let main = RemoteContext(
-        LoopRunner(name: "main", isImmediate: false) { .existingMain })
+    public static let main = RemoteContext(LoopRunner(name: "main", isImmediate: false) { .existingMain })
 }
 
 private final class PoolRunner: RemoteRunner {

@@ -1,3 +1,4 @@
+internal import Dispatch
 public import Futures
 
 extension TCPServerGroup {
@@ -82,11 +83,13 @@ extension TCPServerGroup {
             summary = try? total.get()
             return total
         }
-        let ended = Countdown(members.count) { completion(total) }
+        let threads = DispatchGroup()
         for member in members {
             member.thread.shutdown()
-            member.thread.whenEnded { ended.count() }
+            threads.enter()
+            member.thread.whenEnded { threads.leave() }
         }
+        threads.notify(queue: .global()) { completion(total) }
     }
 }
 
@@ -95,24 +98,5 @@ extension ShutdownSummary {
         finished += other.finished
         aborted += other.aborted
         failed += other.failed
-    }
-}
-
-/// Calls `body` when it has been counted down.
-private final class Countdown: Sendable {
-    private let left: Locked<Int>
-    private let body: @Sendable () -> Void
-
-    init(_ count: Int, _ body: @escaping @Sendable () -> Void) {
-        left = Locked(count)
-        self.body = body
-    }
-
-    func count() {
-        let left = left.withLock { left in
-            left -= 1
-            return left
-        }
-        if left == 0 { body() }
     }
 }

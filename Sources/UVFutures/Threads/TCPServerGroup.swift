@@ -39,7 +39,7 @@ public final class TCPServerGroup: Sendable {
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
         _ handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Future<Ignored>
     ) throws -> TCPServerGroup {
-        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
+        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection is closed when
@@ -52,9 +52,7 @@ public final class TCPServerGroup: Sendable {
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
         awaiting handler: @escaping @Sendable (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServerGroup {
-        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) {
-            TCPServer(on: $0, awaiting: handler)
-        }
+        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, awaiting: handler) }
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection lives until it is
@@ -64,9 +62,7 @@ public final class TCPServerGroup: Sendable {
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
         owning handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) {
-            TCPServer(on: $0, owning: handler)
-        }
+        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
     /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
@@ -76,15 +72,12 @@ public final class TCPServerGroup: Sendable {
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
         orReturnItsFuture handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try TCPServerGroup(host, port, loops, backlog, limits, accepting, name) {
-            TCPServer(on: $0, owning: handler)
-        }
+        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
     private init(
         _ host: String, _ port: Int, _ loops: Int, _ backlog: Int, _ limits: StreamLimits,
-        _ accepting: AcceptLimits, _ name: String,
-        _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
+        _ accepting: AcceptLimits, _ name: String, _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
     ) throws {
         guard (1...1024).contains(loops) else {
             throw FutureError.invalidArgument("\(loops) loops are out of range; give 1 to 1024")
@@ -98,12 +91,12 @@ public final class TCPServerGroup: Sendable {
                 threads.append(thread)
                 let loop = thread.loop
                 let (host, port) = address.map { ($0.host, $0.port) } ?? (host, port)
-                let (taken, server) = try wait(on: loop) {
+                let (taken, server) = try loop.wait {
                     let server = makeServer(loop)
                     try server.setAcceptLimits(accepting)
                     let taken = try server.listen(
                         host: host, port: port, backlog: backlog, sharingPort: true, limits: limits)
-                    return (taken, LoopResident(server, on: loop.core))
+                    return loop.succeeded((taken, LoopResident(server, on: loop.core)))
                 }
                 address = address ?? taken
                 members.append(Member(thread: thread, server: server))
@@ -159,11 +152,4 @@ public final class TCPServerGroup: Sendable {
                 }
             }, failFast: failFast, on: loop)
     }
-}
-
-/// Runs `body` on the loop and returns its result. Blocks the calling thread.
-private func wait<Value: Sendable>(
-    on loop: EventLoop, _ body: @escaping @Sendable () throws -> Value
-) throws -> Value {
-    try loop.wait { loop.succeeded(try body()) }
 }

@@ -14,34 +14,26 @@ enum AdoptedDescriptors {
         _ descriptor: CInt, on driver: UVLoop, _ adopt: (CInt) throws -> Adopted
     ) throws -> Adopted {
         try StandardDescriptors.leave(descriptor) { descriptor in
-            let adopted = try add(descriptor, on: driver) { try adopt(descriptor) }
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            return adopted
-        }
-    }
-
-    /// Makes `adopt` take over the descriptor, unless it has an owner.
-    private static func add<Adopted: UVHandle>(
-        _ descriptor: CInt, on driver: UVLoop, _ adopt: () throws -> Adopted
-    ) throws -> Adopted {
-        guard let identity = FileIdentity(of: descriptor) else { return try adopt() }
-        let isFree = all.withLock { all in
-            guard all[descriptor] != identity, !driver.has(descriptor) else { return false }
-            all[descriptor] = identity
-            return true
-        }
-        guard isFree else {
-            throw FutureError.invalidArgument(
-                "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() it first"
-            )
-        }
-        do {
-            let adopted = try adopt()
-            driver.adopted[ObjectIdentifier(adopted)] = identity
-            return adopted
-        } catch {
-            all.withLock { $0[descriptor] = nil }
-            throw error
+            guard let identity = FileIdentity(of: descriptor) else { return try adopt(descriptor) }
+            let isFree = all.withLock { all in
+                guard all[descriptor] != identity, !driver.has(descriptor) else { return false }
+                all[descriptor] = identity
+                return true
+            }
+            guard isFree else {
+                throw FutureError.invalidArgument(
+                    "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() "
+                        + "it first")
+            }
+            do {
+                let adopted = try adopt(descriptor)
+                driver.adopted[ObjectIdentifier(adopted)] = identity
+                _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+                return adopted
+            } catch {
+                all.withLock { $0[descriptor] = nil }
+                throw error
+            }
         }
     }
 
@@ -96,6 +88,6 @@ extension UVHandle {
 extension UVLoop {
     /// Whether a handle of the loop owns the descriptor.
     fileprivate func has(_ descriptor: CInt) -> Bool {
-        unsafe handles.contains { $0.ownedDescriptor == descriptor && !$0.hasLost(descriptor) }
+        unsafe handles.all.contains { $0.ownedDescriptor == descriptor && !$0.hasLost(descriptor) }
     }
 }

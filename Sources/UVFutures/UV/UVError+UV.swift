@@ -2,7 +2,7 @@ internal import CLibUV
 
 extension UVError {
     static func check(_ status: CInt, _ operation: String) throws(UVError) {
-        if status != 0 { throw UVError(status, operation, local: nil, peer: nil) }
+        if status != 0 { throw UVError(status, operation) }
     }
 }
 

@@ -8,15 +8,15 @@ internal import Glibc
 /// writes at the current position of the descriptor, one operation at a time in each direction.
 ///
 /// The handle itself does nothing: the loop closes it at shutdown.
-final class UVFile: UVHandle, ByteTransport {
+final class UVFile: UVHandle, UVCarrier {
     private let descriptor: CInt
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
     private var block = UVReadBlock()
-    private var reading: UVFileRequest?
+    private var reading: UVResultRequest?
     /// Delivers what came while the stream did not want it.
     private var arrived: (() -> Void)?
-    private var writing: UVFileRequest?
+    private var writing: UVResultRequest?
     private var batch: [Data] = []
     private var isEnding = false
 
@@ -24,8 +24,9 @@ final class UVFile: UVHandle, ByteTransport {
     init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
         self.descriptor = descriptor
         try unsafe super.init(driver, UV_IDLE, "adopt", initialize: uv_idle_init)
-        loop.count(connections: 1)
     }
+
+    override var isConnection: Bool { true }
 
     func serve(_ stream: ByteStream?) { unsafe self.stream = stream }
 
@@ -43,15 +44,15 @@ final class UVFile: UVHandle, ByteTransport {
     func stopReading() { isReading = false }
 
     private func read() {
-        let request = UVFileRequest(driver) { [self] in didRead($0) }
+        let request = UVResultRequest(driver, UV_FS) { [self] in didRead($0) }
         var buffer = unsafe uv_buf_t(block.prepare())
         let status = request.submit {
-            unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, UVFileRequest.callback)
+            unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, fileCallback)
         }
         if status == 0 {
             reading = request
         } else {
-            loop.later { [self] in arrive { [self] in fail(status, "read") } }
+            loop.later { [self] in arrive { [self] in failRead(status) } }
         }
     }
 
@@ -73,7 +74,7 @@ final class UVFile: UVHandle, ByteTransport {
         } else if count == Int(UV_EAGAIN.rawValue) || count == Int(UV_EINTR.rawValue) {
             if isReading { read() }
         } else {
-            arrive { [self] in fail(CInt(count), "read") }
+            arrive { [self] in failRead(CInt(count)) }
         }
     }
 
@@ -89,9 +90,7 @@ final class UVFile: UVHandle, ByteTransport {
         delivery()
     }
 
-    private func fail(_ status: CInt, _ operation: String) {
-        unsafe stream?.transportDidFail(UVError(status, operation, local: nil, peer: nil))
-    }
+    private func failRead(_ status: CInt) { unsafe stream?.transportDidFail(UVError(status, "read")) }
 
     // MARK: Writing
 
@@ -106,11 +105,10 @@ final class UVFile: UVHandle, ByteTransport {
 
     private func writeRest() {
         let bytes = driver.writes.take()
-        let request = UVFileRequest(driver) { [self] in didWrite($0, bytes) }
+        let request = UVResultRequest(driver, UV_FS) { [self] in didWrite($0, bytes) }
         let status = unsafe bytes.withBuffers(batch) { buffers, count in
             request.submit {
-                unsafe uv_fs_write(
-                    driver.loop, request.file, descriptor, buffers, count, -1, UVFileRequest.callback)
+                unsafe uv_fs_write(driver.loop, request.file, descriptor, buffers, count, -1, fileCallback)
             }
         }
         writing = request
@@ -124,7 +122,7 @@ final class UVFile: UVHandle, ByteTransport {
         if count == Int(UV_EINTR.rawValue) || count == Int(UV_EAGAIN.rawValue) { return writeRest() }
         guard count >= 0 else {
             batch = []
-            let error = UVError(CInt(count), "write", local: nil, peer: nil)
+            let error = UVError(CInt(count), "write")
             return unsafe stream?.transportDidWrite(failure: error) ?? ()
         }
         batch = batch.dropping(count)
@@ -133,9 +131,7 @@ final class UVFile: UVHandle, ByteTransport {
 
     var unwrittenBytes: Int { batch.reduce(0) { $0 + $1.count } }
 
-    func shutdownWrite() {
-        loop.later { [self] in unsafe stream?.transportDidShutdown(failure: nil) }
-    }
+    func shutdownWrite() { loop.later { [self] in unsafe stream?.transportDidShutdown(failure: nil) } }
 
     // MARK: Closing
 
@@ -163,31 +159,18 @@ final class UVFile: UVHandle, ByteTransport {
 
     override func didClose() {
         Glibc.close(descriptor)
-        loop.count(connections: -1)
         unsafe stream?.transportDidClose()
     }
 }
 
-/// A read or a write in the thread pool. See <https://docs.libuv.org/en/v1.x/fs.html>.
-private final class UVFileRequest: UVRequest {
-    private let driver: UVLoop
-    private let completion: (Int) -> Void
+extension UVResultRequest {
+    /// The request for a read or a write in the thread pool. See <https://docs.libuv.org/en/v1.x/fs.html>.
+    fileprivate var file: UnsafeMutablePointer<uv_fs_t> { unsafe memory(as: uv_fs_t.self) }
+}
 
-    init(_ driver: UVLoop, completion: @escaping (Int) -> Void) {
-        self.driver = driver
-        self.completion = completion
-        super.init(UV_FS)
-    }
-
-    var file: UnsafeMutablePointer<uv_fs_t> { unsafe memory(as: uv_fs_t.self) }
-
-    static let callback: uv_fs_cb = { file in
-        let request = unsafe UVFileRequest.completed(file!.pointee.data)
-        let result = unsafe file!.pointee.result
-        unsafe uv_fs_req_cleanup(file)
-        request.driver.eventLoop.turn { request.completion(result) }
-    }
-
-    /// Cancels the operation, if it has not begun.
-    func cancel() { unsafe _ = uv_cancel(memory(as: uv_req_t.self)) }
+private let fileCallback: uv_fs_cb = { file in
+    let request = unsafe UVResultRequest.completed(file!.pointee.data)
+    let result = unsafe file!.pointee.result
+    unsafe uv_fs_req_cleanup(file)
+    request.complete(result)
 }

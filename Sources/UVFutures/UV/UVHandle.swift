@@ -29,9 +29,7 @@ class UVHandle {
         driver.opened(self)
     }
 
-    deinit {
-        unsafe free(memory)
-    }
+    deinit { unsafe free(memory) }
 
     final var handle: UnsafeMutablePointer<uv_handle_t> {
         unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
@@ -79,6 +77,16 @@ class UVHandle {
         }
     }
 
+    /// Closes the handle and throws, if `status` is an error of libuv.
+    final func closeUnlessDone(_ status: CInt, _ call: String, local: SocketAddress? = nil) throws(UVError) {
+        if status == 0 { return }
+        close()
+        throw UVError(status, call, local: local)
+    }
+
+    /// Whether the handle counts as a connection in the loop's statistics.
+    var isConnection: Bool { false }
+
     /// Ends a handle that is open when the loop is shut down.
     func abort() { close() }
 
@@ -103,31 +111,12 @@ struct UVHandleList {
 
     var isEmpty: Bool { unsafe first == nil }
 
-    /// Aborts all handles, which leave the list later, from their close callbacks.
-    func abortAll() {
-        var handle = unsafe first?.takeUnretainedValue()
-        while let current = handle {
-            current.abort()
-            handle = unsafe current.next?.takeUnretainedValue()
+    /// All handles, the newest first.
+    var all: some Sequence<UVHandle> {
+        unsafe sequence(state: first?.takeUnretainedValue()) { following in
+            defer { unsafe following = following?.next?.takeUnretainedValue() }
+            return following
         }
-    }
-
-    func contains(_ isMeant: (UVHandle) -> Bool) -> Bool {
-        var handle = unsafe first?.takeUnretainedValue()
-        while let current = handle {
-            if isMeant(current) { return true }
-            handle = unsafe current.next?.takeUnretainedValue()
-        }
-        return false
-    }
-
-    var descriptions: [String] {
-        var (handle, lines) = (unsafe first?.takeUnretainedValue(), [String]())
-        while let current = handle {
-            lines.append(current.isClosing ? "\(current.line), closing" : current.line)
-            handle = unsafe current.next?.takeUnretainedValue()
-        }
-        return lines
     }
 
     fileprivate mutating func add(_ handle: UVHandle) {
@@ -155,12 +144,14 @@ extension UVLoop {
         let eventLoop = eventLoop
         if eventLoop.liveHandles == 0 { unsafe _ = Unmanaged.passRetained(eventLoop) }
         eventLoop.count(handles: 1)
+        if handle.isConnection { eventLoop.count(connections: 1) }
     }
 
     fileprivate func closed(_ handle: UVHandle) {
         unsafe handles.remove(handle)
         let eventLoop = eventLoop
         eventLoop.count(handles: -1)
+        if handle.isConnection { eventLoop.count(connections: -1) }
         let isLast = eventLoop.liveHandles == 0
         eventLoop.turn { handle.didClose() }
         if isLast { unsafe Unmanaged.passUnretained(eventLoop).release() }

@@ -18,17 +18,12 @@ final class UVHangUps {
 
     deinit {
         if set >= 0 { close(set) }
-        unsafe poll?.deallocate()
     }
 
-    func add(_ stream: UVStream) {
-        unsafe new.append(stream)
-    }
+    func add(_ stream: UVStream) { unsafe new.append(stream) }
 
     /// Forgets the new streams, because the loop will not wait any more, or looks at them now.
-    func end() {
-        unsafe new.removeAll(keepingCapacity: true)
-    }
+    func end() { unsafe new.removeAll(keepingCapacity: true) }
 
     func remove(_ stream: UVStream) {
         guard let descriptor = stream.watchedDescriptor else { return }
@@ -39,7 +34,7 @@ final class UVHangUps {
     }
 
     /// Watches the streams that are still not read. Does without if no descriptors or memory are left.
-    fileprivate func watchNew(_ driver: UVLoop) {
+    func watchNew(_ driver: UVLoop) {
         defer { end() }
         for stream in unsafe new where !stream.isReading && stream.watchedDescriptor == nil {
             guard let descriptor = stream.descriptor else { continue }
@@ -53,13 +48,7 @@ final class UVHangUps {
     private func start(_ driver: UVLoop) -> Bool {
         if set < 0 { set = StandardDescriptors.leave(make_hang_up_set()) }
         guard set >= 0 else { return false }
-        let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
-        unsafe poll.pointee.data = Unmanaged.passUnretained(driver).toOpaque()
-        guard unsafe uv_poll_init(driver.loop, poll, set) == 0 else {
-            unsafe poll.deallocate()
-            return false
-        }
-        unsafe uv_unref(poll.asHandle)
+        guard let poll = unsafe driver.makePoll(of: set) else { return false }
         unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue)) { poll, _, _ in
             unsafe UVLoop.from(poll!.pointee.data).hangUps.tell()
         }
@@ -75,8 +64,4 @@ final class UVHangUps {
             streams[descriptor]?.hasHungUp()
         }
     }
-}
-
-extension UVLoop {
-    func watchHangUps() { hangUps.watchNew(self) }
 }

@@ -10,8 +10,7 @@ extension UVListener {
     static func adopting(
         _ descriptor: CInt, called what: String, families: [CInt], on loop: EventLoop
     ) throws -> UVListener {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        let driver = try loop.openDriver()
         func refusal(_ text: String) -> FutureError { .invalidArgument("\(what) \(text)") }
 
         guard let type = socketOption(SO_TYPE, of: descriptor) else {
@@ -32,7 +31,6 @@ extension UVListener {
             let kind = address.family == AF_UNIX ? "the UNIX domain" : "TCP"
             throw refusal("is a socket of \(kind) (\(address)), which this server or listener does not take")
         }
-        let driver = loop.uv
         return try AdoptedDescriptors.take(descriptor, on: driver) {
             try UVListener(driver, adopting: $0, address)
         }

@@ -63,7 +63,7 @@ final class UVListener: UVHandle {
     private static func listen(
         _ address: SocketAddress, backlog: CInt, sharingPort: Bool
     ) throws(UVError) -> CInt {
-        func failure() -> UVError { UVError(-errno, "listen", local: address, peer: nil) }
+        func failure() -> UVError { UVError(-errno, "listen", local: address) }
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = StandardDescriptors.leave(socket(address.family, kind, 0))
         guard descriptor >= 0 else { throw failure() }
@@ -110,7 +110,7 @@ final class UVListener: UVHandle {
             case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH,
                 ENETUNREACH:
                 continue
-            default: return .failure(UVError(-errno, "accept", local: localAddress, peer: nil))
+            default: return .failure(UVError(-errno, "accept", local: localAddress))
             }
         }
         return nil
@@ -145,9 +145,7 @@ final class UVListener: UVHandle {
     }
 
     override func didClose() {
-        if loop.isObserved {
-            loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure))
-        }
+        if loop.isObserved { loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure)) }
         let onClose = onClose
         self.onClose = {}
         onReady = {}

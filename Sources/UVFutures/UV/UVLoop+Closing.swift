@@ -4,10 +4,10 @@ internal import Futures
 extension UVLoop {
     func closeHandles() {
         checkProcess()
-        unsafe handles.abortAll()
+        for handle in unsafe handles.all { handle.abort() }
         while !isAttached, unsafe !handles.isEmpty {
             unsafe uv_run(loop, UV_RUN_NOWAIT)
-            unsafe handles.abortAll()
+            for handle in unsafe handles.all { handle.abort() }
         }
     }
 
@@ -15,17 +15,14 @@ extension UVLoop {
         checkProcess()
         isClosing = true
         residents = [:]
-        names = nil
+        resolver = nil
         hangUps.end()
         onClose = done
         // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.
         unsafe _ = Unmanaged.passRetained(self)
-        unsafe close(async.asHandle)
-        if isAttached || works.isEmpty { unsafe close(timer.asHandle) } else { waitForWorks() }
-        unsafe close(idle.asHandle)
-        unsafe close(prepare.asHandle)
-        if let mainQueue = unsafe mainQueue { unsafe close(mainQueue.asHandle) }
-        if let poll = unsafe hangUps.poll { unsafe close(poll.asHandle) }
+        let waitsForWorks = !isAttached && !works.isEmpty
+        unsafe withOwnHandles { if unsafe $0 != timer.asHandle || !waitsForWorks { unsafe close($0) } }
+        if waitsForWorks { waitForWorks() }
         if isAttached { return }
         unsafe uv_run(loop, UV_RUN_DEFAULT)
         let status = unsafe uv_loop_close(loop)
@@ -40,14 +37,13 @@ extension UVLoop {
     private func waitForWorks() {
         closingHandles += 1
         unsafe uv_unref(timer.asHandle)
-        unsafe uv_timer_start(
-            timer,
-            {
-                let driver = unsafe UVLoop.from($0!.pointee.data)
-                StandardError.print(
-                    "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool, which nobody "
-                        + "can interrupt: \(driver.works.count). Let them end by themselves.")
-            }, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
+        let tell: uv_timer_cb = {
+            let driver = unsafe UVLoop.from($0!.pointee.data)
+            StandardError.print(
+                "shutdown() has waited for \(driver.eventLoop.patienceAtEnd) for jobs of the thread pool, which nobody "
+                    + "can interrupt: \(driver.works.count). Let them end by themselves.")
+        }
+        unsafe uv_timer_start(timer, tell, eventLoop.patienceAtEnd.wholeNanoseconds! / 1_000_000, 0)
     }
 
     /// Called when a job of the thread pool has ended.
@@ -73,9 +69,8 @@ extension UVLoop {
 
     /// Names the cause for Node: after a worker ends, Node names this function for each open handle before it aborts.
     func nameWhatClosesHandles() {
-        unsafe async.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
-        unsafe timer.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
-        unsafe idle.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
-        unsafe prepare.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        unsafe withOwnHandles {
+            unsafe $0.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future
+        }
     }
 }

@@ -18,14 +18,8 @@ private let mainQueueDescriptor: CInt = {
 
 extension UVLoop {
     func startMainQueue() {
-        if unsafe mainQueue == nil {
-            let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
-            unsafe poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-            // Dispatch's descriptor can be watched, and nobody else on this loop watches it.
-            unsafe uv_poll_init(loop, poll, mainQueueDescriptor)
-            unsafe uv_unref(poll.asHandle)
-            unsafe mainQueue = poll
-        }
+        // Dispatch's descriptor can be watched, and nobody else on this loop watches it.
+        if unsafe mainQueue == nil { unsafe mainQueue = makePoll(of: mainQueueDescriptor) }
         unsafe uv_poll_start(mainQueue, CInt(UV_READABLE.rawValue)) { poll, _, _ in
             let driver = unsafe UVLoop.from(poll!.pointee.data)
             // Another loop does it, within whose work this one is run. Dispatch would not do it twice, and tells once.
@@ -46,12 +40,8 @@ extension UVLoop {
         if unsafe mainQueue == nil, EventLoop.isMainThread { servesMainQueue = true }
     }
 
-    func stopMainQueue() {
-        if let mainQueue = unsafe mainQueue { unsafe uv_poll_stop(mainQueue) }
-    }
+    func stopMainQueue() { if let mainQueue = unsafe mainQueue { unsafe uv_poll_stop(mainQueue) } }
 
     /// Keeps `run` from returning for lack of work, since the main queue may bring some.
-    func waitForMainQueue() {
-        if let mainQueue = unsafe mainQueue { unsafe uv_ref(mainQueue.asHandle) }
-    }
+    func waitForMainQueue() { if let mainQueue = unsafe mainQueue { unsafe uv_ref(mainQueue.asHandle) } }
 }

@@ -2,6 +2,15 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
+extension EventLoop {
+    /// Returns the driver. Checks the thread, and throws `FutureError.shutDown` if the loop has been shut down.
+    func openDriver() throws(FutureError) -> UVLoop {
+        core.checkThread()
+        guard !core.isShutDown else { throw .shutDown }
+        return uv
+    }
+}
+
 extension UVLoop {
     /// Ends the process if it is a child of the one that made the loop. The child would take the parent's events and
     /// close the parent's connections.
@@ -41,5 +50,5 @@ func makeLoop() throws(UVError) -> UnsafeMutablePointer<uv_loop_t> {
     let left = unsafe uv_backend_fd(loop)
     if left > 2 { close(left) }
     unsafe loop.deallocate()
-    throw UVError(status, "loop", local: nil, peer: nil)
+    throw UVError(status, "loop")
 }

@@ -50,8 +50,8 @@ final class UVLoop: LoopDriver {
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
-    /// The object that name resolution keeps with the loop.
-    var names: AnyObject?
+    /// The loop's own `NameResolver`, a type that this folder may not name.
+    var resolver: Any?
     /// The objects that other threads know by a number.
     var residents: [UInt64: AnyObject] = [:]
     /// The work in the thread pool, by job.
@@ -61,19 +61,14 @@ final class UVLoop: LoopDriver {
     var adopted: [ObjectIdentifier: FileIdentity] = [:]
 
     /// Creates a driver with a loop of its own.
-    convenience init() throws(UVError) {
-        try unsafe self.init(makeLoop(), isAttached: false)
-    }
+    convenience init() throws(UVError) { try unsafe self.init(makeLoop(), isAttached: false) }
 
     /// Creates a driver for an initialized loop, which is a host's if `isAttached`.
     init(_ loop: UnsafeMutablePointer<uv_loop_t>, isAttached: Bool) {
         unsafe self.loop = loop
         self.isAttached = isAttached
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe async.pointee.data = own
-        unsafe timer.pointee.data = own
-        unsafe idle.pointee.data = own
-        unsafe prepare.pointee.data = own
+        unsafe withOwnHandles { unsafe $0.pointee.data = own }
         // None of these can fail: the descriptors that they share came with the loop.
         unsafe uv_async_init(loop, async) { unsafe UVLoop.from($0!.pointee.data).wokenUp() }
         unsafe uv_timer_init(loop, timer)
@@ -87,11 +82,30 @@ final class UVLoop: LoopDriver {
 
     deinit {
         if !isAttached { unsafe loop.deallocate() }
-        unsafe async.deallocate()
-        unsafe timer.deallocate()
-        unsafe idle.deallocate()
-        unsafe prepare.deallocate()
-        unsafe mainQueue?.deallocate()
+        unsafe withOwnHandles { unsafe $0.deallocate() }
+    }
+
+    /// Calls `body` with each handle of the driver itself.
+    func withOwnHandles(_ body: (UnsafeMutablePointer<uv_handle_t>) -> Void) {
+        unsafe body(async.asHandle)
+        unsafe body(timer.asHandle)
+        unsafe body(idle.asHandle)
+        unsafe body(prepare.asHandle)
+        if let mainQueue = unsafe mainQueue { unsafe body(mainQueue.asHandle) }
+        if let poll = unsafe hangUps.poll { unsafe body(poll.asHandle) }
+    }
+
+    /// Makes a handle that watches `descriptor` for the driver itself, and does not keep the loop alive. Returns `nil`
+    /// if libuv refuses.
+    func makePoll(of descriptor: CInt) -> UnsafeMutablePointer<uv_poll_t>? {
+        let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+        unsafe poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+        guard unsafe uv_poll_init(loop, poll, descriptor) == 0 else {
+            unsafe poll.deallocate()
+            return nil
+        }
+        unsafe uv_unref(poll.asHandle)
+        return unsafe poll
     }
 
     static func from(_ data: UnsafeMutableRawPointer?) -> UVLoop {
@@ -142,7 +156,7 @@ final class UVLoop: LoopDriver {
         checkProcess()
         if isTimerArmed { unsafe uv_update_time(loop) }
         if checksWatches { checkWatches() }
-        if hangUps.hasNew { watchHangUps() }
+        if hangUps.hasNew { hangUps.watchNew(self) }
     }
 
     // MARK: Turns
@@ -161,9 +175,7 @@ final class UVLoop: LoopDriver {
         unsafe uv_idle_start(idle) { unsafe UVLoop.from($0!.pointee.data).turnIsDue() }
     }
 
-    private func stopUnusedIdle() {
-        if !isTurnRequested { unsafe uv_idle_stop(idle) }
-    }
+    private func stopUnusedIdle() { if !isTurnRequested { unsafe uv_idle_stop(idle) } }
 
     /// Runs the turn first, then the timers. Before the next of either, libuv looks at its descriptors.
     private func turnIsDue() {
@@ -245,5 +257,7 @@ final class UVLoop: LoopDriver {
         referenceAsync()
     }
 
-    var openHandles: [String] { unsafe handles.descriptions }
+    var openHandles: [String] {
+        unsafe handles.all.map { $0.isClosing ? "\($0.line), closing" : $0.line }
+    }
 }

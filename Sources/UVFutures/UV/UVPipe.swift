@@ -14,17 +14,12 @@ final class UVPipe: UVStream {
         try unsafe super.init(driver, UV_NAMED_PIPE, "pipe") { loop, pipe in
             driver.makeStream { unsafe uv_pipe_init(loop, pipe, 0) }
         }
-        loop.count(connections: 1)
     }
 
     /// Takes over a descriptor, unless it throws. The descriptor is in non-blocking mode from now on.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt, isSocket: Bool = true) throws(UVError) {
         try self.init(driver, isSocket: isSocket)
-        let status = unsafe uv_pipe_open(memory(as: uv_pipe_t.self), descriptor)
-        if status != 0 {
-            close()
-            throw UVError(status, "adopt", local: nil, peer: nil)
-        }
+        try closeUnlessDone(unsafe uv_pipe_open(memory(as: uv_pipe_t.self), descriptor), "adopt")
     }
 
     /// Ends the write side. A reader of the pipe finds its end when nothing has it open for writing.
@@ -37,11 +32,6 @@ final class UVPipe: UVStream {
 
     /// Whether closing may lose data: never for a copy, because the connection of the original continues.
     override var losesIfNotHeardOut: Bool { original == nil && super.losesIfNotHeardOut }
-
-    override func didClose() {
-        loop.count(connections: -1)
-        super.didClose()
-    }
 }
 
 /// Lets the descriptor stand for a device that takes all bytes and has none.

@@ -38,20 +38,15 @@ final class UVPoll: UVHandle {
         do throws(UVError) {
             return try UVPoll(driver, descriptor, identity)
         } catch {
-            switch error.code.rawValue {
-            case UV_EPERM.rawValue:
-                throw FutureError.invalidArgument(
-                    "descriptor \(descriptor) cannot be watched: it is a file or the like, which never makes one wait; "
-                        + "read or write it in RemoteContext.pool")
-            case UV_EEXIST.rawValue:
-                throw FutureError.invalidArgument(
-                    "descriptor \(descriptor) belongs to a stream or a listener of this loop; use that instead"
-                )
-            default:
-                throw FutureError.invalidArgument(
-                    "descriptor \(descriptor) cannot be watched: the system says \(error.code), \(error.code.message)"
-                )
-            }
+            let reason =
+                switch error.code.rawValue {
+                case UV_EPERM.rawValue:
+                    "cannot be watched: it is a file or the like, which never makes one wait; read or write it in "
+                        + "RemoteContext.pool"
+                case UV_EEXIST.rawValue: "belongs to a stream or a listener of this loop; use that instead"
+                default: "cannot be watched: the system says \(error.code), \(error.code.message)"
+                }
+            throw FutureError.invalidArgument("descriptor \(descriptor) \(reason)")
         }
     }
 

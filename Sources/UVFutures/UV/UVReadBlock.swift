@@ -76,7 +76,5 @@ struct UVReadBlock: ~Copyable {
         filled = 0
     }
 
-    deinit {
-        unsafe free(base)
-    }
+    deinit { unsafe free(base) }
 }

@@ -8,13 +8,9 @@ internal import CLibUV
 class UVRequest {
     fileprivate final let memory: UnsafeMutableRawPointer
 
-    init(_ type: uv_req_type) {
-        unsafe memory = .allocate(byteCount: uv_req_size(type), alignment: 16)
-    }
+    init(_ type: uv_req_type) { unsafe memory = .allocate(byteCount: uv_req_size(type), alignment: 16) }
 
-    deinit {
-        unsafe memory.deallocate()
-    }
+    deinit { unsafe memory.deallocate() }
 
     @inline(__always)
     final func memory<CRequest>(as _: CRequest.Type) -> UnsafeMutablePointer<CRequest> {
@@ -30,6 +26,9 @@ class UVRequest {
         return status
     }
 
+    /// Cancels the operation, if the thread pool has not begun it.
+    final func cancel() { unsafe _ = uv_cancel(memory(as: uv_req_t.self)) }
+
     /// Returns the object of a request that calls back.
     static func completed(_ data: UnsafeMutableRawPointer?) -> Self {
         unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeRetainedValue(), to: Self.self)
@@ -41,18 +40,17 @@ class UVRequest {
     }
 }
 
-/// A request with a callback that has only a status: connect, shutdown.
-final class UVStatusRequest: UVRequest {
+/// A request that passes one number from libuv to `completion`: the status of a connect or a shutdown, or the result of
+/// a file operation.
+final class UVResultRequest: UVRequest {
     private let driver: UVLoop
-    private let completion: (CInt) -> Void
+    private let completion: (Int) -> Void
 
-    init(_ driver: UVLoop, _ type: uv_req_type, completion: @escaping (CInt) -> Void) {
+    init(_ driver: UVLoop, _ type: uv_req_type, completion: @escaping (Int) -> Void) {
         self.driver = driver
         self.completion = completion
         super.init(type)
     }
 
-    func complete(_ status: CInt) {
-        driver.eventLoop.turn { completion(status) }
-    }
+    func complete(_ result: Int) { driver.eventLoop.turn { completion(result) } }
 }

@@ -23,10 +23,7 @@ final class UVSignal: UVHandle {
                 : uv_signal_start(signal, callback, number)
         }
         isStarted = status == 0
-        if status != 0 {
-            close()
-            throw UVError(status, "signal", local: nil, peer: nil)
-        }
+        try closeUnlessDone(status, "signal")
     }
 
     private var signal: UnsafeMutablePointer<uv_signal_t> { unsafe memory(as: uv_signal_t.self) }
@@ -37,9 +34,7 @@ final class UVSignal: UVHandle {
 
     override var line: String { "signal \(number)" }
 
-    override func didClose() {
-        onDelivery = {}
-    }
+    override func didClose() { onDelivery = {} }
 
     private func isDelivered() {
         let onDelivery = onDelivery

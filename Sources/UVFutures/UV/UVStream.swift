@@ -3,8 +3,14 @@ internal import CLibUV
 internal import FoundationEssentials
 internal import Glibc
 
+/// A transport that calls the `ByteStream` that it serves.
+protocol UVCarrier: ByteTransport {
+    /// Calls `stream` from now on. Before a stream is released, it puts `nil` in its place.
+    func serve(_ stream: ByteStream?)
+}
+
 /// A libuv stream as the carrier of a `ByteStream`.
-class UVStream: UVHandle, ByteTransport {
+class UVStream: UVHandle, UVCarrier {
     /// Whether libuv watches the descriptor for incoming data.
     private(set) final var isReading = false
     /// Whether users have handed it over, and may do what they like with its descriptor. Takes no memory in this place.
@@ -20,7 +26,7 @@ class UVStream: UVHandle, ByteTransport {
     final var localAddress: SocketAddress?
     final var peerAddress: SocketAddress?
 
-    fileprivate final var uvStream: UnsafeMutablePointer<uv_stream_t> { unsafe memory(as: uv_stream_t.self) }
+    final var uvStream: UnsafeMutablePointer<uv_stream_t> { unsafe memory(as: uv_stream_t.self) }
 
     /// The system's number for the stream, while it has one.
     final var descriptor: CInt? {
@@ -36,7 +42,6 @@ class UVStream: UVHandle, ByteTransport {
         UVError(status, operation, local: localAddress, peer: peerAddress)
     }
 
-    /// Calls `stream` from now on. Before a stream is released it puts `nil` in its place.
     final func serve(_ stream: ByteStream?) {
         unsafe self.stream = stream
         if stream != nil { watchForHangUp() }
@@ -50,9 +55,7 @@ class UVStream: UVHandle, ByteTransport {
             uvStream,
             { handle, _, buffer in unsafe UVStream.with(handle!.pointee.data) { unsafe $0.provide(buffer!) }
             },
-            { handle, count, _ in
-                unsafe UVStream.with(handle!.pointee.data) { $0.didRead(count) }
-            })
+            { handle, count, _ in unsafe UVStream.with(handle!.pointee.data) { $0.didRead(count) } })
         if status != 0 { throw error(status, "read") }
         isReading = true
     }
@@ -68,9 +71,7 @@ class UVStream: UVHandle, ByteTransport {
     }
 
     /// Watches for a hang-up, because libuv reports nothing of a connection without a read or a write.
-    final func watchForHangUp() {
-        if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) }
-    }
+    final func watchForHangUp() { if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) } }
 
     /// Called when the connection has been hung up, and libuv was not told to report it.
     final func hasHungUp() {
@@ -115,8 +116,7 @@ class UVStream: UVHandle, ByteTransport {
     }
 
     private final func provide(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
-        let block = unsafe driver.readBlock.prepare()
-        unsafe buffer.pointee = uv_buf_t(block)
+        unsafe buffer.pointee = uv_buf_t(driver.readBlock.prepare())
     }
 
     private final func didRead(_ count: Int) {
@@ -188,10 +188,10 @@ class UVStream: UVHandle, ByteTransport {
 
     func shutdownWrite() {
         if isAdopted, let lost { return answerLater { $0.didShutDown(lost) } }
-        let request = UVStatusRequest(driver, UV_SHUTDOWN) { [self] in didShutDown($0) }
+        let request = UVResultRequest(driver, UV_SHUTDOWN) { [self] in didShutDown(CInt($0)) }
         let status = request.submit {
-            unsafe uv_shutdown(request.memory(as: uv_shutdown_t.self), uvStream) { request, status in
-                unsafe UVStatusRequest.completed(request!.pointee.data).complete(status)
+            unsafe uv_shutdown(request.memory(as: uv_shutdown_t.self), uvStream) {
+                unsafe UVResultRequest.completed($0!.pointee.data).complete(Int($1))
             }
         }
         if status != 0 { answerLater { $0.didShutDown(status) } }
@@ -203,16 +203,12 @@ class UVStream: UVHandle, ByteTransport {
     }
 
     /// Calls `answer` later, for a request that libuv refused at once.
-    final func answerLater(_ answer: @escaping (UVStream) -> Void) {
-        loop.later { [self] in answer(self) }
-    }
+    final func answerLater(_ answer: @escaping (UVStream) -> Void) { loop.later { [self] in answer(self) } }
 
     // MARK: Closing
 
     /// Whether closing now may lose data: `true` for a socket, unless the peer has finished.
-    var losesIfNotHeardOut: Bool {
-        ![0, -ENOTSOCK, -EBADF].contains(peek())
-    }
+    var losesIfNotHeardOut: Bool { ![0, -ENOTSOCK, -EBADF].contains(peek()) }
 
     /// The number of bytes that TCP has not acknowledged. Other kinds have the bytes where the peer finds them.
     var unacknowledgedBytes: Int { 0 }
@@ -229,9 +225,9 @@ class UVStream: UVHandle, ByteTransport {
         return UV_EBADF.rawValue
     }
 
-    override func abort() {
-        close(resetting: true)
-    }
+    final override var isConnection: Bool { true }
+
+    override func abort() { close(resetting: true) }
 
     override var line: String {
         let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
@@ -239,11 +235,7 @@ class UVStream: UVHandle, ByteTransport {
             + "\(isClosing ? 0 : unwrittenBytes) bytes unsent"
     }
 
-    override func willClose() {
-        driver.hangUps.remove(self)
-    }
+    override func willClose() { driver.hangUps.remove(self) }
 
-    override func didClose() {
-        unsafe stream?.transportDidClose()
-    }
+    override func didClose() { unsafe stream?.transportDidClose() }
 }

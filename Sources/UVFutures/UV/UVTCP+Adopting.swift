@@ -6,8 +6,7 @@ extension UVTCP {
     ///
     /// If this throws, the caller keeps the descriptor.
     static func adopting(_ descriptor: CInt, on loop: EventLoop) throws -> UVTCP {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        let driver = try loop.openDriver()
         let name = "descriptor \(descriptor)"
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             throw FutureError.invalidArgument("\(name) is not open; give one of a connected TCP socket")
@@ -19,7 +18,6 @@ extension UVTCP {
         guard let peer = SocketAddress(peerOf: descriptor) else {
             throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
         }
-        let driver = loop.uv
         return try adopting(descriptor, local, peer, on: driver) { try UVTCP(driver, adopting: $0) }
     }
 }

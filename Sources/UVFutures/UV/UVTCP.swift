@@ -10,7 +10,6 @@ final class UVTCP: UVStream {
         try unsafe super.init(driver, UV_TCP, "connect") { loop, tcp in
             driver.makeStream { unsafe uv_tcp_init_ex(loop, tcp, CUnsignedInt(family)) }
         }
-        loop.count(connections: 1)
     }
 
     /// Creates a socket to connect to `peer`, bound to `address`, if there is one.
@@ -51,19 +50,13 @@ final class UVTCP: UVStream {
                 }
             }
         }
-        guard status != 0 else { return }
-        close()
-        throw UVError(status, "bind", local: address, peer: nil)
+        try closeUnlessDone(status, "bind", local: address)
     }
 
     /// Takes over a connected socket, unless it throws.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
         try self.init(driver)
-        let status = unsafe uv_tcp_open(tcp, descriptor)
-        if status != 0 {
-            close()
-            throw UVError(status, "adopt", local: nil, peer: nil)
-        }
+        try closeUnlessDone(unsafe uv_tcp_open(tcp, descriptor), "adopt")
     }
 
     private var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe memory(as: uv_tcp_t.self) }
@@ -71,25 +64,20 @@ final class UVTCP: UVStream {
     /// Connects to `address`, and calls `completion` once: when it has connected, has failed, or is closed before.
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
         peerAddress = address
-        let request = UVStatusRequest(driver, UV_CONNECT) { [self] status in
-            completion(status == 0 ? nil : error(status, "connect"))
+        let request = UVResultRequest(driver, UV_CONNECT) { [self] status in
+            completion(status == 0 ? nil : error(CInt(status), "connect"))
         }
         let status = request.submit {
             unsafe address.withSocketAddress { address, _ in
                 unsafe uv_tcp_connect(request.memory(as: uv_connect_t.self), tcp, address) {
-                    request, status in
-                    unsafe UVStatusRequest.completed(request!.pointee.data).complete(status)
+                    unsafe UVResultRequest.completed($0!.pointee.data).complete(Int($1))
                 }
             }
         }
-        if status != 0 {
-            loop.later { [self] in completion(error(status, "connect")) }
-        }
+        if status != 0 { loop.later { [self] in completion(error(status, "connect")) } }
     }
 
-    func readLocalAddress() {
-        localAddress = descriptor.flatMap { SocketAddress(localOf: $0) }
-    }
+    func readLocalAddress() { localAddress = descriptor.flatMap { SocketAddress(localOf: $0) } }
 
     func timeout() -> UVError {
         readLocalAddress()
@@ -105,29 +93,26 @@ final class UVTCP: UVStream {
     }
 
     struct KeepAlive: Equatable {
-        /// The times, in seconds.
-        let idle, interval: CInt
-        let probes: CInt
+        /// The times are in seconds.
+        let idle, interval, probes: CInt
     }
 
     /// Sets the options itself, because `uv_tcp_keepalive` has all of them only from 1.52 on.
     func setKeepAlive(_ settings: KeepAlive?) throws(UVError) {
-        guard let settings else { return try setOption(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }
-        try setOption(TCP_KEEPIDLE, of: tcpLevel, to: settings.idle, "keep-alive")
-        try setOption(TCP_KEEPINTVL, of: tcpLevel, to: settings.interval, "keep-alive")
-        try setOption(TCP_KEEPCNT, of: tcpLevel, to: settings.probes, "keep-alive")
-        try setOption(SO_KEEPALIVE, of: SOL_SOCKET, to: 1, "keep-alive")
+        guard let settings else { return try set(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }
+        try set(TCP_KEEPIDLE, of: tcpLevel, to: settings.idle, "keep-alive")
+        try set(TCP_KEEPINTVL, of: tcpLevel, to: settings.interval, "keep-alive")
+        try set(TCP_KEEPCNT, of: tcpLevel, to: settings.probes, "keep-alive")
+        try set(SO_KEEPALIVE, of: SOL_SOCKET, to: 1, "keep-alive")
     }
 
     func setUserTimeout(milliseconds: CInt) throws(UVError) {
-        try setOption(TCP_USER_TIMEOUT, of: tcpLevel, to: milliseconds, "user timeout")
+        try set(TCP_USER_TIMEOUT, of: tcpLevel, to: milliseconds, "user timeout")
     }
 
     private var tcpLevel: CInt { CInt(IPPROTO_TCP) }
 
-    private func setOption(_ option: CInt, of level: CInt, to value: CInt, _ operation: String)
-        throws(UVError)
-    {
+    private func set(_ option: CInt, of level: CInt, to value: CInt, _ operation: String) throws(UVError) {
         guard let descriptor else { throw error(UV_EBADF.rawValue, operation) }
         if setSocketOption(level, option, value, of: descriptor) != 0 { throw error(-errno, operation) }
     }
@@ -138,14 +123,9 @@ final class UVTCP: UVStream {
     override func close(resetting: Bool) {
         if resetting, let descriptor, !isAdopted || lost == nil {
             var option = linger(l_onoff: 1, l_linger: 0)
-            unsafe setsockopt(
-                descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+            let size = socklen_t(MemoryLayout<linger>.size)
+            unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
         }
         super.close(resetting: resetting)
-    }
-
-    override func didClose() {
-        loop.count(connections: -1)
-        super.didClose()
     }
 }

@@ -6,7 +6,7 @@ final class UVTerminal: UVStream {
     /// Creates a terminal on a copy of `descriptor`.
     init(_ driver: UVLoop, copying descriptor: CInt) throws(UVError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
-        guard copy >= 0 else { throw UVError(-errno, "terminal", local: nil, peer: nil) }
+        guard copy >= 0 else { throw UVError(-errno, "terminal") }
         do throws(UVError) {
             try unsafe super.init(driver, UV_TTY, "terminal") { loop, terminal in
                 // It opens the terminal itself.
@@ -16,7 +16,6 @@ final class UVTerminal: UVStream {
             Glibc.close(copy)
             throw error
         }
-        loop.count(connections: 1)
         if self.descriptor != copy { Glibc.close(copy) }
     }
 
@@ -34,10 +33,5 @@ final class UVTerminal: UVStream {
     override func close(resetting: Bool) {
         if let descriptor { TerminalModes.restore(descriptor) }
         super.close(resetting: resetting)
-    }
-
-    override func didClose() {
-        loop.count(connections: -1)
-        super.didClose()
     }
 }

@@ -29,10 +29,7 @@ final class UVWork: UVRequest {
     }
 
     /// Removes the job from the queue of the pool, if it has not been started.
-    static func cancel(_ job: ObjectIdentifier, on driver: UVLoop) {
-        guard let work = driver.works[job] else { return }
-        unsafe uv_cancel(work.memory(as: uv_req_t.self))
-    }
+    static func cancel(_ job: ObjectIdentifier, on driver: UVLoop) { driver.works[job]?.cancel() }
 
     private func hasEnded() {
         driver.works[ObjectIdentifier(job)] = nil

@@ -14,9 +14,7 @@ final class UVWrite: UVRequest {
     private var retained: [Data] = []
     private var stream: UVStream?
 
-    init() {
-        super.init(UV_WRITE)
-    }
+    init() { super.init(UV_WRITE) }
 
     deinit {
         unsafe copies.deallocate()
@@ -28,9 +26,7 @@ final class UVWrite: UVRequest {
     func withBuffers(_ data: [Data], _ body: (UnsafeMutablePointer<uv_buf_t>, CUnsignedInt) -> CInt) -> CInt {
         retained = data
         let count = min(data.count, Self.maximumBuffers)
-        for index in 0..<count {
-            unsafe buffers[index] = buffer(data[index], at: index)
-        }
+        for index in 0..<count { unsafe buffers[index] = buffer(data[index], at: index) }
         return unsafe body(buffers, CUnsignedInt(count))
     }
 
@@ -39,9 +35,7 @@ final class UVWrite: UVRequest {
     /// these stay as they are.
     private func buffer(_ data: Data, at index: Int) -> uv_buf_t {
         unsafe data.withUnsafeBytes { bytes in
-            guard bytes.count <= Self.maximumCopy else {
-                return unsafe uv_buf_t(reading: bytes)
-            }
+            guard bytes.count <= Self.maximumCopy else { return unsafe uv_buf_t(reading: bytes) }
             let copy = unsafe UnsafeMutableRawBufferPointer(
                 start: copies + index * Self.maximumCopy, count: bytes.count)
             unsafe copy.copyMemory(from: bytes)
@@ -59,9 +53,7 @@ final class UVWrite: UVRequest {
         self.stream = stream
         return unsafe withBuffers(data) { buffers, count in
             submit {
-                unsafe uv_write(
-                    memory(as: uv_write_t.self), stream.memory(as: uv_stream_t.self), buffers, count
-                ) {
+                unsafe uv_write(memory(as: uv_write_t.self), stream.uvStream, buffers, count) {
                     unsafe UVWrite.completed($0!.pointee.data).complete($1)
                 }
             }

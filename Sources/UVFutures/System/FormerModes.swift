@@ -1,0 +1,25 @@
+internal import Glibc
+
+/// The modes that descriptors had before this process changed them. They are restored when the process exits.
+struct FormerModes<Mode> {
+    private var modes: [CInt: Mode] = [:]
+    /// The value of `ForkWatch.count` when the exit function was registered, or `nil` before that.
+    private var forks: Int?
+
+    /// The former modes by descriptor. Empty in a child that came out of a fork: the parent restores its own.
+    var all: [CInt: Mode] { forks == ForkWatch.count ? modes : [:] }
+
+    /// Keeps `mode` for the descriptor, unless a mode is kept for it already. The first call in each process makes the
+    /// exit of the process call `restore`.
+    mutating func keep(_ mode: Mode, of descriptor: CInt, restoringBy restore: @convention(c) () -> Void) {
+        if forks != ForkWatch.count {
+            forks = ForkWatch.start()
+            modes = [:]
+            atexit(restore)
+        }
+        if modes[descriptor] == nil { modes[descriptor] = mode }
+    }
+
+    /// Forgets the former mode of the descriptor, and returns it: `nil` if there is none.
+    mutating func take(_ descriptor: CInt) -> Mode? { modes.removeValue(forKey: descriptor) }
+}
