@@ -20,7 +20,7 @@ public final class DescriptorStream: ByteStream {
     }
 
     public let kind: Kind
-    /// Whether the descriptor that was given has also been put into non-blocking mode.
+    /// Whether the caller's descriptor has also been put into non-blocking mode.
     let hasChangedMode: Bool
     let carrier: any UVCarrier
 
@@ -55,7 +55,8 @@ public final class DescriptorStream: ByteStream {
         Glibc.close(descriptor)
     }
 
-    /// Leaves the caller's descriptor open. With `endsToo`, it ends when the write side of a pipe is shut down.
+    /// Creates a stream over a copy of `descriptor`, which stays open. With `endsToo`, a shutdown of the
+    /// write side of a pipe also ends `descriptor`.
     convenience init(
         copying descriptor: OpenDescriptor, endsToo: Bool = false, limits: StreamLimits, on loop: EventLoop
     ) throws {

@@ -20,8 +20,8 @@ extension EventLoop {
     }
 }
 
-/// A watch that waits until a descriptor is ready, but does not read or write it. A descriptor stays ready, and is
-/// reported again, until other code reads or writes it.
+/// A watch that waits until a descriptor is ready, but does not read or write it. The watch reports a ready
+/// descriptor again and again, until other code reads or writes the descriptor.
 ///
 /// While something waits for the watch, the watch stays alive and keeps the loop alive. When nothing waits, releasing
 /// the last reference closes the watch.
@@ -36,7 +36,7 @@ public final class DescriptorWatch {
     /// `false` for a caller of ``next(_:)``.
     private let waits: WaitLine<Wait>
     private var closure: (events: DescriptorEvents, body: (DescriptorEvents) -> Void)?
-    /// The watch itself, while something is waited for.
+    /// The watch itself while something waits for an event, or else `nil`. This keeps the watch alive.
     private var hold: DescriptorWatch?
     private var isDelivering = false
 
@@ -144,7 +144,7 @@ public final class DescriptorWatch {
         for wait in ready { waits.take(wait) }
         let closure = closure
         if hasFailed { self.closure = nil }
-        // Ends with a turn, in which what follows is asked for again: only then the system is told.
+        // Callers ask for the next events within this turn. The system is told after the turn, and only once.
         core.turn {
             for wait in ready {
                 complete(wait, events.intersection(wait.payload.events.union(.failed)))
@@ -157,7 +157,7 @@ public final class DescriptorWatch {
         update()
     }
 
-    /// Ends all waits when the descriptor is another one, or closed.
+    /// Fails all futures that wait, because the descriptor has been closed or stands for another file.
     private func lose(_ error: any Error) {
         let (waits, closure) = (waits.takeAll(), closure)
         self.closure = nil
@@ -171,7 +171,7 @@ public final class DescriptorWatch {
     private func update() {
         guard !isDelivering, !poll.isClosing else { return }
         let interest = waits.all.reduce(closure?.events ?? []) { $0.union($1.payload.events) }
-        // Last: this may be the last reference.
+        // Done last, because it may release the last reference to the watch.
         defer { hold = interest.isEmpty ? nil : self }
         poll.setInterest(interest)
     }

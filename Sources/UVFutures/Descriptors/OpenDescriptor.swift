@@ -3,16 +3,17 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// A descriptor that is to become a stream: its kind, and what may be done with it.
+/// A descriptor that is to become a stream, with its kind and its directions.
 struct OpenDescriptor {
     let number: CInt
     let kind: DescriptorStream.Kind
     let sides: StreamSides
     private let flags: CInt
-    /// Whether it belongs to a pipe, and not to a device.
+    /// Whether the descriptor is one end of a pipe or a FIFO, which can be opened again. A device is not.
     private let isReopenable: Bool
 
-    /// Throws an invalid argument if the descriptor is not a stream of bytes.
+    /// Reads the kind of a descriptor. Throws `FutureError.invalidArgument` if the descriptor is not open, or
+    /// is not a stream of bytes.
     init(_ number: CInt) throws {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else {
@@ -46,9 +47,10 @@ struct OpenDescriptor {
         }
     }
 
-    /// Returns a descriptor for the same thing with a mode that others do not share, if possible.
+    /// Returns a new descriptor of the same file. If possible, the new descriptor has a mode of its own.
     ///
-    /// `sharesMode`: putting the descriptor into non-blocking mode changes the caller's too.
+    /// `sharesMode` is `true` if non-blocking mode of the new descriptor also changes the mode of the
+    /// caller's descriptor.
     func copy() throws(UVError) -> (number: CInt, sharesMode: Bool) {
         if isReopenable {
             let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY

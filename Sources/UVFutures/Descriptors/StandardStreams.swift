@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Futures
 internal import Glibc
 
-/// Descriptors 0 to 2 as streams, which work on copies of them.
+/// The streams over the descriptors 0 to 2. Each stream uses a copy of its descriptor.
 enum StandardStreams {
     private struct State {
         var inUse: Set<CInt> = []

@@ -7,8 +7,8 @@ package enum Host: Hashable {
     /// A well-formed name, to be looked up.
     case name(String)
 
-    /// Fails with `FutureError.invalidArgument` if `host` is neither an address nor a well-formed name, or `port`
-    /// is out of range.
+    /// Reads a host. Throws `FutureError.invalidArgument` if `host` is neither an address nor a well-formed
+    /// name, or `port` is out of range.
     package init(_ host: String, port: Int) throws {
         let number = try SocketAddress.checked(port)
         if let address = SocketAddress(numericHost: host, port: number) {
@@ -22,7 +22,8 @@ package enum Host: Hashable {
         }
     }
 
-    /// Quotes `host` in visible characters of ASCII, cut off at the longest length of a name.
+    /// Returns `host` in quotation marks. Shows only visible ASCII characters, and at most as many as a name
+    /// can have.
     static func quoted(_ host: String) -> String {
         let start = host.unicodeScalars.prefix(longestName)
         let text = start.map { $0.escaped(asASCII: true) }.joined()
@@ -32,7 +33,8 @@ package enum Host: Hashable {
     private static let longestName = 253
     private static let longestLabel = 63
 
-    /// Returns what is wrong with `name`: `nil` if it is valid in the sense of the Internet, or has an underscore.
+    /// Returns what is wrong with `name`, or `nil` if it is a valid name. Also allows underscores, which
+    /// Internet names do not have.
     private static func complaint(about name: String) -> String? {
         let bytes = name.utf8
         if bytes.isEmpty { return "is empty; give a name or a numeric address" }
@@ -55,7 +57,7 @@ package enum Host: Hashable {
         if let label = labels.first(where: { $0.count > longestLabel }) {
             return "has a part of \(label.count) bytes; each part of a name has at most \(longestLabel)"
         }
-        // The system would read some of these as addresses, in ways that hardly anybody means.
+        // The system would read some of these names as addresses, such as `1.2` as 1.0.0.2.
         if let last = labels.last, isNumber(last) {
             return "looks like a numeric address, but is none; give one like 192.0.2.1"
         }

@@ -1,13 +1,14 @@
 internal import Futures
 
-/// Looks names up on threads that end when there is nothing to do, under the rules of ``SystemResolver``.
+/// The threads that look names up, by the rules of ``SystemResolver``. A thread ends when it has nothing to
+/// do.
 ///
 /// One lock guards all of its state, and no outside code is called under the lock.
 final class LookupThreads: Sendable {
     typealias Answer = Result<[SocketAddress], ResolutionError>
     typealias Asker = RemotePromise<[SocketAddress]>
 
-    /// The place of a caller that waits.
+    /// The numbers by which a waiting caller is found.
     struct Place: Sendable {
         fileprivate let lookup: UInt64
         fileprivate let asker: UInt64
@@ -46,14 +47,14 @@ final class LookupThreads: Sendable {
     /// The number of threads.
     var count: Int { state.withLock { $0.threads } }
 
-    /// Completes `promise` with the addresses of `name`, their ports zero.
+    /// Looks up `name`, and completes `promise` with the addresses. Their ports are 0.
     func ask(_ name: String, _ promise: Asker) -> Place {
         let place = state.withLock { $0.add(name, promise) }
         startWhatMay()
         return place
     }
 
-    /// Stops waiting. What is left of the promise breaks.
+    /// Ends the wait of one caller, and releases its promise.
     func leave(_ place: Place) {
         let promise = state.withLock { $0.remove(place) }
         if promise != nil { startWhatMay() }
@@ -74,7 +75,7 @@ final class LookupThreads: Sendable {
         }
     }
 
-    /// Runs lookups on a thread until there are none left.
+    /// Runs the lookup `first` on this thread, and then others until none can start.
     private func work(_ first: (id: UInt64, name: String)) {
         var lookup: (id: UInt64, name: String)? = first
         while let current = lookup {
@@ -103,14 +104,14 @@ extension LookupThreads.State {
         return LookupThreads.Place(lookup: lookup, asker: asker)
     }
 
-    /// Removes the caller, and returns what is to be released outside of the lock.
+    /// Removes a caller. Returns its promise, which must be released outside of the lock.
     fileprivate mutating func remove(_ place: LookupThreads.Place) -> LookupThreads.Asker? {
         let promise = lookups[place.lookup]?.askers.removeValue(forKey: place.asker)
         if lookups[place.lookup]?.askers.isEmpty == true { _ = end(place.lookup) }
         return promise
     }
 
-    /// Ends a lookup that nothing waits for from now on. Returns the promises that waited.
+    /// Removes a lookup. Returns the promises of its callers, in the order of the calls.
     fileprivate mutating func end(_ id: UInt64) -> [LookupThreads.Asker] {
         makeOverdue(id)
         guard let lookup = lookups.removeValue(forKey: id) else { return [] }

@@ -6,7 +6,7 @@ extension LookupThreads {
     static let askSystem: @Sendable (String) -> Answer = { name in
         var hints = unsafe addrinfo()
         unsafe hints.ai_family = AF_UNSPEC
-        // Otherwise each address comes once for each kind of socket.
+        // Without this, the system returns each address once for each kind of socket.
         unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         let status = unsafe getaddrinfo(name, nil, &hints, &list)

@@ -23,7 +23,8 @@ public final class SystemResolver: NameResolver, Sendable {
     public let timeout: Duration
     private let threads: LookupThreads
 
-    /// How long a name stays in line before it is asked for beyond the limit.
+    /// The longest time that a name waits in line. After that, the resolver asks for the name beyond the
+    /// limit.
     static let patience = Duration.seconds(1)
 
     /// Creates a resolver. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from 1 to
@@ -61,7 +62,7 @@ public final class SystemResolver: NameResolver, Sendable {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
         do {
-            // The system would stop at a zero byte, and take what is before that for the name.
+            // `Host` refuses a zero byte. The system would take the bytes before it for the name.
             if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
             let port = try SocketAddress.checked(port)
             return Question(threads, on: loop.core).ask(name, within: timeout).map { addresses in
@@ -103,7 +104,7 @@ private final class Question {
             end()
             promise.fail(ResolutionError(name: name, code: .timedOut))
         }
-        // The loop fails its timers when it is shut down.
+        // The loop fails its timers when it is shut down, which ends the wait.
         timer.future.whenFailure { [self] _ in end() }
         let impatience = loop.schedule(after: SystemResolver.patience, keepsLoopAlive: false) { [threads] in
             threads.hurry(place)

@@ -1,7 +1,7 @@
 internal import CLibUV
 internal import Glibc
 
-/// Keeps SIGPIPE from ending the process. libuv's writes raise it when the peer has gone.
+/// The protection of the process from SIGPIPE. libuv's writes raise this signal when the peer has gone.
 enum BrokenPipes {
     /// Ignores SIGPIPE in the process and blocks it on the calling thread. Returns `false`, and changes nothing, if the
     /// process has a handler for it.
@@ -12,9 +12,9 @@ enum BrokenPipes {
         return true
     }
 
-    /// Lets SIGPIPE through to the calling thread from now on, because something watches it.
+    /// Unblocks SIGPIPE on the calling thread, because a watch waits for this signal.
     static func unblock() {
-        // What has come is forgotten.
+        // Discards a signal that came while it was blocked.
         _ = signal(SIGPIPE, SIG_IGN)
         let_broken_pipes_through()
     }

@@ -1,13 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// Counts the forks of this process. After a `fork`, the system's part of a loop is shared with the parent.
+/// A count of the forks that led to this process, from the first `start` on. After a `fork`, the child shares
+/// the descriptors of a loop with the parent.
 enum ForkWatch {
     private static let forks = Atomic(0)
     private static let isRegistered =
         pthread_atfork(nil, nil) { ForkWatch.forks.add(1, ordering: .relaxed) } == 0
 
-    /// Starts to count, and returns what `count` is until the process forks.
+    /// Starts to count. Returns `count`, which only changes in a child that a `fork` makes.
     static func start() -> Int {
         _ = isRegistered
         return count

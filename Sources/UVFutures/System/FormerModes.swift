@@ -1,12 +1,14 @@
 internal import Glibc
 
-/// The modes that descriptors had before this process changed them. They are restored when the process exits.
+/// The modes that descriptors had before this process changed them. The exit of the process restores these
+/// modes.
 struct FormerModes<Mode> {
     private var modes: [CInt: Mode] = [:]
     /// The value of `ForkWatch.count` when the exit function was registered, or `nil` before that.
     private var forks: Int?
 
-    /// The former modes by descriptor. Empty in a child that came out of a fork: the parent restores its own.
+    /// The former modes by descriptor. Empty in a child that a `fork` has made, because the parent restores
+    /// these modes.
     var all: [CInt: Mode] { forks == ForkWatch.count ? modes : [:] }
 
     /// Keeps `mode` for the descriptor, unless a mode is kept for it already. The first call in each process makes the

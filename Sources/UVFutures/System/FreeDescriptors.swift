@@ -1,7 +1,8 @@
 internal import CLibUV
 internal import Glibc
 
-/// Throws unless `count` descriptors are free, where libuv or Dispatch would end the process for lack of them.
+/// Throws `UVError` unless `count` descriptors are free. Called before calls of libuv or Dispatch that would
+/// end the process if descriptors were lacking.
 func checkFreeDescriptors(_ count: Int, for operation: String) throws(UVError) {
     var taken: [CInt] = []
     defer { for descriptor in taken { close(descriptor) } }
@@ -12,6 +13,6 @@ func checkFreeDescriptors(_ count: Int, for operation: String) throws(UVError) {
     }
 }
 
-/// Advice on a lack of descriptors.
+/// The advice for a user whose process cannot open more descriptors.
 let adviceOnDescriptors =
     "Raise the limit (ulimit -n, LimitNOFILE=), or look for descriptors that nobody closes."

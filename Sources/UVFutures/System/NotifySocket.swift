@@ -2,11 +2,12 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// The socket at which a manager of services listens: a path, or `@` and an abstract name.
+/// The socket on which a service manager listens, such as systemd.
 struct NotifySocket {
     private let address: SocketAddress
 
-    /// Throws an invalid argument if the name makes no sense.
+    /// Reads the name of the socket: a path from the root, or `@` and an abstract name. Throws
+    /// `FutureError.invalidArgument` for any other name.
     init(_ name: String) throws {
         let bytes = name.utf8
         guard bytes.count > 1, bytes.first == UInt8(ascii: "/") || bytes.first == UInt8(ascii: "@") else {

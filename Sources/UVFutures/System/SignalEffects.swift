@@ -1,25 +1,27 @@
 internal import Futures
 internal import Glibc
 
-/// The former effects of watched signals: libuv gives each its default effect when nothing watches it any more.
+/// The effects that watched signals had before. After the last watch of a signal, libuv itself would restore
+/// only the default effect.
 enum SignalEffects {
     private struct Watched {
         var count = 0
-        /// `nil` for the default effect.
+        /// The former effect. `nil` if that was the default effect.
         var before: sigaction?
     }
 
     private static let signals = Locked<[CInt: Watched]>([:])
 
-    /// Makes libuv catch signal `number` by `start`, which returns its status. Tells `start` whether there is an effect
-    /// to restore.
+    /// Calls `start`, which makes libuv catch signal `number`, and returns the status of libuv. `hadEffect`
+    /// is `true` if the signal had an effect that has to be restored.
     static func start(_ number: CInt, _ start: (_ hadEffect: Bool) -> CInt) -> CInt {
         signals.withLock { signals in
             let before = effect(of: number)
             var watched = signals[number] ?? Watched(before: before.handler == 0 ? nil : before)
             let status = start(watched.before != nil)
             guard status == 0 else { return status }
-            // Somebody else has libuv catch it: that is no effect without libuv.
+            // The effect was libuv's handler already, because a host watches the signal. There is nothing to
+            // restore.
             if watched.count == 0, effect(of: number).handler == before.handler { watched.before = nil }
             watched.count += 1
             signals[number] = watched
@@ -27,14 +29,15 @@ enum SignalEffects {
         }
     }
 
-    /// Makes libuv stop catching the signal, by `stop`.
+    /// Calls `stop`, which makes libuv stop catching the signal. After the last watch, restores the former
+    /// effect.
     static func stop(_ number: CInt, _ stop: () -> Void) {
         signals.withLock { signals in
             var watched = signals[number]!
             watched.count -= 1
             signals[number] = watched.count == 0 ? nil : watched
             guard watched.count == 0, var before = watched.before else { return stop() }
-            // What comes in between would have the default effect.
+            // Without the block, a signal between the two calls would have the default effect.
             withBlocked(number) {
                 stop()
                 if effect(of: number).handler == 0 { unsafe sigaction(number, &before, nil) }

@@ -8,15 +8,16 @@ extension SocketAddress {
     /// Reads the address of the other end.
     init?(peerOf descriptor: CInt) { unsafe self.init { unsafe getpeername(descriptor, $0, $1) } }
 
-    /// Creates the address that `fill` writes, or `nil` if it returns a negative number or the address is of another
-    /// family.
+    /// Creates the address that `fill` writes. Returns `nil` if `fill` returns a negative number, or if the
+    /// address is neither of IP nor of the UNIX domain.
     init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
         var address: SocketAddress?
         guard unsafe SocketAddress.read(&address, fill) >= 0, let address else { return nil }
         self = address
     }
 
-    /// Returns what `fill` returns, and puts the address that it writes into `address`.
+    /// Calls `fill` and returns its result. If the result is not negative, puts the address that `fill` has
+    /// written into `address`: `nil` if it is neither of IP nor of the UNIX domain.
     static func read(
         _ address: inout SocketAddress?,
         _ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
@@ -49,7 +50,7 @@ extension SocketAddress {
         }
     }
 
-    /// Creates the address that the system wrote, or `nil` if it is of another family.
+    /// Creates an address from the system's form. Returns `nil` if that is not an address of IP.
     init?(_ address: UnsafePointer<sockaddr>) {
         var storage = sockaddr_storage()
         let size =
@@ -64,7 +65,8 @@ extension SocketAddress {
         self.init(storage, size)
     }
 
-    /// Uses the length from the system, which tells abstract names from those that end at a zero byte.
+    /// Creates an address of the UNIX domain. `length` is the length in bytes that the system gives. An
+    /// abstract name ends there, and a path ends at a zero byte.
     private init(unix storage: sockaddr_storage, _ length: Int) {
         let bytes = unsafe withUnsafeBytes(of: storage) {
             unsafe Array($0.prefix(length).dropFirst(pathOffset))
@@ -76,7 +78,7 @@ extension SocketAddress {
         }
     }
 
-    /// Creates the address that `host` spells in numbers, or `nil` if it does not.
+    /// Creates an address from a numeric `host`. Returns `nil` if `host` is not numeric.
     init?(numericHost host: String, port: UInt16) {
         guard let storage = numericAddress(host, port) else { return nil }
         self.init(storage, MemoryLayout<sockaddr_storage>.size)
@@ -108,10 +110,11 @@ extension SocketAddress {
     }
 }
 
-/// Reads the zone here, because libuv overlooks one that it does not know.
+/// Returns the system's form of a numeric address, or `nil` if `host` is not numeric. Reads the zone itself,
+/// because libuv ignores a zone that it does not know.
 private func numericAddress(_ host: String, _ port: UInt16) -> sockaddr_storage? {
     let parts = host.utf8.split(separator: UInt8(ascii: "%"), maxSplits: 1, omittingEmptySubsequences: false)
-    // What ends early would be another address.
+    // libuv would stop at the zero byte, and read another address.
     guard !host.utf8.contains(0) else { return nil }
     let numbers = String(parts[0]) ?? ""
     var storage = sockaddr_storage()
@@ -130,15 +133,16 @@ private func numericAddress(_ host: String, _ port: UInt16) -> sockaddr_storage?
     return isNumeric ? storage : nil
 }
 
-/// Returns the number of an interface, given by number or by name; zero if there is none.
+/// Returns the number of the network interface for `zone`, which is a name or a number. Returns 0 for any
+/// other text.
 private func scope(of zone: String) -> UInt32 {
     let index = unsafe if_nametoindex(zone)
     let isNumber = zone.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return index != 0 ? index : isNumber ? UInt32(zone) ?? 0 : 0
 }
 
-/// Formats the four bytes of an address, as they lie in memory, with dots between. libuv's way, by printing, takes
-/// seven times as long, for each connection that comes.
+/// Returns the text of an IPv4 address, such as `127.0.0.1`. `address` is in network byte order. libuv's own
+/// function takes seven times as long, and each new connection needs this text.
 private func ipv4Text(_ address: in_addr_t) -> String {
     unsafe String(unsafeUninitializedCapacity: 15) { text in
         var count = 0
@@ -158,17 +162,19 @@ private func ipv4Text(_ address: in_addr_t) -> String {
     }
 }
 
-/// The offset of the path in an address of the UNIX domain.
+/// The offset, in bytes, of the path in the system's address of the UNIX domain.
 private let pathOffset = MemoryLayout<sa_family_t>.size
 
-/// Returns the interface of a link-local address, as a suffix.
+/// Returns the suffix for the network interface of a link-local address, such as `%eth0`. Empty if `scope` is
+/// 0.
 private func zone(_ scope: UInt32) -> String {
     guard scope != 0 else { return "" }
     let name = unsafe text(Int(IF_NAMESIZE)) { name, _ in unsafe if_indextoname(scope, name) == nil ? -1 : 0 }
     return "%" + (name.isEmpty ? "\(scope)" : name)
 }
 
-/// Returns the text that `fill` writes into `capacity` bytes; empty if it fails.
+/// Returns the text that `fill` writes into `capacity` bytes. Returns an empty text if `fill` does not return
+/// 0.
 func text(_ capacity: Int, _ fill: (UnsafeMutablePointer<CChar>, Int) -> CInt) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
         let base = buffer.baseAddress!

@@ -3,7 +3,7 @@ internal import Futures
 /// The address of one end of a connection: a numeric IPv4 or IPv6 host with a port, or a path or an abstract name in
 /// the UNIX domain.
 public struct SocketAddress: Hashable, Sendable {
-    // The host or the path, as each connection has two of these.
+    // One property holds the host or the path. That saves memory, because each connection has two addresses.
     private let text: String
     private let number: UInt16
     private let isPath: Bool
@@ -60,10 +60,11 @@ public struct SocketAddress: Hashable, Sendable {
     /// Whether the address is an abstract name of the UNIX domain.
     public var isAbstract: Bool { path.map(SocketAddress.isAbstract) ?? false }
 
-    /// Decides by the first byte, because a character may begin with it and continue.
+    /// Returns whether the first byte of `path` is `@`. The first character may consist of `@` and further
+    /// code points.
     private static func isAbstract(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "@") }
 
-    /// Returns the path on one line of limited length, whatever it contains.
+    /// Returns the first 200 code points of the path on one line. Control characters are escaped.
     private static func visible(_ path: String) -> String {
         let start = path.unicodeScalars.prefix(200)
         let text = start.map { scalar in

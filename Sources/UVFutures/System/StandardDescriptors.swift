@@ -1,7 +1,8 @@
 internal import CLibUV
 internal import Glibc
 
-/// The numbers 0 to 2. libuv never closes them, and any code may write to them, so a loop must not use one.
+/// The descriptors 0 to 2. libuv never closes them, and any code may write to them. So a loop must not use
+/// these numbers.
 enum StandardDescriptors {
     @inline(__always)
     private static var last: CInt { STDERR_FILENO }
@@ -9,18 +10,19 @@ enum StandardDescriptors {
     @inline(__always)
     static func include(_ descriptor: CInt) -> Bool { UInt32(bitPattern: descriptor) <= UInt32(last) }
 
-    /// Opens `/dev/null` on those that are closed, which the loop would get otherwise.
+    /// Opens `/dev/null` on each of these descriptors that is closed. Otherwise, the loop would get the
+    /// number. Throws `UVError` if that fails.
     static func fill() throws(UVError) {
         for number in 0...last where fcntl(number, F_GETFD) < 0 {
             let nothing = unsafe open("/dev/null", O_RDWR)
             guard nothing >= 0 else { throw UVError(-errno, "open /dev/null") }
-            // Another thread was quicker.
+            // Another thread has taken the number in the meantime.
             if nothing > last { close(nothing) }
         }
     }
 
-    /// Moves a new descriptor to another number if it has one of these. Returns a negative number, with `errno`, on
-    /// failure.
+    /// Moves a new descriptor to another number if it is 0, 1 or 2. Returns the number. On failure, returns a
+    /// negative number and sets `errno`.
     @inline(__always)
     static func leave(_ descriptor: CInt) -> CInt {
         include(descriptor) ? moved(descriptor) : descriptor
@@ -35,8 +37,9 @@ enum StandardDescriptors {
         return copy
     }
 
-    /// Makes `adopt` take over the caller's descriptor. If it has one of these numbers, it gets another, and
-    /// `/dev/null` takes its place. If this throws, the caller keeps the descriptor.
+    /// Calls `adopt`, which takes over the caller's descriptor. If the descriptor is 0, 1 or 2, `adopt` gets
+    /// a copy with another number, and `/dev/null` replaces the descriptor. If this throws, the caller keeps
+    /// the descriptor.
     static func leave<Adopted>(_ descriptor: CInt, _ adopt: (CInt) throws -> Adopted) throws -> Adopted {
         guard include(descriptor) else { return try adopt(descriptor) }
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, last + 1)
@@ -51,7 +54,7 @@ enum StandardDescriptors {
         }
     }
 
-    /// Runs `body` so that nothing that it opens gets one of these numbers.
+    /// Runs `body`. No descriptor that `body` opens gets the number 0, 1 or 2.
     static func avoid<Made, Failure: Error>(_ body: () throws(Failure) -> Made) throws(Failure) -> Made {
         var taken: [CInt] = []
         defer { for descriptor in taken { close(descriptor) } }

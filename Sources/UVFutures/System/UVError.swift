@@ -1,7 +1,7 @@
 internal import ByteStreams
 public import Futures
 
-/// The system's answer to an operation that the system could not do.
+/// The error of an operation that the system could not do.
 ///
 /// To catch a certain error, write `catch let error as UVError where error.code == .connectionRefused`.
 public struct UVError: Error, Hashable, Sendable {

@@ -2,8 +2,8 @@ internal import CLibUV
 internal import Dispatch
 internal import Glibc
 
-/// Starts `body` on a detached thread called `name`. The thread gets no signals except those of its own faults. Returns
-/// the reason if it cannot start, or `nil`.
+/// Starts `body` on a detached thread called `name`. The thread gets no signals except those of its own
+/// faults. Returns the reason if the thread cannot start, or else `nil`.
 func startThreadWithoutSignals(name: String, _ body: @escaping @Sendable () -> Void) -> UVError.Code? {
     var (all, before) = (sigset_t(), sigset_t())
     unsafe sigfillset(&all)
@@ -14,8 +14,8 @@ func startThreadWithoutSignals(name: String, _ body: @escaping @Sendable () -> V
     return startThread(name: name, in: DispatchGroup(), body)
 }
 
-/// Starts `body` on a detached thread called `name`. The thread counts in `group` until it has run `body` and released
-/// everything that `body` refers to. Returns the reason if the thread cannot start, or `nil`.
+/// Starts `body` on a detached thread called `name`. The thread counts in `group` until it has run `body` and
+/// released everything that `body` refers to. Returns the reason if the thread cannot start, or else `nil`.
 func startThread(
     name: String, in group: DispatchGroup, _ body: @escaping @Sendable () -> Void
 ) -> UVError.Code? {
@@ -37,7 +37,7 @@ func startThread(
     return nil
 }
 
-/// Runs the body of the thread. The references of the thread are gone when this returns.
+/// Runs the body of `thread`, and releases `thread` before it returns.
 private func run(_ thread: consuming DetachedThread) -> DispatchGroup {
     unsafe set_thread_name(thread.name)
     thread.body()

@@ -1,8 +1,8 @@
 internal import Futures
 internal import Synchronization
 
-/// An object that belongs to a loop of libuv, and that other threads refer to by a number. The loop holds it until it
-/// is shut down, or until `leave`.
+/// An object that belongs to a loop of libuv, and that other threads refer to by a number. The loop keeps the
+/// object until `leave`, or until the loop is shut down.
 struct LoopResident<Value: AnyObject>: Sendable {
     let loop: LoopCore
     private let id: UInt64
@@ -14,7 +14,7 @@ struct LoopResident<Value: AnyObject>: Sendable {
         loop.uv.residents[id] = value
     }
 
-    /// The object, or `nil` if it has gone. Read it on the loop's thread.
+    /// The object, or `nil` if the loop no longer keeps it. Read it on the loop's thread.
     var value: Value? { loop.uv.residents[id] as? Value }
 
     func leave() { loop.uv.residents[id] = nil }

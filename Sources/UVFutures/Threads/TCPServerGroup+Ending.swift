@@ -72,7 +72,8 @@ extension TCPServerGroup {
         if !accepted { completion(.failure(FutureError.shutDown)) }
     }
 
-    /// Called when all servers have ended, or other code has shut down one of the loops.
+    /// Called when all servers have ended, or when other code has shut down one of the loops. Ends the
+    /// threads.
     private func ended(
         _ result: Result<[ShutdownSummary], any Error>,
         _ completion: @escaping @Sendable (Result<ShutdownSummary, any Error>) -> Void

@@ -17,7 +17,7 @@ extension TCPServerGroup {
         on signal: ProcessSignal, _ others: ProcessSignal..., within deadline: Duration, for loop: EventLoop
     ) -> Future<ShutdownSummary> {
         let loop = loop.core
-        // The servers are elsewhere, and so is what keeps their loops running.
+        // The servers run on other loops. Only the wait for the signal keeps this loop running.
         return loop.end(
             on: [signal] + others, within: deadline, keepsAlive: true,
             begin: { [self] in drain(within: deadline, on: loop) },

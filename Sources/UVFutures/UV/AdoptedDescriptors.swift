@@ -1,15 +1,19 @@
 internal import Futures
 internal import Glibc
 
-/// The descriptors of sockets that users have handed over, in the whole process. Each has one owner.
+/// The descriptors of sockets that users have handed over, for the whole process. Each descriptor has one
+/// owner.
 ///
-/// Any code that knows a number can close it behind the owner's back. libuv aborts the process when it hands such a
-/// number to the system, and closes whatever has the number by then. So the number is checked before.
+/// Other code can close such a descriptor without the owner's knowledge. The number may then stand for
+/// another file. libuv aborts the process when it passes a closed descriptor to the system, and would close
+/// the other file. So the owner checks the number before.
 enum AdoptedDescriptors {
     private static let all = Locked<[CInt: FileIdentity]>([:])
 
-    /// Makes `adopt` take over the caller's descriptor, by another number if it has one of the standard streams'.
-    /// Programs started from here do not inherit it. If this throws, the caller keeps the descriptor.
+    /// Calls `adopt`, which takes over the caller's descriptor. If the descriptor is 0, 1 or 2, `adopt` gets
+    /// another number. Programs that this process starts do not inherit the descriptor. Throws
+    /// `FutureError.invalidArgument` if the descriptor has an owner already. If this throws, the caller keeps
+    /// the descriptor.
     static func take<Adopted: UVHandle>(
         _ descriptor: CInt, on driver: UVLoop, _ adopt: (CInt) throws -> Adopted
     ) throws -> Adopted {
@@ -43,7 +47,8 @@ enum AdoptedDescriptors {
 }
 
 extension UVStream {
-    /// Creates a stream over a socket that was handed over, with the addresses of its ends.
+    /// Creates a stream over a socket that the user hands over. `local` and `peer` are the addresses of the
+    /// two ends.
     static func adopting<Adopted: UVStream>(
         _ descriptor: CInt, _ local: SocketAddress, _ peer: SocketAddress, on driver: UVLoop,
         _ adopt: (CInt) throws -> Adopted
@@ -57,13 +62,14 @@ extension UVStream {
 }
 
 extension UVHandle {
-    /// Whether `descriptor`, which was adopted, now stands for something else, or for nothing.
+    /// Whether other code has closed the adopted `descriptor`. The number may stand for another file now.
     final func hasLost(_ descriptor: CInt) -> Bool {
         guard let identity = driver.adopted[ObjectIdentifier(self)] else { return false }
         return FileIdentity(of: descriptor) != identity
     }
 
-    /// Runs `close`, which closes `descriptor`. If the number stands for something else by now, keeps that open.
+    /// Runs `close`, which closes `descriptor`. If the number stands for another file by now, keeps the other
+    /// file open.
     final func closeAdopted(_ descriptor: CInt, _ close: () -> Void) {
         guard let identity = driver.adopted.removeValue(forKey: ObjectIdentifier(self)) else {
             return close()

@@ -24,9 +24,9 @@ extension UVError.Code {
     public static let addressFamilyNotSupported = Self(UV_EAFNOSUPPORT)
     /// The descriptor is not open: `EBADF`.
     public static let badDescriptor = Self(UV_EBADF)
-    /// The operation was given up: `ECANCELED`. An error with this code counts as cancellation.
+    /// The operation was cancelled: `ECANCELED`. An error with this code counts as cancellation.
     public static let cancelled = Self(UV_ECANCELED)
-    /// The peer gave up the connection before it was accepted: `ECONNABORTED`.
+    /// The peer aborted the connection before it was accepted: `ECONNABORTED`.
     public static let connectionAborted = Self(UV_ECONNABORTED)
     /// No process listens at the address: `ECONNREFUSED`.
     public static let connectionRefused = Self(UV_ECONNREFUSED)
@@ -56,8 +56,8 @@ extension UVError.Code {
     public static let brokenPipe = Self(UV_EPIPE)
     /// No answer came in time: `ETIMEDOUT`.
     public static let timedOut = Self(UV_ETIMEDOUT)
-    /// The process has no descriptor left: `EMFILE`.
+    /// The process cannot open more descriptors: `EMFILE`.
     public static let tooManyOpenFiles = Self(UV_EMFILE)
-    /// An argument makes no sense to the system: `EINVAL`.
+    /// The system does not accept an argument: `EINVAL`.
     public static let invalidArgument = Self(UV_EINVAL)
 }

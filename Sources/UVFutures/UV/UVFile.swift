@@ -4,23 +4,24 @@ internal import FoundationEssentials
 internal import Futures
 internal import Glibc
 
-/// A file, or a device that never makes a caller wait, as the carrier of a `ByteStream`. The thread pool reads and
-/// writes at the current position of the descriptor, one operation at a time in each direction.
+/// The transport of a `ByteStream` over a file, or over a device that never makes a caller wait. The thread
+/// pool reads and writes at the current position of the descriptor. Each direction has one operation at a
+/// time.
 ///
-/// The handle itself does nothing: the loop closes it at shutdown.
+/// The libuv handle does nothing. It only makes the loop close the file at shutdown.
 final class UVFile: UVHandle, UVCarrier {
     private let descriptor: CInt
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
     private var block = UVReadBlock()
     private var reading: UVResultRequest?
-    /// Delivers what came while the stream did not want it.
+    /// Delivers the result of a read that the stream does not want yet. `nil` if there is no such result.
     private var arrived: (() -> Void)?
     private var writing: UVResultRequest?
     private var batch: [Data] = []
     private var isEnding = false
 
-    /// Takes over `descriptor`, unless it throws.
+    /// Creates a file that takes over `descriptor`. If this throws, the caller keeps the descriptor.
     init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
         self.descriptor = descriptor
         try unsafe super.init(driver, UV_IDLE, "adopt", initialize: uv_idle_init)
@@ -78,7 +79,7 @@ final class UVFile: UVHandle, UVCarrier {
         }
     }
 
-    /// Delivers what has come, now or when the stream wants it.
+    /// Runs `delivery` now if the stream is reading, or else when the stream reads again.
     private func arrive(_ delivery: @escaping () -> Void) {
         arrived = delivery
         deliver()
@@ -94,7 +95,7 @@ final class UVFile: UVHandle, UVCarrier {
 
     // MARK: Writing
 
-    /// Writes nothing: the pool does all writes.
+    /// Returns 0, because the thread pool does all writes.
     func tryWrite(_ bytes: RawSpan) throws -> Int { 0 }
     func tryWrite(_ buffers: [Data]) throws -> Int { 0 }
 

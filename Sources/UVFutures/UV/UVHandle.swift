@@ -4,15 +4,15 @@ internal import Glibc
 
 /// A libuv handle that users hold, and its memory.
 ///
-/// The one rule of its life: libuv holds one strong reference to this object, from a successful initialization until
-/// the close callback. The memory is freed when all references are gone, so never before that callback. See
+/// libuv holds one strong reference to this object, from a successful initialization until the close
+/// callback. The last reference frees the memory. So the memory is never freed before that callback. See
 /// <https://docs.libuv.org/en/v1.x/design.html#handles-and-requests>.
 @safe
 class UVHandle {
     final let driver: UVLoop
     fileprivate final let memory: UnsafeMutableRawPointer
 
-    // The list of the driver's open handles, each of which libuv keeps alive.
+    // The neighbours in the list of the driver's open handles. libuv keeps each of these handles alive.
     fileprivate final var previous: Unmanaged<UVHandle>?
     fileprivate final var next: Unmanaged<UVHandle>?
 
@@ -22,7 +22,7 @@ class UVHandle {
     ) throws(UVError) {
         driver.checkProcess()
         self.driver = driver
-        // Not `allocate`, which asks for the alignment that `malloc` has anyway in a slower way.
+        // `allocate` would be slower: it asks for an alignment that `malloc` guarantees anyway.
         unsafe memory = malloc(uv_handle_size(type))!
         try UVError.check(unsafe initialize(driver.loop, memory(as: CHandle.self)), operation)
         unsafe handle.pointee.data = Unmanaged.passRetained(self).toOpaque()
@@ -35,7 +35,7 @@ class UVHandle {
         unsafe memory.assumingMemoryBound(to: uv_handle_t.self)
     }
 
-    /// Returns the memory as the type that it was initialized as.
+    /// Returns the memory as the libuv type that `init` has made there.
     @inline(__always)
     final func memory<CHandle>(as _: CHandle.Type) -> UnsafeMutablePointer<CHandle> {
         unsafe memory.assumingMemoryBound(to: CHandle.self)
@@ -46,8 +46,8 @@ class UVHandle {
         unsafe unsafeDowncast(Unmanaged<UVHandle>.fromOpaque(data!).takeUnretainedValue(), to: Self.self)
     }
 
-    /// Like `from`, but for `body` alone and without reference counting. Not for a close callback: libuv's reference
-    /// ends there.
+    /// Calls `body` with the object of a handle, without reference counting. Do not call this in a close
+    /// callback, because libuv's reference ends there.
     @inline(__always)
     static func with(_ data: UnsafeMutableRawPointer?, _ body: (Self) -> Void) {
         unsafe Unmanaged<UVHandle>.fromOpaque(data!)._withUnsafeGuaranteedRef {
@@ -63,10 +63,10 @@ class UVHandle {
         unsafe driver.eventLoopReference._withUnsafeGuaranteedRef { $0.turn(body) }
     }
 
-    /// Whether the handle has been closed, here or, though it should not, by a host.
+    /// Whether the handle has been closed. A host should not close it, but may have done so.
     final var isClosing: Bool { unsafe uv_is_closing(handle) != 0 }
 
-    /// Closes the handle; `didClose` follows, from the loop. Does nothing the second time.
+    /// Closes the handle. The loop calls `didClose` later. A second call does nothing.
     final func close() {
         guard !isClosing else { return }
         driver.checkProcess()
@@ -77,7 +77,8 @@ class UVHandle {
         }
     }
 
-    /// Closes the handle and throws, if `status` is an error of libuv.
+    /// Closes the handle and throws `UVError` if `status` is not 0. `call` is the operation that returned
+    /// `status`.
     final func closeUnlessDone(_ status: CInt, _ call: String, local: SocketAddress? = nil) throws(UVError) {
         if status == 0 { return }
         close()
@@ -87,26 +88,26 @@ class UVHandle {
     /// Whether the handle counts as a connection in the loop's statistics.
     var isConnection: Bool { false }
 
-    /// Ends a handle that is open when the loop is shut down.
+    /// Closes the handle, because the loop is being shut down.
     func abort() { close() }
 
-    /// The descriptor that is closed with the handle, if there is one.
+    /// The descriptor that closes together with the handle, or `nil`.
     var ownedDescriptor: CInt? { nil }
 
-    /// A description in one line, for a person.
+    /// The description of the handle in one line.
     var line: String { "handle" }
 
-    /// Called before the descriptor is closed.
+    /// Called before the handle and its descriptor are closed.
     func willClose() {}
 
     /// Called last, after the handle has been closed.
     func didClose() {}
 }
 
-/// The open handles of a loop, in a list that owns nothing.
+/// The list of a loop's open handles. The list keeps no handle alive.
 @safe
 struct UVHandleList {
-    // Not `unowned(unsafe)`, each use of which counts a reference.
+    // `unowned(unsafe)` would count a reference at each use.
     private var first: Unmanaged<UVHandle>?
 
     var isEmpty: Bool { unsafe first == nil }
@@ -138,7 +139,7 @@ struct UVHandleList {
 }
 
 extension UVLoop {
-    /// Adds a handle. The event loop is retained while a handle is open.
+    /// Adds a handle. Retains the event loop while at least one handle is open.
     fileprivate func opened(_ handle: UVHandle) {
         unsafe handles.add(handle)
         let eventLoop = eventLoop
@@ -159,7 +160,8 @@ extension UVLoop {
 }
 
 extension UnsafeMutablePointer {
-    /// The handle as a `uv_handle_t`, with which every libuv handle begins.
+    /// The pointer as a pointer to `uv_handle_t`. The memory of every libuv handle begins with a
+    /// `uv_handle_t`.
     var asHandle: UnsafeMutablePointer<uv_handle_t> {
         unsafe UnsafeMutableRawPointer(self).assumingMemoryBound(to: uv_handle_t.self)
     }

@@ -1,15 +1,16 @@
 internal import CLibUV
 internal import Glibc
 
-/// The hang-ups of connections of a loop that are not being read, which libuv does not watch for.
+/// The watch for hang-ups of connections that nobody reads. libuv itself does not report these hang-ups.
 ///
-/// A second epoll set, itself watched by the loop, holds each of these descriptors for its errors alone, once. A
-/// descriptor enters the set when the loop is about to wait and the connection is still unread, at most once in its
-/// life. Being read again costs nothing. A closed descriptor has left the set.
+/// The loop watches a second epoll set. This set holds the descriptors of the connections, and reports the
+/// errors and the hang-up of each descriptor once. A descriptor enters the set when the loop is about to wait
+/// and nobody reads the connection. It stays in the set when the connection is read again, so that costs
+/// nothing. It leaves the set when the connection hangs up during a read, or is closed.
 @safe
 final class UVHangUps {
-    /// The streams that stopped being read, or never began, since the loop last waited. Not checked at run time,
-    /// because no user code runs while it changes.
+    /// The streams that have stopped reading, or have been made, since the loop last waited. Swift does not
+    /// check the accesses at run time, because no user code runs while the array changes.
     @exclusivity(unchecked) private var new: [UVStream] = []
     var hasNew: Bool { unsafe !new.isEmpty }
     private var streams: [CInt: UVStream] = [:]
@@ -22,18 +23,19 @@ final class UVHangUps {
 
     func add(_ stream: UVStream) { unsafe new.append(stream) }
 
-    /// Forgets the new streams, because the loop will not wait any more, or looks at them now.
+    /// Forgets the new streams. The loop has looked at them, or will never wait again.
     func end() { unsafe new.removeAll(keepingCapacity: true) }
 
     func remove(_ stream: UVStream) {
         guard let descriptor = stream.watchedDescriptor else { return }
         stream.watchedDescriptor = nil
         streams[descriptor] = nil
-        // Somebody may go on with a copy of the descriptor.
+        // Other code may have a copy of the descriptor, which would keep the watch in the set.
         forget_hang_up(set, descriptor)
     }
 
-    /// Watches the streams that are still not read. Does without if no descriptors or memory are left.
+    /// Watches the new streams that nobody reads yet. Does not watch them if descriptors or memory are
+    /// lacking.
     func watchNew(_ driver: UVLoop) {
         defer { end() }
         for stream in unsafe new where !stream.isReading && stream.watchedDescriptor == nil {

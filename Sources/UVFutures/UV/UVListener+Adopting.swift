@@ -3,8 +3,9 @@ internal import Futures
 internal import Glibc
 
 extension UVListener {
-    /// Takes over a socket that other code has made listen. Programs started from here do not inherit it. `what` is a
-    /// name for the socket, and `families` are the kinds of sockets that the owner can serve.
+    /// Creates a listener that takes over a socket that listens already. Programs that this process starts do
+    /// not inherit the socket. `what` is a name of the socket for error texts. `families` are the address
+    /// families that the owner of the listener can serve.
     ///
     /// If this throws, the caller keeps the descriptor.
     static func adopting(
@@ -36,7 +37,8 @@ extension UVListener {
         }
     }
 
-    /// Gives up the socket, which keeps listening. The caller owns the descriptor.
+    /// Closes the handle, but not the socket, which continues to listen. Returns the descriptor, which
+    /// belongs to the caller from now on. Returns `nil` if the listener has been closed.
     func release() -> CInt? {
         guard !isClosing else { return nil }
         closeAdopted(descriptor) { close() }

@@ -2,35 +2,39 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// A listening socket of any kind. libuv only says that connections wait; this class takes them from the system. So no
-/// descriptor is ever taken and thrown away, and libuv's releases make no difference.
+/// A listening socket of any kind. libuv only reports that connections wait, and this class accepts them from
+/// the system. So the class never accepts a connection that it has to close at once. It also behaves in the
+/// same way with each version of libuv.
 final class UVListener: UVHandle {
     private(set) var descriptor: CInt
     let localAddress: SocketAddress
-    /// Whether it accepts connections to any address of the machine.
+    /// Whether the socket accepts connections to all addresses of the machine.
     let isWildcard: Bool
-    /// Whether connections have `TCP_NODELAY` from the start, like this socket, if that is known. Other code may change
-    /// it at any time on a socket that it has made.
+    /// Whether accepted connections inherit `TCP_NODELAY` from this socket. `nil` if the first connection has
+    /// not shown it yet. `false` for an adopted socket, because other code may change the option at any time.
     private var passesOnNoDelay: Bool? = false
-    /// The number of connections that may wait, plus one: the system counts so.
+    /// The number of connections that may wait in the system: one more than the backlog.
     let capacity: Int
     /// Whether `onReady` is called. Otherwise the handle only keeps the loop alive.
     private(set) var isWatching = false
 
-    /// Called while connections wait, or when the socket no longer listens, until `watch(false)`; not in a turn.
+    /// Called while connections wait, and when the socket no longer listens. `watch(false)` stops the calls.
+    /// A call may come outside of a turn.
     var onReady: () -> Void = {}
-    /// Called when the socket no longer listens while it is not watched, until it is closed; not in a turn.
+    /// Called when the socket no longer listens, while `isWatching` is `false`. Closing the socket stops the
+    /// calls. A call may come outside of a turn.
     var onEnd: () -> Void = {}
-    /// The error that closed the socket, unless it was closed on request.
+    /// The error because of which the socket was closed. `nil` if the user has closed it.
     private var failure: (any Error)?
 
-    /// Called before the socket is closed, but not if it is given up.
+    /// Called before the socket is closed. `release()` does not call this.
     var beforeClose: () -> Void = {}
     var onClose: () -> Void = {}
 
     private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
 
-    /// Takes over a listening descriptor, unless it throws.
+    /// Creates a listener that takes over a listening descriptor. If this throws, the caller keeps the
+    /// descriptor.
     init(
         _ driver: UVLoop, adopting descriptor: CInt, _ localAddress: SocketAddress, capacity: Int = 65_536
     ) throws(UVError) {
@@ -43,7 +47,8 @@ final class UVListener: UVHandle {
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: localAddress))) }
     }
 
-    /// Creates a listener. With `sharingPort`, it shares the port with other sockets that ask for it too.
+    /// Creates a listener on `address`. With `sharingPort`, other sockets can listen on the same port, if
+    /// they also ask for that.
     convenience init(
         _ driver: UVLoop, _ address: SocketAddress, backlog: CInt, sharingPort: Bool
     ) throws(UVError) {
@@ -70,7 +75,8 @@ final class UVListener: UVHandle {
         let isListening =
             unsafe setSocketOption(SOL_SOCKET, SO_REUSEADDR, 1, of: descriptor) == 0
             && (!sharingPort || setSocketOption(SOL_SOCKET, SO_REUSEPORT, 1, of: descriptor) == 0)
-            // Whatever the system's default: "::" takes what comes to addresses of IPv4 too, as with libuv.
+            // As in libuv, "::" also accepts connections to IPv4 addresses. The default of the system does
+            // not matter.
             && (!address.isIPv6 || setSocketOption(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 0, of: descriptor) == 0)
             && address.withSocketAddress { unsafe bind(descriptor, $0, $1) } == 0
             && Glibc.listen(descriptor, backlog) == 0
@@ -86,7 +92,8 @@ final class UVListener: UVHandle {
         guard !isClosing else { return }
         guard !hasLost(descriptor) else { return loop.later { [self] in if !isClosing { onEnd() } } }
         self.isWatching = isWatching
-        // That it hangs up, which a socket that listens does not, is waited for to keep the handle active too.
+        // A listening socket never hangs up. To wait for a hang-up keeps the handle active, and does nothing
+        // else.
         let events = isWatching ? UV_READABLE : UV_DISCONNECT
         unsafe uv_poll_start(poll, CInt(events.rawValue)) { handle, _, _ in
             let listener = unsafe UVListener.from(handle!.pointee.data)
@@ -94,9 +101,9 @@ final class UVListener: UVHandle {
         }
     }
 
-    /// Accepts a waiting connection; `nil` if there is none.
+    /// Accepts a waiting connection. Returns `nil` if no connection waits, or after 64 broken connections.
     func accept() -> Result<AcceptedSocket, UVError>? {
-        // A network may break many connections before they are accepted, but not without end.
+        // Many connections may break before they are accepted. The limit lets the loop do other work then.
         for _ in 0..<64 {
             var peer: SocketAddress?
             let taken = unsafe StandardDescriptors.leave(
@@ -106,7 +113,7 @@ final class UVListener: UVHandle {
             }
             switch errno {
             case EAGAIN: return nil
-            // That one is gone, or came with an error of the network: there may be others.
+            // This connection has broken. Other connections may wait.
             case EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH,
                 ENETUNREACH:
                 continue
@@ -116,7 +123,8 @@ final class UVListener: UVHandle {
         return nil
     }
 
-    /// Whether `connection`, which came to this socket, has `TCP_NODELAY` already. Asks the system for the first one.
+    /// Whether `connection`, which this socket has accepted, has `TCP_NODELAY` already. Asks the system only
+    /// about the first connection.
     func passesOnNoDelay(to connection: CInt) -> Bool {
         if let passesOnNoDelay { return passesOnNoDelay }
         let passesOn = socketOption(TCP_NODELAY, at: CInt(IPPROTO_TCP), of: connection) == 1
@@ -124,7 +132,8 @@ final class UVListener: UVHandle {
         return passesOn
     }
 
-    /// Closes the socket and the handle at once, because of `failure` if there is one.
+    /// Closes the socket and the handle at once. `failure` is the reason, or `nil` if the user closes the
+    /// listener.
     func closeSocket(_ failure: (any Error)? = nil) {
         guard !isClosing else { return }
         self.failure = failure
@@ -154,7 +163,7 @@ final class UVListener: UVHandle {
     }
 }
 
-/// A connection as it comes from the system, with a descriptor that has no owner yet.
+/// A connection that the system has accepted. Its descriptor has no owner yet.
 struct AcceptedSocket {
     let descriptor: CInt
     /// The socket that accepted the connection.

@@ -18,7 +18,8 @@ extension UVLoop {
         resolver = nil
         hangUps.end()
         onClose = done
-        // A host runs the close callbacks when it likes, perhaps after the last use of the event loop.
+        // A host may run the close callbacks after the last use of the event loop. Until then, this keeps the
+        // driver.
         unsafe _ = Unmanaged.passRetained(self)
         let waitsForWorks = !isAttached && !works.isEmpty
         unsafe withOwnHandles { if unsafe $0 != timer.asHandle || !waitsForWorks { unsafe close($0) } }
@@ -33,7 +34,8 @@ extension UVLoop {
         }
     }
 
-    /// Waits for jobs of the thread pool, which cannot be interrupted. The timer reports it when that takes long.
+    /// Waits for the jobs of the thread pool, which nothing can interrupt. The timer prints a report if that
+    /// takes long.
     private func waitForWorks() {
         closingHandles += 1
         unsafe uv_unref(timer.asHandle)
@@ -67,7 +69,8 @@ extension UVLoop {
         unsafe Unmanaged.passUnretained(self).release()
     }
 
-    /// Names the cause for Node: after a worker ends, Node names this function for each open handle before it aborts.
+    /// Sets a close callback with a name that tells users of Node what to do. When a worker ends with open
+    /// handles, Node prints the name of each handle's callback and aborts.
     func nameWhatClosesHandles() {
         unsafe withOwnHandles {
             unsafe $0.pointee.close_cb = call_detach_on_the_event_loop_and_wait_for_its_future

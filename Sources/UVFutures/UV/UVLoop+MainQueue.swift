@@ -1,12 +1,13 @@
 internal import CLibUV
-// For its symbols, two of which no header declares.
+// Links Dispatch. Two of its functions are used here that no header of Dispatch declares.
 internal import Dispatch
 internal import Futures
 
-/// Whether some loop does the work of the main queue. Use it on the main thread.
+/// Whether a loop is doing the work of the main queue at this moment. Used on the main thread only.
 nonisolated(unsafe) private var isServing = false
 
-/// Dispatch's descriptor, without which Dispatch would end the process without telling why.
+/// The descriptor by which Dispatch reports work of the main queue. Traps if no descriptor is free, because
+/// Dispatch would end the process without a message.
 private let mainQueueDescriptor: CInt = {
     do {
         try checkFreeDescriptors(1, for: "main queue")
@@ -22,13 +23,16 @@ extension UVLoop {
         if unsafe mainQueue == nil { unsafe mainQueue = makePoll(of: mainQueueDescriptor) }
         unsafe uv_poll_start(mainQueue, CInt(UV_READABLE.rawValue)) { poll, _, _ in
             let driver = unsafe UVLoop.from(poll!.pointee.data)
-            // Another loop does it, within whose work this one is run. Dispatch would not do it twice, and tells once.
+            // Another loop is doing the work of the main queue, and that work runs this loop. Dispatch would
+            // refuse to do more work within that work, and reports work only once. So this loop stops the
+            // watch.
             guard unsafe !isServing else { return driver.stopMainQueue() }
             unsafe isServing = true
             defer { unsafe isServing = false }
             driver.eventLoop.turn {
-                // Dispatch never does it, and the loop would find the descriptor readable for ever. Before the work: what
-                // comes during that makes it readable again.
+                // Dispatch never empties the descriptor, so the loop would find it readable for ever. New
+                // work makes the descriptor readable again, also during the callback. So the descriptor is
+                // emptied before the callback.
                 empty_eventfd(mainQueueDescriptor)
                 _dispatch_main_queue_callback_4CF(nil)
             }
@@ -36,12 +40,13 @@ extension UVLoop {
     }
 
     func serveMainActor() {
-        // Not if somebody has switched it off.
+        // If there is a handle, `servesMainQueue` has been set before. The user may have set it to `false`
+        // since then.
         if unsafe mainQueue == nil, EventLoop.isMainThread { servesMainQueue = true }
     }
 
     func stopMainQueue() { if let mainQueue = unsafe mainQueue { unsafe uv_poll_stop(mainQueue) } }
 
-    /// Keeps `run` from returning for lack of work, since the main queue may bring some.
+    /// Keeps `run` from returning when there is no work, because the main queue may bring work.
     func waitForMainQueue() { if let mainQueue = unsafe mainQueue { unsafe uv_ref(mainQueue.asHandle) } }
 }

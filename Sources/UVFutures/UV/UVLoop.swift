@@ -2,33 +2,35 @@ internal import CLibUV
 internal import Futures
 internal import Synchronization
 
-/// The driver of a libuv loop. It reports what happened, and waits in `uv_run` if the loop is its own. It never runs,
-/// stops, closes or walks a host's loop.
+/// The driver of a libuv loop. It reports events to the event loop. If the libuv loop is the driver's own,
+/// the driver also waits in `uv_run`. The driver never runs, stops, closes or walks the libuv loop of a host.
 ///
-/// libuv owns nothing here: the handles below belong to this object and are freed after their close callbacks.
+/// libuv owns no memory here. The handles below belong to this object, and are freed after their close
+/// callbacks.
 @safe
 final class UVLoop: LoopDriver {
     let loop: UnsafeMutablePointer<uv_loop_t>
     let isAttached: Bool
-    /// Whether threads that turn the loop block SIGPIPE.
+    /// Whether threads that run the loop block SIGPIPE.
     var blocksBrokenPipes = false
     let forks = ForkWatch.start()
     let async = UnsafeMutablePointer<uv_async_t>.allocate(capacity: 1)
     let timer = UnsafeMutablePointer<uv_timer_t>.allocate(capacity: 1)
     let idle = UnsafeMutablePointer<uv_idle_t>.allocate(capacity: 1)
     let prepare = UnsafeMutablePointer<uv_prepare_t>.allocate(capacity: 1)
-    /// Watches for work of the main queue, after that has been asked for.
+    /// The handle that watches for work of the main queue. `nil` until `servesMainQueue` is `true` for the
+    /// first time.
     var mainQueue: UnsafeMutablePointer<uv_poll_t>?
     /// Whether the loop does the work of Dispatch's main queue, and so of the main actor.
     var servesMainQueue = false {
         didSet { servesMainQueue ? startMainQueue() : stopMainQueue() }
     }
 
-    /// Owns this driver, and lives as long as a handle is open.
+    /// The event loop, which owns this driver. It stays alive while a handle is open.
     var eventLoopReference: Unmanaged<LoopCore>!
     var eventLoop: LoopCore { unsafe eventLoopReference.takeUnretainedValue() }
 
-    /// Whether `wake` has been called since `wokenUp`. Any thread may use it.
+    /// Whether `wake` has been called since the last `wokenUp`. Any thread may use it.
     private let isWakePending = Atomic(false)
     private var isNeeded = false
     private var isRunning = false
@@ -46,15 +48,16 @@ final class UVLoop: LoopDriver {
     /// Whether libuv has been asked for a stream.
     var hasStreams = false
     var polls = UVPollList()
-    /// Whether any watch may need a check. Each access to the list itself would be checked at run time.
+    /// Whether a watch may need a check. Swift checks each access to `polls` at run time, so this property is
+    /// cheaper to read.
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
-    /// The loop's own `NameResolver`, a type that this folder may not name.
+    /// The `NameResolver` of this loop, or `nil`. This folder may not name the type.
     var resolver: Any?
-    /// The objects that other threads know by a number.
+    /// The objects to which other threads refer by a number.
     var residents: [UInt64: AnyObject] = [:]
-    /// The work in the thread pool, by job.
+    /// The requests for the jobs in the thread pool, by the identity of the job.
     var works: [ObjectIdentifier: UVWork] = [:]
     let hangUps = UVHangUps()
     /// The identities of the descriptors that users have handed over, by handle.
@@ -63,13 +66,13 @@ final class UVLoop: LoopDriver {
     /// Creates a driver with a loop of its own.
     convenience init() throws(UVError) { try unsafe self.init(makeLoop(), isAttached: false) }
 
-    /// Creates a driver for an initialized loop, which is a host's if `isAttached`.
+    /// Creates a driver for an initialized libuv loop. If `isAttached` is `true`, the loop belongs to a host.
     init(_ loop: UnsafeMutablePointer<uv_loop_t>, isAttached: Bool) {
         unsafe self.loop = loop
         self.isAttached = isAttached
         let own = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe withOwnHandles { unsafe $0.pointee.data = own }
-        // None of these can fail: the descriptors that they share came with the loop.
+        // None of these calls can fail: `uv_loop_init` has opened the descriptors that the handles share.
         unsafe uv_async_init(loop, async) { unsafe UVLoop.from($0!.pointee.data).wokenUp() }
         unsafe uv_timer_init(loop, timer)
         unsafe uv_idle_init(loop, idle)
@@ -125,7 +128,8 @@ final class UVLoop: LoopDriver {
             return stopUnusedIdle()
         }
         unsafe uv_update_time(loop)
-        // Both ends in whole milliseconds since the same start, the deadline rounded up: never early.
+        // Both times are in whole milliseconds since the same start. The deadline is rounded up, so that no
+        // timer fires early.
         let due = deadline / 1_000_000 + (deadline.isMultiple(of: 1_000_000) ? 0 : 1)
         let now = unsafe uv_now(loop)
         // libuv's clock may be a millisecond behind.
@@ -136,8 +140,9 @@ final class UVLoop: LoopDriver {
         unsafe uv_timer_start(timer, { unsafe UVLoop.from($0!.pointee.data).timerFired() }, due - now, 0)
     }
 
-    /// Fires timers that are already due without libuv's timers. Those wait for a millisecond or, up to 1.47, starve
-    /// descriptors if a callback arms them with zero.
+    /// Fires timers that are already due, by the idle handle and not by libuv's timer. libuv's timer waits
+    /// for at least a millisecond, unless a callback starts it with zero. But with zero, libuv up to version
+    /// 1.47 never looks at its descriptors.
     private func fireSoon(keepsAlive: Bool) {
         if isAttached, unsafe uv_is_closing(idle.asHandle) != 0 { return }
         unsafe uv_timer_stop(timer)
@@ -150,8 +155,8 @@ final class UVLoop: LoopDriver {
         eventLoop.timerFired()
     }
 
-    /// Updates the time before libuv waits: it waits by the time at which the round began, too long after long
-    /// callbacks.
+    /// Called before libuv waits. Updates libuv's time, because libuv computes how long to wait from the time
+    /// when the round began. After long callbacks, libuv would wait too long.
     private func isAboutToWait() {
         checkProcess()
         if isTimerArmed { unsafe uv_update_time(loop) }
@@ -162,7 +167,7 @@ final class UVLoop: LoopDriver {
     // MARK: Turns
 
     func requestTurn() {
-        // What is ready while the driver closes is run when it has closed.
+        // While the driver closes, no turn runs. Cells that are ready run after the close.
         if isClosing { return }
         if isAttached, unsafe uv_is_closing(idle.asHandle) != 0 { return hostHasClosed() }
         isTurnRequested = true
@@ -177,7 +182,8 @@ final class UVLoop: LoopDriver {
 
     private func stopUnusedIdle() { if !isTurnRequested { unsafe uv_idle_stop(idle) } }
 
-    /// Runs the turn first, then the timers. Before the next of either, libuv looks at its descriptors.
+    /// Runs the requested turn first, and then the due timers. libuv looks at its descriptors before the next
+    /// call of this function.
     private func turnIsDue() {
         if isTurnRequested {
             isTurnRequested = false
@@ -202,7 +208,7 @@ final class UVLoop: LoopDriver {
     }
 
     private func wokenUp() {
-        // Before the jobs are taken: what is added later wakes again.
+        // Set before the jobs are taken, so that a job that comes later wakes the loop again.
         isWakePending.store(false, ordering: .sequentiallyConsistent)
         referenceAsync()
         eventLoop.wokenUp()
@@ -231,10 +237,11 @@ final class UVLoop: LoopDriver {
         blockBrokenPipes()
         isRunning = true
         isStopped = false
-        // It may have been stopped within the work of another loop.
+        // The watch of the main queue has been stopped if another loop has run this loop within its work.
         if servesMainQueue { startMainQueue() }
         repeat {
-            // A job that came just before must run, though libuv sees nothing that would keep it here.
+            // A job that came just before must run. So the async handle keeps `uv_run` from returning at
+            // once.
             referenceAsync()
             unsafe uv_run(loop, UV_RUN_DEFAULT)
         } while !isStopped && isWakePending.load(ordering: .sequentiallyConsistent)
@@ -242,7 +249,7 @@ final class UVLoop: LoopDriver {
     }
 
     func stop() {
-        // Otherwise libuv would remember it, and end the next run.
+        // Outside of a run, libuv would remember the stop, and would end the next run.
         guard isRunning else { return }
         isStopped = true
         unsafe uv_stop(loop)

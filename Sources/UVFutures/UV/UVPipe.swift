@@ -2,11 +2,12 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// A stream over a descriptor: a UNIX-domain socket, one end of a pipe, any other stream socket.
+/// A stream over a descriptor: a UNIX-domain socket, one end of a pipe, or any other stream socket.
 final class UVPipe: UVStream {
-    /// Whether it is a socket, where a shutdown tells the other end. A pipe tells that only by its end.
+    /// Whether the descriptor is a socket. A shutdown of a socket tells the peer that nothing follows. The
+    /// reader of a pipe learns that only when the write end is closed.
     private let isSocket: Bool
-    /// The original of this copy, which has to end too.
+    /// The descriptor of which this stream uses a copy, if `shutdownWrite` has to end that descriptor too.
     var original: CInt?
 
     init(_ driver: UVLoop, isSocket: Bool) throws(UVError) {
@@ -16,13 +17,15 @@ final class UVPipe: UVStream {
         }
     }
 
-    /// Takes over a descriptor, unless it throws. The descriptor is in non-blocking mode from now on.
+    /// Creates a stream that takes over a descriptor. Puts the descriptor into non-blocking mode. If this
+    /// throws, the caller keeps the descriptor.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt, isSocket: Bool = true) throws(UVError) {
         try self.init(driver, isSocket: isSocket)
         try closeUnlessDone(unsafe uv_pipe_open(memory(as: uv_pipe_t.self), descriptor), "adopt")
     }
 
-    /// Ends the write side. A reader of the pipe finds its end when nothing has it open for writing.
+    /// Ends the write side. The reader of a pipe finds the end when no descriptor has the pipe open for
+    /// writing.
     override func shutdownWrite() {
         guard !isSocket else { return super.shutdownWrite() }
         if let descriptor { replaceByNothing(descriptor) }
@@ -30,11 +33,12 @@ final class UVPipe: UVStream {
         answerLater { $0.didShutDown(0) }
     }
 
-    /// Whether closing may lose data: never for a copy, because the connection of the original continues.
+    /// Whether closing may lose data. `false` for a copy, because the original descriptor keeps the
+    /// connection.
     override var losesIfNotHeardOut: Bool { original == nil && super.losesIfNotHeardOut }
 }
 
-/// Lets the descriptor stand for a device that takes all bytes and has none.
+/// Makes the descriptor stand for `/dev/null`. Returns `false` if that fails.
 @discardableResult
 func replaceByNothing(_ descriptor: CInt) -> Bool {
     let nothing = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// A watch of a descriptor that other code owns.
 ///
-/// libuv aborts the process if such a descriptor is gone when it is handed to the system. It also keeps watching a
-/// number that stands for something else. So the descriptor is checked before.
+/// libuv aborts the process when it passes a closed descriptor to the system. If the number stands for
+/// another file by then, libuv watches the other file. So this library checks the descriptor before.
 final class UVPoll: UVHandle {
     let descriptor: CInt
     private let identity: FileIdentity
@@ -14,12 +14,13 @@ final class UVPoll: UVHandle {
     /// The index in the list of waiting watches.
     fileprivate var index = -1
 
-    /// Called with the events that occur; not in a turn.
+    /// Called with the events that occur. The calls come outside of a turn.
     var onEvents: (DescriptorEvents) -> Void = { _ in }
-    /// Called when the descriptor stands for something else, or for nothing; not in a turn.
+    /// Called when the descriptor has been closed, or stands for another file. The call may come outside of a
+    /// turn.
     var onLoss: (any Error) -> Void = { _ in }
     var onClose: () -> Void = {}
-    /// The reason why the descriptor cannot be watched any more, if it cannot.
+    /// The reason why the descriptor can no longer be watched, or `nil`.
     private(set) var loss: (any Error)?
 
     static func watch(_ descriptor: CInt, on driver: UVLoop) throws -> UVPoll {
@@ -55,7 +56,7 @@ final class UVPoll: UVHandle {
         self.identity = identity
         let flags = fcntl(descriptor, F_GETFL)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, descriptor) }
-        // libuv has changed it, also for whoever shares the descriptor and does not expect it.
+        // libuv has set non-blocking mode. Other code shares this mode and does not expect the change.
         if flags & O_NONBLOCK == 0 { _ = fcntl(descriptor, F_SETFL, flags) }
         driver.polls.open[descriptor] = self
     }
@@ -69,7 +70,7 @@ final class UVPoll: UVHandle {
         let status = unsafe uv_poll_start(poll, interest.rawValue) { handle, status, events in
             unsafe UVPoll.from(handle!.pointee.data).isReady(status, events)
         }
-        // Otherwise something else has got the number, and is found out in the same way.
+        // If this fails, the number stands for another file by now. `checkWatches` finds that out.
         isStarted = status == 0
         driver.polls.started.append(self)
         driver.checksWatches = true
@@ -134,7 +135,7 @@ struct FileIdentity: Equatable {
     private let device: dev_t
     private let inode: ino_t
 
-    /// `nil` if the descriptor is not open.
+    /// Reads the identity. Returns `nil` if the descriptor is not open.
     init?(of descriptor: CInt) {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else { return nil }
@@ -144,14 +145,14 @@ struct FileIdentity: Equatable {
     init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
 }
 
-/// The watches of a loop, and which of them to check.
+/// The watches of a loop, and those of them that have to be checked.
 struct UVPollList {
     /// The number of long-waiting watches that are checked in a round.
     private static let share = 16
 
     /// The open watches, by descriptor.
     fileprivate var open: [CInt: UVPoll] = [:]
-    /// The watches that the system does not know yet.
+    /// The watches that libuv has not passed to the system yet.
     fileprivate var started: [UVPoll] = []
     private var waiting: [UVPoll] = []
     private var next = 0
@@ -189,7 +190,8 @@ struct UVPollList {
 }
 
 extension UVLoop {
-    /// Finds descriptors that were closed while they were watched, before the system is asked to wait for them.
+    /// Finds descriptors that were closed while they were watched. Called before libuv passes them to the
+    /// system.
     func checkWatches() {
         var candidates = polls.takeShare()
         repeat {

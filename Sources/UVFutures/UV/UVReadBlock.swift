@@ -4,14 +4,16 @@ internal import Glibc
 /// The memory that all connections of a loop read into, one after the other.
 @safe
 struct UVReadBlock: ~Copyable {
-    /// Small enough that 16 KiB, a common size of writes, are half of it and handed over.
+    /// A common size of writes is 16 KiB. That is half of this size, so `take` hands over the block.
     private static let initialSize = 32 * 1024
     private static let maximumSize = 256 * 1024
-    /// From sizes that do not fit inside a `Data` to sizes not worth a needless copy.
+    /// The sizes for which the memory of a copy is reused. Smaller bytes fit inside a `Data`. If larger bytes
+    /// are still in use, `Data` would copy them needlessly before the reuse.
     private static let reusedSizes = 15...1024
 
     private var base: UnsafeMutableRawPointer?
-    /// The last copy. The next one of the same size reuses its memory, if nothing else has that any more.
+    /// The last copy. The next copy of the same size reuses the memory, if nothing else uses that memory any
+    /// more.
     private var copy = Data()
     private var copySize = 0
     private var size = initialSize
@@ -24,15 +26,17 @@ struct UVReadBlock: ~Copyable {
         return unsafe UnsafeMutableRawBufferPointer(start: base, count: size)
     }
 
-    /// Returns the first `count` bytes of the block, valid until the next read, or until `take` hands over the block.
+    /// Returns the first `count` bytes of the block. They are valid until the next read, or until `take`
+    /// hands over the block.
     func bytes(_ count: Int) -> UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(start: base, count: count)
     }
 
-    /// Takes the first `count` bytes: as a copy, or, if they are half of the block or more, as the block itself.
+    /// Returns the first `count` bytes. If they are at least half of the block, hands over the block itself,
+    /// or else makes a copy.
     mutating func take(_ count: Int) -> Data { count < size >> 1 ? copied(count) : handedOver(count) }
 
-    // What is rare stands apart, which makes the way past it shorter.
+    // The rare cases are functions of their own, which makes the common path shorter.
 
     @inline(never)
     private mutating func allocated() -> UnsafeMutableRawBufferPointer {
@@ -61,7 +65,8 @@ struct UVReadBlock: ~Copyable {
         return data
     }
 
-    /// Grows the block where reads keep filling it. Its content is lost then.
+    /// Notes a read of `count` bytes. After two reads in a row that have filled the block, doubles the block.
+    /// Its content is lost then.
     @inline(__always)
     mutating func noteRead(_ count: Int) {
         filled = count == size ? filled + 1 : 0

@@ -17,7 +17,7 @@ class UVRequest {
         unsafe memory.assumingMemoryBound(to: CRequest.self)
     }
 
-    /// Submits the request by `call`, which returns libuv's status.
+    /// Submits the request by `call`, and returns the status of libuv that `call` returns.
     final func submit(_ call: () -> CInt) -> CInt {
         let reference = unsafe Unmanaged.passRetained(self)
         unsafe memory(as: uv_req_t.self).pointee.data = reference.toOpaque()
@@ -29,7 +29,7 @@ class UVRequest {
     /// Cancels the operation, if the thread pool has not begun it.
     final func cancel() { unsafe _ = uv_cancel(memory(as: uv_req_t.self)) }
 
-    /// Returns the object of a request that calls back.
+    /// Returns the object of a request in its callback, and takes over libuv's reference.
     static func completed(_ data: UnsafeMutableRawPointer?) -> Self {
         unsafe unsafeDowncast(Unmanaged<UVRequest>.fromOpaque(data!).takeRetainedValue(), to: Self.self)
     }

@@ -1,7 +1,8 @@
 internal import CLibUV
 internal import Glibc
 
-/// Waits for the deliveries of a signal, or for one and then closes itself. Does not keep the loop alive.
+/// A watch of a signal, which does not keep the loop alive. With `once`, the watch closes itself after the
+/// first delivery.
 final class UVSignal: UVHandle {
     var onDelivery: () -> Void = {}
     private let once: Bool
@@ -17,7 +18,8 @@ final class UVSignal: UVHandle {
         if number == SIGPIPE, driver.blocksBrokenPipes { BrokenPipes.unblock() }
         let signal = unsafe self.signal
         let status = SignalEffects.start(number) { hadEffect in
-            // By the one delivery the system would give it the default effect at once.
+            // With `uv_signal_start_oneshot`, the system restores the default effect at the delivery, and not
+            // the former effect.
             unsafe once && !hadEffect
                 ? uv_signal_start_oneshot(signal, callback, number)
                 : uv_signal_start(signal, callback, number)

@@ -13,13 +13,16 @@ protocol UVCarrier: ByteTransport {
 class UVStream: UVHandle, UVCarrier {
     /// Whether libuv watches the descriptor for incoming data.
     private(set) final var isReading = false
-    /// Whether users have handed it over, and may do what they like with its descriptor. Takes no memory in this place.
+    /// Whether the user has handed over the socket. Other code can then close the descriptor at any time. At
+    /// this position among the properties, it takes no additional memory.
     final var isAdopted = false
-    /// The error of the connection that the system has reported; it reports an error only once.
+    /// The last error that the system has reported for the connection, or 0. The system reports an error only
+    /// once.
     private final var keptError: CInt = 0
-    /// The descriptor under which the driver watches for hang-ups, if it does.
+    /// The descriptor that `UVHangUps` watches for this stream, or `nil`.
     final var watchedDescriptor: CInt?
-    /// The place of its connection in a server's list. Takes no memory in this place.
+    /// The index of the connection in the list of its server. At this position among the properties, it takes
+    /// no additional memory.
     final var place: UInt32 = 0
 
     private final unowned(unsafe) var stream: ByteStream?
@@ -28,13 +31,13 @@ class UVStream: UVHandle, UVCarrier {
 
     final var uvStream: UnsafeMutablePointer<uv_stream_t> { unsafe memory(as: uv_stream_t.self) }
 
-    /// The system's number for the stream, while it has one.
+    /// The descriptor of the stream. `nil` if the stream has none yet, or is closed.
     final var descriptor: CInt? {
         var descriptor: uv_os_fd_t = -1
         return unsafe !isClosing && uv_fileno(handle, &descriptor) == 0 ? descriptor : nil
     }
 
-    /// Whether the peer has sent something that has not been read here, including its end.
+    /// Whether a read would find bytes or the end of the stream.
     final var hasArrivals: Bool { peek() >= 0 }
 
     @inline(never)
@@ -70,20 +73,21 @@ class UVStream: UVHandle, UVCarrier {
         isReading = false
     }
 
-    /// Watches for a hang-up, because libuv reports nothing of a connection without a read or a write.
+    /// Watches for a hang-up. libuv reports no hang-up while the stream neither reads nor writes.
     final func watchForHangUp() { if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) } }
 
-    /// Called when the connection has been hung up, and libuv was not told to report it.
+    /// Called by `UVHangUps` when the connection has hung up.
     final func hasHungUp() {
-        // libuv reads, and says so itself, but for a reset after the end. It is told once: then it is watched for anew.
+        // While libuv reads, libuv itself reports the hang-up, except for a reset after the end. The epoll
+        // set reports a descriptor only once. So the descriptor leaves the set, and can enter it again later.
         guard !isReading else { return driver.hangUps.remove(self) }
         guard !isClosing, let pending = pendingError else { return }
-        // The system calls a reset that comes after the end of the peer's bytes a broken pipe.
+        // After the end of the peer's bytes, the system reports a reset as EPIPE.
         let status = pending == EPIPE ? ECONNRESET : pending
         loop.turn { unsafe stream?.transportDidFail(error(-status, "read")) }
     }
 
-    /// The error that the system reports next.
+    /// The error of the connection, or `nil`. Asks the system if no error is known.
     private final var pendingError: CInt? {
         if keptError != 0 { return keptError }
         guard let descriptor, let error = socketOption(SO_ERROR, of: descriptor) else { return nil }
@@ -103,7 +107,7 @@ class UVStream: UVHandle, UVCarrier {
 
     final func takeUndelivered() -> [Data] {
         var blocks: [Data] = []
-        // Not the driver's block, whose bytes somebody may be looking at.
+        // The driver's block is not free: other code may be looking at its bytes.
         var block = Data(count: 65_536)
         while let descriptor {
             let count = unsafe block.withUnsafeMutableBytes { block in
@@ -128,9 +132,9 @@ class UVStream: UVHandle, UVCarrier {
     @inline(never)
     private final func didEnd(_ status: CInt) {
         turn {
-            // At once, before anybody can return to libuv: what has ended is ready to be read for ever.
+            // Stops before user code can run the loop. A stream at its end is ready for a read for ever.
             endReading()
-            // libuv takes each hang-up for the end, one by a reset too.
+            // libuv reports each hang-up as the end, also the hang-up by a reset.
             let hangUp = status == UV_EOF.rawValue ? peek() : status
             if hangUp == 0 || [-EAGAIN, -EBADF, -ENOTSOCK].contains(hangUp) {
                 unsafe stream?.transportDidReachEnd()
@@ -138,7 +142,7 @@ class UVStream: UVHandle, UVCarrier {
                 unsafe stream?.transportDidFail(error(hangUp, "read"))
             }
         }
-        // Mostly it has been closed by now.
+        // Does nothing if the stream has been closed by now, as it mostly has.
         watchForHangUp()
     }
 
@@ -210,7 +214,8 @@ class UVStream: UVHandle, UVCarrier {
     /// Whether closing now may lose data: `true` for a socket, unless the peer has finished.
     var losesIfNotHeardOut: Bool { ![0, -ENOTSOCK, -EBADF].contains(peek()) }
 
-    /// The number of bytes that TCP has not acknowledged. Other kinds have the bytes where the peer finds them.
+    /// The number of bytes that the peer's TCP has not acknowledged. 0 for other streams, which put all bytes
+    /// where the peer reads them.
     var unacknowledgedBytes: Int { 0 }
 
     func close(resetting: Bool) {
@@ -219,7 +224,7 @@ class UVStream: UVHandle, UVCarrier {
 
     final override var ownedDescriptor: CInt? { descriptor }
 
-    /// The system's error for any use of the descriptor after other code has closed it.
+    /// The code `EBADF` if other code has closed the descriptor, or `nil`.
     final var lost: CInt? {
         guard let descriptor, hasLost(descriptor) else { return nil }
         return UV_EBADF.rawValue

@@ -2,7 +2,7 @@ internal import Futures
 internal import Glibc
 
 extension UVTCP {
-    /// Takes over a connected socket that other code has made.
+    /// Creates a stream that takes over a connected socket of other code.
     ///
     /// If this throws, the caller keeps the descriptor.
     static func adopting(_ descriptor: CInt, on loop: EventLoop) throws -> UVTCP {
@@ -23,7 +23,7 @@ extension UVTCP {
 }
 
 extension UVStream {
-    /// Returns another descriptor of the same socket.
+    /// Returns a new descriptor of the same socket.
     final func duplicate() throws(UVError) -> CInt {
         let copy = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 3) } ?? -1
         guard copy >= 0 else { throw error(-errno, "release") }

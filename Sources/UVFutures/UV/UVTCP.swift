@@ -1,18 +1,19 @@
 internal import CLibUV
 internal import Glibc
 
-/// A TCP socket that is, or is about to be, connected.
+/// A TCP socket that is connected, or is about to connect.
 final class UVTCP: UVStream {
     private(set) var noDelay = false
 
-    /// Creates a socket for addresses of any family, without a descriptor yet, or for addresses of `family`.
+    /// Creates a socket for addresses of `family`. With `AF_UNSPEC`, the socket takes all families, and has
+    /// no descriptor yet.
     init(_ driver: UVLoop, family: CInt = AF_UNSPEC) throws(UVError) {
         try unsafe super.init(driver, UV_TCP, "connect") { loop, tcp in
             driver.makeStream { unsafe uv_tcp_init_ex(loop, tcp, CUnsignedInt(family)) }
         }
     }
 
-    /// Creates a socket to connect to `peer`, bound to `address`, if there is one.
+    /// Creates a socket that can connect to `peer`. Binds the socket to `address`, if that is not `nil`.
     static func made(
         _ driver: UVLoop, from address: SocketAddress?, to peer: SocketAddress
     ) throws(UVError) -> UVTCP {
@@ -32,7 +33,7 @@ final class UVTCP: UVStream {
             return socket
         }
         socket.close()
-        // libuv does not.
+        // libuv never closes the descriptors 0, 1 and 2.
         Glibc.close(descriptor)
         return try StandardDescriptors.avoid { () throws(UVError) in try UVTCP(driver, family: family) }
     }
@@ -40,7 +41,7 @@ final class UVTCP: UVStream {
     /// Binds the socket, and closes it if that fails.
     private func bind(to address: SocketAddress) throws(UVError) {
         var status = unsafe address.withSocketAddress { address, _ in unsafe uv_tcp_bind(tcp, address, 0) }
-        // libuv keeps to itself that an address is in use, until it is asked for something else.
+        // libuv does not report at once that an address is in use, but at the next call for the socket.
         var name = sockaddr_storage()
         var length = CInt(MemoryLayout<sockaddr_storage>.size)
         if status == 0 {
@@ -53,7 +54,7 @@ final class UVTCP: UVStream {
         try closeUnlessDone(status, "bind", local: address)
     }
 
-    /// Takes over a connected socket, unless it throws.
+    /// Creates a stream that takes over a connected socket. If this throws, the caller keeps the descriptor.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
         try self.init(driver)
         try closeUnlessDone(unsafe uv_tcp_open(tcp, descriptor), "adopt")
@@ -61,7 +62,8 @@ final class UVTCP: UVStream {
 
     private var tcp: UnsafeMutablePointer<uv_tcp_t> { unsafe memory(as: uv_tcp_t.self) }
 
-    /// Connects to `address`, and calls `completion` once: when it has connected, has failed, or is closed before.
+    /// Connects to `address`. Calls `completion` once: with `nil` when the socket has connected, or with the
+    /// error. If the socket is closed before, that is an error too.
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
         peerAddress = address
         let request = UVResultRequest(driver, UV_CONNECT) { [self] status in
@@ -84,7 +86,7 @@ final class UVTCP: UVStream {
         return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)
     }
 
-    /// Notes that `noDelay` has been on from the start.
+    /// Notes that the socket has `TCP_NODELAY` already.
     func hasNoDelay() { noDelay = true }
 
     func setNoDelay(_ isOn: Bool) {
@@ -97,7 +99,8 @@ final class UVTCP: UVStream {
         let idle, interval, probes: CInt
     }
 
-    /// Sets the options itself, because `uv_tcp_keepalive` has all of them only from 1.52 on.
+    /// Sets the keep-alive options of the system. `nil` switches keep-alive off. Does not call
+    /// `uv_tcp_keepalive`, which has all these options only from version 1.52 on.
     func setKeepAlive(_ settings: KeepAlive?) throws(UVError) {
         guard let settings else { return try set(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }
         try set(TCP_KEEPIDLE, of: tcpLevel, to: settings.idle, "keep-alive")
@@ -119,7 +122,8 @@ final class UVTCP: UVStream {
 
     override var unacknowledgedBytes: Int { descriptor.map { Int(unacknowledged_bytes($0)) } ?? 0 }
 
-    /// Resets by closing a socket that does not linger. `uv_tcp_close_reset` refuses that after a shutdown.
+    /// Closes the socket. With `resetting`, sets the linger time to 0 before, so that the system resets the
+    /// connection. `uv_tcp_close_reset` would fail after a shutdown.
     override func close(resetting: Bool) {
         if resetting, let descriptor, !isAdopted || lost == nil {
             var option = linger(l_onoff: 1, l_linger: 0)

@@ -1,7 +1,7 @@
 internal import CLibUV
 internal import Glibc
 
-/// A terminal. libuv opens it once more, so that it does not become non-blocking for others that have it open.
+/// A terminal. libuv opens the terminal again, so that the terminal stays in blocking mode for other code.
 final class UVTerminal: UVStream {
     /// Creates a terminal on a copy of `descriptor`.
     init(_ driver: UVLoop, copying descriptor: CInt) throws(UVError) {
@@ -9,7 +9,7 @@ final class UVTerminal: UVStream {
         guard copy >= 0 else { throw UVError(-errno, "terminal") }
         do throws(UVError) {
             try unsafe super.init(driver, UV_TTY, "terminal") { loop, terminal in
-                // It opens the terminal itself.
+                // libuv opens the terminal under a new descriptor.
                 StandardDescriptors.avoid { unsafe uv_tty_init(loop, terminal, copy, 0) }
             }
         } catch {
@@ -19,7 +19,7 @@ final class UVTerminal: UVStream {
         if self.descriptor != copy { Glibc.close(copy) }
     }
 
-    /// Returns the number of columns and rows it shows.
+    /// Returns the number of columns and rows of the window.
     func size() throws(UVError) -> (columns: Int, rows: Int) {
         var (columns, rows): (CInt, CInt) = (0, 0)
         let status = unsafe uv_tty_get_winsize(memory(as: uv_tty_t.self), &columns, &rows)

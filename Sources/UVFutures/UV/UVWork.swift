@@ -4,7 +4,7 @@ internal import Futures
 /// A job in libuv's thread pool. See <https://docs.libuv.org/en/v1.x/threadpool.html>.
 final class UVWork: UVRequest {
     private let driver: UVLoop
-    // Run on a thread of the pool; all else here is of the loop's thread.
+    // The job runs on a thread of the pool. All other code of this class runs on the loop's thread.
     private let job: RemoteJob
 
     private init(_ driver: UVLoop, _ job: RemoteJob) {
@@ -19,7 +19,7 @@ final class UVWork: UVRequest {
         let driver = job.loop.uv
         let work = UVWork(driver, job)
         driver.works[ObjectIdentifier(job)] = work
-        // Fails only without a callback.
+        // `uv_queue_work` fails only without a callback.
         _ = work.submit {
             unsafe uv_queue_work(
                 driver.loop, work.memory(as: uv_work_t.self),

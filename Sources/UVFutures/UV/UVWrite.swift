@@ -5,7 +5,8 @@ internal import FoundationEssentials
 @safe
 final class UVWrite: UVRequest {
     static let maximumBuffers = 64
-    /// Data up to this size is copied, because `Data` may keep it inside itself, without an address of its own.
+    /// The largest size, in bytes, of data that is copied. Small bytes may lie inside the `Data` value, and
+    /// have no lasting address.
     static let maximumCopy = 32
 
     private let copies = UnsafeMutableRawPointer.allocate(
@@ -21,8 +22,8 @@ final class UVWrite: UVRequest {
         unsafe buffers.deallocate()
     }
 
-    /// Calls `body` with the bytes of `data`, of the first `maximumBuffers` of it, in libuv's form. They stay where
-    /// they are until `clear`.
+    /// Calls `body` with the first `maximumBuffers` elements of `data` as libuv's buffers. The bytes keep
+    /// their addresses until `clear`.
     func withBuffers(_ data: [Data], _ body: (UnsafeMutablePointer<uv_buf_t>, CUnsignedInt) -> CInt) -> CInt {
         retained = data
         let count = min(data.count, Self.maximumBuffers)
@@ -30,9 +31,10 @@ final class UVWrite: UVRequest {
         return unsafe body(buffers, CUnsignedInt(count))
     }
 
-    /// Uses the address in a larger `Data` after the closure that gives it. That is sound because such bytes live in an
-    /// object on the heap, which `retained` keeps. So code that changes another copy of that `Data` gets new bytes, and
-    /// these stay as they are.
+    /// Returns a buffer with the bytes of `data`. The address of a larger `Data` is used after
+    /// `withUnsafeBytes` returns. That is sound, because such bytes live in an object on the heap, and
+    /// `retained` keeps this object. Code that changes another copy of the `Data` gets new bytes, and does
+    /// not change these.
     private func buffer(_ data: Data, at index: Int) -> uv_buf_t {
         unsafe data.withUnsafeBytes { bytes in
             guard bytes.count <= Self.maximumCopy else { return unsafe uv_buf_t(reading: bytes) }
@@ -48,7 +50,8 @@ final class UVWrite: UVRequest {
         stream = nil
     }
 
-    /// Starts to write. Calls `didWrite` of the stream, unless it fails at once.
+    /// Starts to write, and returns libuv's status. If the status is 0, calls `didWrite` of the stream at the
+    /// end.
     func start(_ data: [Data], on stream: UVStream) -> CInt {
         self.stream = stream
         return unsafe withBuffers(data) { buffers, count in
