@@ -65,8 +65,8 @@ public final class DescriptorWatch {
 
     // MARK: Futures
 
-    /// Completes when at least one of `events` occurs. The value holds those of `events` that occurred. Several calls
-    /// may wait at the same time.
+    /// Completes when at least one of `events` occurs. The value contains the events that occurred, and only
+    /// events from `events` or ``DescriptorEvents/failed``. Several calls may wait at the same time.
     ///
     /// Cancelled when the watch is closed. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `events` is empty,
     /// or if the descriptor turns out to have been closed.

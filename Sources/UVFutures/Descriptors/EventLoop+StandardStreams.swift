@@ -4,13 +4,13 @@ public import Futures
 extension EventLoop {
     /// Opens the standard input of the process as a stream: a terminal, a pipe, a file, or anything else.
     ///
-    /// The process can have only one stream of its standard input at a time. Descriptor 0 stays open, and keeps its
-    /// mode for all processes that share it. The exception is a socket, which has only one mode. A socket gets its
-    /// former mode back when the stream is closed, and at the exit of the process.
+    /// The process can have only one stream of its standard input at a time. Descriptor 0 stays open, and
+    /// keeps its mode for all processes that share it. A socket is the exception, because it has only one
+    /// mode. It gets its former mode back when the stream is closed, and at the exit of the process.
     ///
-    /// Bytes that the stream reads are lost for `readLine()` and similar functions, and the other way round. Throws
-    /// what ``DescriptorStream/init(adopting:limits:on:)`` throws, and ``Futures/FutureError/invalidArgument(_:)``
-    /// while another stream of the standard input is open.
+    /// `readLine()` and similar functions do not get the bytes that the stream reads, and the stream does not
+    /// get theirs. Throws what ``DescriptorStream/init(adopting:limits:on:)`` throws, and
+    /// ``Futures/FutureError/invalidArgument(_:)`` while another stream of the standard input is open.
     public func standardInput(limits: StreamLimits = StreamLimits()) throws -> DescriptorStream {
         try StandardStreams.open(0, limits, on: self)
     }

@@ -3,7 +3,7 @@ internal import Futures
 /// The threads that look names up, by the rules of ``SystemResolver``. A thread ends when it has nothing to
 /// do.
 ///
-/// One lock guards all of its state, and no outside code is called under the lock.
+/// One lock guards all of the state. No outside code is called under the lock.
 final class LookupThreads: Sendable {
     typealias Answer = Result<[SocketAddress], ResolutionError>
     typealias Asker = RemotePromise<[SocketAddress]>

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// A variable in the environment of the process. No other code should change the environment meanwhile.
+/// A variable in the environment of the process. No other code should change the environment at the same
+/// time.
 struct EnvironmentVariable {
     let name: String
 

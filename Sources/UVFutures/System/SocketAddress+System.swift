@@ -9,15 +9,15 @@ extension SocketAddress {
     init?(peerOf descriptor: CInt) { unsafe self.init { unsafe getpeername(descriptor, $0, $1) } }
 
     /// Creates the address that `fill` writes. Returns `nil` if `fill` returns a negative number, or if the
-    /// address is neither of IP nor of the UNIX domain.
+    /// address is neither an IP address nor in the UNIX domain.
     init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
         var address: SocketAddress?
         guard unsafe SocketAddress.read(&address, fill) >= 0, let address else { return nil }
         self = address
     }
 
-    /// Calls `fill` and returns its result. If the result is not negative, puts the address that `fill` has
-    /// written into `address`: `nil` if it is neither of IP nor of the UNIX domain.
+    /// Calls `fill` and returns its result. If the result is not negative, sets `address` to the address that
+    /// `fill` has written: `nil` if that is neither an IP address nor in the UNIX domain.
     static func read(
         _ address: inout SocketAddress?,
         _ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
@@ -50,7 +50,7 @@ extension SocketAddress {
         }
     }
 
-    /// Creates an address from the system's form. Returns `nil` if that is not an address of IP.
+    /// Creates an address from the system's form. Returns `nil` if that is not an IP address.
     init?(_ address: UnsafePointer<sockaddr>) {
         var storage = sockaddr_storage()
         let size =
@@ -101,7 +101,7 @@ extension SocketAddress {
     private func unixAddress(_ path: String) -> (sockaddr_storage, Int) {
         var storage = sockaddr_storage()
         storage.ss_family = sa_family_t(AF_UNIX)
-        // A path from the system may have become longer as text.
+        // Bytes of a path that were not UTF-8 have become longer as text. The system's form takes 108 bytes.
         var bytes = Array(path.utf8.prefix(108))
         if isAbstract { bytes[0] = 0 }
         unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: bytes) }

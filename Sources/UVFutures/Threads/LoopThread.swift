@@ -60,7 +60,7 @@ public final class LoopThread: Sendable {
 extension EventLoop {
     /// Creates a loop that runs on a new thread. The thread is called `name`, shortened to 15 bytes.
     ///
-    /// Fails when no descriptors or no threads are left.
+    /// Throws ``UVError`` when the process cannot open more descriptors or start more threads.
     public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {
         try LoopThread(name: name)
     }

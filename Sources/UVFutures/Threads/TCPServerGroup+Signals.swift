@@ -1,9 +1,9 @@
 public import Futures
 
 extension TCPServerGroup {
-    /// Serves until the process gets one of the signals, then drains as ``drain(within:on:)`` does. Any of these
-    /// signals that comes after that aborts the connections that are still open. The returned future belongs to `loop`,
-    /// and keeps `loop` running.
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:on:)`` does. If one
+    /// more of these signals comes after that, the connections that are still open are aborted. The returned
+    /// future belongs to `loop`, and keeps `loop` running.
     ///
     /// ```swift
     /// let summary = try loop.run(until: group.drain(on: .terminate, .interrupt, within: .seconds(30), for: loop))

@@ -65,7 +65,8 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
+    /// Makes the compiler refuse a trailing closure that returns nothing, as ambiguous. Return a future, or
+    /// write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),

@@ -8,14 +8,14 @@ internal import Glibc
 /// pool reads and writes at the current position of the descriptor. Each direction has one operation at a
 /// time.
 ///
-/// The libuv handle does nothing. It only makes the loop close the file at shutdown.
+/// The libuv handle has one purpose: the loop closes the file at shutdown.
 final class UVFile: UVHandle, UVCarrier {
     private let descriptor: CInt
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
     private var block = UVReadBlock()
     private var reading: UVResultRequest?
-    /// Delivers the result of a read that the stream does not want yet. `nil` if there is no such result.
+    /// The delivery of a read result that the stream does not want yet. `nil` if there is no such result.
     private var arrived: (() -> Void)?
     private var writing: UVResultRequest?
     private var batch: [Data] = []

@@ -40,8 +40,8 @@ extension UVLoop {
     }
 
     func serveMainActor() {
-        // If there is a handle, `servesMainQueue` has been set before. The user may have set it to `false`
-        // since then.
+        // If `mainQueue` exists, `servesMainQueue` has been `true` before. The user may have set it to
+        // `false` since then.
         if unsafe mainQueue == nil, EventLoop.isMainThread { servesMainQueue = true }
     }
 

@@ -56,7 +56,8 @@ final class UVPoll: UVHandle {
         self.identity = identity
         let flags = fcntl(descriptor, F_GETFL)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, descriptor) }
-        // libuv has set non-blocking mode. Other code shares this mode and does not expect the change.
+        // libuv has set non-blocking mode. Other code shares this mode and does not expect the change, so the
+        // former mode is restored.
         if flags & O_NONBLOCK == 0 { _ = fcntl(descriptor, F_SETFL, flags) }
         driver.polls.open[descriptor] = self
     }

@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A transport that calls the `ByteStream` that it serves.
 protocol UVCarrier: ByteTransport {
-    /// Calls `stream` from now on. Before a stream is released, it puts `nil` in its place.
+    /// Calls `stream` from now on. A stream that is being released passes `nil`.
     func serve(_ stream: ByteStream?)
 }
 
