@@ -8,13 +8,10 @@ extension ByteStream {
     /// is not reported. Cancelling this future has no effect on anything else that waits for the end.
     public var closed: Future<Void> {
         core.checkThread()
-        if let closedPromise { return closedPromise.future }
-        guard phase != .closed else {
-            if let failure { return refused(failure) }
-            return core.succeeded()
-        }
-        let promise = makeSharedPromise()
-        closedPromise = promise
+        if let promise = details?.closedPromise { return promise.future }
+        if phase == .closed { return failure.map { refused($0) } ?? core.succeeded() }
+        let promise = core.makeSharedPromise()
+        madeDetails.closedPromise = promise
         return promise.future
     }
 
@@ -48,53 +45,54 @@ extension ByteStream {
         return closed
     }
 
-    /// Closes the stream as `close` does, for an owner, which hears of the end anyway.
+    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this.
     package final func end(within deadline: Duration) {
         discardUnread()
         guard phase == .open else { return }
         endedBy = .close
-        finish(within: deadline) { failWaiting(StreamError.connectionClosed, byClose: true) }
+        finish(within: deadline, failingWith: StreamError.connectionClosed, byClose: true)
     }
 
-    /// Closes the stream because of `error`, which is not the peer's fault.
+    /// Closes the stream because of `error`. The peer gets all bytes that were written.
     final func end(because error: any Error) {
         guard phase == .open else { return }
-        failure = error
-        finish(within: limits.closeTimeout) { failWaiting(error, byClose: false) }
+        madeDetails.failure = error
+        finish(within: limits.closeTimeout, failingWith: error, byClose: false)
     }
 
-    private func finish(within deadline: Duration, failWaiting: () -> Void) {
+    private func finish(
+        within deadline: Duration, failingWith error: @autoclosure () -> any Error, byClose: Bool
+    ) {
         hearsPeerOut = !isAtEnd && transport.losesIfNotHeardOut
         phase = .flushing
         watch?.leave()
-        failWaiting()
+        failWaiting(error(), byClose: byClose)
         closeWhenFlushed()
         guard isConnected else { return }
         updateHold()
-        closeTimer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
-        closeTimer?.future.ignoreFailure()
+        let timer = core.schedule(after: deadline) { [unowned self] in closeTimedOut(deadline) }
+        timer.future.ignoreFailure()
+        madeDetails.closeTimer = timer
         if hearsPeerOut {
-            discardingStart = received
+            madeDetails.discardingStart = received
             startReading()
         }
     }
 
-    /// Ends a stream that is at rest, and tells the peer nothing: somebody else goes on with the connection.
+    /// Ends a stream on which nothing is pending, and does not tell the peer. The caller has passed the
+    /// connection on.
     package final func letGo() {
         endedBy = .close
         closeTransport(resetting: false)
     }
 
-    /// Takes the next step of `close`, whenever one is done.
+    /// Takes the next step of `close`, if everything queued has been sent.
     final func closeWhenFlushed() {
-        guard outbound == nil, !writeSide.isShuttingDown else { return }
+        guard outbound == nil, writeSide != .shuttingDown else { return }
         guard hearsPeerOut, !isAtEnd else { return closeWhenAcknowledged() }
-        if case .open = writeSide {
-            writeSide = .shuttingDown(makeSharedPromise())
-            transport.shutdownWrite()
-        } else {
-            linger()
-        }
+        guard writeSide == .open else { return linger() }
+        writeSide = .shuttingDown
+        transport.shutdownWrite()
     }
 
     private func closeTimedOut(_ deadline: Duration) {
@@ -118,15 +116,16 @@ extension ByteStream {
         return closed
     }
 
-    /// Gives the connection up because of `error`. What has been read from it remains readable.
+    /// Ends the connection because of `error`. Bytes that have come stay readable.
     final func connectionBroke(_ error: any Error, resetting: Bool = true) {
         guard isConnected else { return }
-        failure = error
+        madeDetails.failure = error
         closeTransport(resetting: resetting)
         failAll(error)
     }
 
-    /// Gives the connection up because the transport broke. What has come by then is readable, too.
+    /// Ends the connection because the transport failed with `error`. Bytes that the transport has not
+    /// delivered yet become readable, too.
     final func transportBroke(_ error: any Error) {
         if phase == .open, !isAtEnd {
             for block in transport.takeUndelivered() {
@@ -144,30 +143,26 @@ extension ByteStream {
     }
 
     private func discardUnread() {
-        if hasUnread { inbound.removeAll() }
+        if hasUnread { inbound.discard(unreadBytes) }
     }
 
-    /// Begins the end. Comes before anything is failed: failing releases what users captured, which may call anything
-    /// here.
+    /// Begins to close. This comes before any future fails: when a future fails, code of users runs, which
+    /// may call any method of the stream.
     private func beginClosing() {
         phase = .closing
         watch?.leave()
         leaveLingering()
-        closeTimer?.cancel()
-        closeTimer = nil
+        details?.closeTimer.take()?.cancel()
         updateHold()
     }
 
-    /// Fails everything pending, except `closed`, and everything that comes later.
+    /// Fails all pending futures except `closed`.
     private func failAll(_ error: any Error) {
         failWaiting(error, byClose: false)
-        if let outbound {
-            self.outbound = nil
-            outbound.fail(error)
-        }
-        if case .shuttingDown(let promise) = writeSide {
+        details?.outbound.take()?.fail(error)
+        if writeSide == .shuttingDown {
             writeSide = .shutDown
-            promise.fail(error)
+            details?.shutdownPromise?.fail(error)
         }
         updateHold()
     }
@@ -177,31 +172,26 @@ extension ByteStream {
             self.reader = nil
             reader.fail(error(), byClose: byClose)
         }
-        if let writablePromise {
-            self.writablePromise = nil
-            writablePromise.fail(error())
-        }
+        details?.writablePromise.take()?.fail(error())
     }
 }
 
 extension ByteStream {
     package func transportDidFail(_ error: any Error) {
-        // A peer that was only waited for has gone.
+        // A lingering stream only waited for the peer to finish, and the peer has gone.
         if phase == .lingering { endLingering(because: error) } else { transportBroke(error) }
     }
 
     package func transportDidClose() {
         if isConnected {
-            failure = FutureError.shutDown
+            madeDetails.failure = FutureError.shutDown
             beginClosing()
             failAll(FutureError.shutDown)
         }
         phase = .closed
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
-        if let failure { closedPromise?.fail(failure) } else { closedPromise?.succeed() }
-        let owner = owner
-        self.owner = nil
-        owner?.streamDidClose(self)
+        if let failure { details?.closedPromise?.fail(failure) } else { details?.closedPromise?.succeed() }
+        owner.take()?.streamDidClose(self)
         updateHold()
     }
 }

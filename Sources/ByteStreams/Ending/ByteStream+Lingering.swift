@@ -1,10 +1,12 @@
 internal import Futures
 
-/// The streams of a loop that have sent all, and wait for their peers to finish.
+/// The streams of a loop that linger: they have sent everything, and wait until their peers have finished
+/// sending.
 final class LingeringStreams {
     private var streams: [UInt64: ByteStream] = [:]
-    /// The lowest number that may be taken.
+    /// A number that is not above the number of any stream in the list.
     private var first: UInt64 = 0
+    /// The number that the next stream gets.
     private var next: UInt64 = 0
 
     var count: Int { streams.count }
@@ -18,13 +20,10 @@ final class LingeringStreams {
 
     func remove(_ number: UInt64) { streams[number] = nil }
 
-    /// The stream that has lingered longest.
+    /// The stream that has lingered longest. `nil` if no stream lingers.
     var oldest: ByteStream? {
-        while first < next {
-            if let stream = streams[first] { return stream }
-            first += 1
-        }
-        return nil
+        while first < next, streams[first] == nil { first += 1 }
+        return streams[first]
     }
 }
 
@@ -38,15 +37,16 @@ extension LoopCore {
 }
 
 extension ByteStream {
-    /// The time between two looks at whether the peer has acknowledged all: nothing reports that.
+    /// The time between two checks whether the peer has acknowledged everything. The system does not report
+    /// this.
     private static let acknowledgementPause: Duration = .milliseconds(10)
 
-    /// Whether the stream has sent all, and waits or waited for its peer's end.
-    package final var hasLingered: Bool { lingeringNumber != nil }
+    /// Whether the stream lingers or has lingered.
+    package final var hasLingered: Bool { details?.lingeringNumber != nil }
 
-    /// The number of bytes that have left and that the peer may not have got.
+    /// The number of bytes that have left and that the peer has not acknowledged.
     private var unacknowledged: Int {
-        max(0, transport.unacknowledgedBytes - (writeSide.isShutDown ? 1 : 0))
+        max(0, transport.unacknowledgedBytes - (writeSide == .shutDown ? 1 : 0))
     }
 
     final func linger() {
@@ -55,44 +55,49 @@ extension ByteStream {
         phase = .lingering
         let lingering = core.lingering
         if lingering.count >= most { lingering.oldest?.crowdOut(most) }
-        lingeringNumber = lingering.add(self)
+        madeDetails.lingeringNumber = lingering.add(self)
         owner?.streamLingers(self)
         didDiscard()
     }
 
     final func leaveLingering() {
-        if let lingeringNumber { core.lingering.remove(lingeringNumber) }
+        if let number = details?.lingeringNumber { core.lingering.remove(number) }
     }
 
     private func crowdOut(_ limit: Int) {
         connectionBroke(failure ?? StreamError.crowdedOut(limit: limit))
     }
 
-    /// Notes that bytes have come that nobody wants.
+    /// Ends the lingering if the stream has thrown away more bytes than it may. Called when bytes have been
+    /// thrown away.
     final func didDiscard() {
-        guard phase == .lingering, let discardingStart else { return }
-        if received - discardingStart > limits.closeDiscardLimit { endLingering() }
+        guard phase == .lingering, let start = details?.discardingStart else { return }
+        if received - start > limits.closeDiscardLimit { endLingering() }
     }
 
-    /// Stops waiting for the peer, because of `error` if there is one.
+    /// Closes the connection, though the peer may not have finished sending. If the peer has not acknowledged
+    /// everything, `closed` fails with `error` or, without `error`, with
+    /// ``StreamError/unacknowledged(bytes:)``.
     final func endLingering(because error: (any Error)? = nil) {
         let lost = unacknowledged
-        if lost > 0, failure == nil { failure = error ?? StreamError.unacknowledged(bytes: lost) }
+        if lost > 0, failure == nil { madeDetails.failure = error ?? StreamError.unacknowledged(bytes: lost) }
         closeTransport(resetting: false)
     }
 
-    /// Closes a stream that has heard its peer out: at once, unless the owner has to know that all has arrived.
+    /// Closes a stream that need not wait for its peer to finish. If the owner wants acknowledgements, closes
+    /// the stream only when the peer has acknowledged everything.
     final func closeWhenAcknowledged() {
         guard isConnected else { return }
         guard let owner, owner.wantsAcknowledgement, unacknowledged > 0 else {
             return closeTransport(resetting: false)
         }
         phase = .lingering
-        core.schedule(after: Self.acknowledgementPause) { [self] in closeWhenAcknowledged() }.future
-            .ignoreFailure()
+        let pause = core.schedule(after: Self.acknowledgementPause) { [self] in closeWhenAcknowledged() }
+        pause.future.ignoreFailure()
     }
 
-    /// Ends the connection now: by a reset, unless the peer has got all and knows that nothing follows.
+    /// Ends the connection now. Resets the connection, unless the stream lingers and the peer has
+    /// acknowledged everything.
     package final func cutOff() {
         if phase == .lingering, transport.unacknowledgedBytes == 0 {
             closeTransport(resetting: false)

@@ -18,14 +18,14 @@ extension Error {
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 
-/// An error that may mean no more than that the peer has left.
+/// An error that may mean only that the peer has left.
 package protocol Disconnecting: Error {
     var meansDisconnection: Bool { get }
 }
 
 extension CleanUpError: Disconnecting {
-    /// Whether the clean-up failed because the peer has left: for the same reason, or since the connection is closed
-    /// by then.
+    /// Whether both errors mean only that the peer has left. The clean-up may also have failed because the
+    /// connection was closed already.
     package var meansDisconnection: Bool {
         guard error.isDisconnection else { return false }
         return cleanUpError.isDisconnection || cleanUpError as? StreamError == .connectionClosed

@@ -1,35 +1,37 @@
 internal import Futures
 
 extension ByteStream {
-    /// The state of the exchange of messages with a peer, as far as it is known: not where messages end.
+    /// Whether this side has answered the peer, as far as the stream can know. The stream does not know where
+    /// a message ends.
     enum Exchange {
         /// The peer has sent nothing yet.
         case fresh
-        /// The peer has sent something, and nothing has been written since.
+        /// The peer has sent something, and this side has written nothing since.
         case unanswered
+        /// This side has written something since the peer last sent something.
         case answered
     }
 
-    /// Whether the peer waits for nothing. The reader waits for its next bytes, what it has sent was taken, and
-    /// something was written since, all of which has left.
+    /// Whether the peer waits for nothing. This is so if a reader waits for the next bytes, and all bytes of
+    /// the peer have been read. In addition, this side has written something since the peer last sent
+    /// something, if it did, and everything written has left.
     package final var isIdle: Bool {
-        guard phase == .open, exchange != .unanswered, !hasUnread, outbound == nil else { return false }
-        guard case .open = writeSide else { return false }
-        return reader?.wantsBytes == true
+        exchange != .unanswered && !hasUnread && canWriteAtOnce && reader?.wantsBytes == true
     }
 
     final func noteIdle() {
         if let onIdle, isIdle { onIdle() }
     }
 
-    /// Throws if something is pending, or has arrived and was not read.
+    /// Throws an error if a read or a write is pending, if bytes have not been read, or if the stream is not
+    /// open.
     package final func checkAtRest() throws {
         guard phase == .open else { throw refusal ?? StreamError.connectionClosed }
         guard !hasUnread else {
             throw FutureError.invalidArgument(
                 "\(unreadBytes) bytes that have arrived have not been read; read them first")
         }
-        guard reader == nil, outbound == nil, !writeSide.isShuttingDown else {
+        guard reader == nil, outbound == nil, writeSide != .shuttingDown else {
             throw FutureError.invalidArgument(
                 "a read or a write of the connection is pending; wait for it first")
         }

@@ -1,26 +1,27 @@
 internal import Futures
 
-/// Limits as streams keep them: thousands of streams with the same limits share one copy.
+/// The limits of streams. Thousands of streams with the same limits share one object.
 package final class SharedLimits: Sendable {
     package let limits: StreamLimits
     private let nanoseconds: [UInt64?]
-    /// Whether some limit runs from the moment in which a stream is made.
+    /// Whether a limit that runs from the start of each connection is set.
     let runFromStart: Bool
 
     private init(_ limits: StreamLimits) {
         self.limits = limits
         nanoseconds = StreamTimeLimit.all.map { limits[$0]?.wholeNanoseconds }
-        runFromStart = StreamTimeLimit.all.contains { $0.runsFromStart && limits[$0] != nil }
+        runFromStart = limits.handshakeTimeout != nil || limits.idleTimeout != nil
     }
 
     subscript(limit: StreamTimeLimit) -> UInt64? { nanoseconds[limit.rawValue] }
 
     private static let kept = Locked(Kept())
 
-    /// Returns the same object as before, if the limits are the same.
+    /// Returns the shared object for `limits`. Makes a new one if `limits` are not among the last few.
     package static func of(_ limits: StreamLimits) -> SharedLimits { kept.withLock { $0.of(limits) } }
 
-    /// The latest few limits: servers and clients of several kinds make streams by turns.
+    /// The last few limits. There are several, because servers and clients with different limits make streams
+    /// by turns.
     struct Kept {
         static let most = 8
         private var all: [SharedLimits] = []

@@ -101,26 +101,11 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     /// ``StreamLimits/idleTimeout``
     case idle
 
+    // `allCases` makes a new array each time.
     static let all = allCases
 
-    /// Whether the limit runs from the moment in which the stream is made.
-    var runsFromStart: Bool {
-        switch self {
-        case .handshake, .idle: true
-        case .framing, .read, .write: false
-        }
-    }
-
     /// The name of this limit's property in ``StreamLimits``.
-    public var name: String {
-        switch self {
-        case .handshake: "handshakeTimeout"
-        case .framing: "framingTimeout"
-        case .read: "readTimeout"
-        case .write: "writeTimeout"
-        case .idle: "idleTimeout"
-        }
-    }
+    public var name: String { "\(self)Timeout" }
 }
 
 extension StreamLimits {

@@ -1,27 +1,30 @@
 internal import Futures
 
-/// The time limits of one stream. Made when one of them first begins to run. Many streams never need it.
+/// The time limits of one stream. Made when a limit begins to run for the first time. Many streams never need
+/// this object.
 ///
-/// Events on the stream only note their time. Whether a limit has passed is checked when the wheel calls, which is
-/// rarely. So a busy stream never moves a timer.
+/// Events on the stream only note their time. The wheel (`CoarseWheel`) calls rarely, and only then the watch
+/// checks whether a limit has passed. So a busy stream never moves a timer.
 final class StreamWatch: CoarselyTimed {
-    /// The owner of this watch, which leaves the wheel before it goes.
+    /// The owner of this watch. It takes the watch out of the wheel before it is released.
     private unowned let stream: ByteStream
     private let core: LoopCore
     private let limits: SharedLimits
     var place = CoarsePlace()
-    /// The time at which the wheel is to call, if it is.
+    /// The time at which the wheel is to call. Valid only while the watch is in the wheel.
     private var calls = UInt64.max
 
-    /// The time when bytes last came, left, or were taken by the reader.
+    /// The time when bytes last came or left. While this side leaves bytes unread, the time of the last
+    /// check.
     private var lastActivity: UInt64
-    /// The time when the current reader began to wait, or bytes last came for it.
+    /// The time when the current reader began to wait, or when bytes last came.
     private var lastRead: UInt64
-    /// The time when the first bytes of what is being read were there, if they are.
+    /// The time when the first bytes of the current message were there. `nil` if there are none.
     private var frameStart: UInt64?
-    /// The time when the connection was made, until the first bytes have been taken.
+    /// The time when the connection was made. `nil` once the first bytes have been read.
     private var handshakeStart: UInt64?
-    /// The time when bytes were last seen to have left, as long as others wait, and how many had left by then.
+    /// The time at which the watch last found that more bytes had left, and the number of bytes that had left
+    /// by then. `nil` while no bytes wait to be sent.
     private var lastProgress: (time: UInt64, left: Int)?
 
     init(_ stream: ByteStream, now: UInt64) {
@@ -31,16 +34,14 @@ final class StreamWatch: CoarselyTimed {
         (lastActivity, lastRead, handshakeStart) = (now, now, now)
     }
 
-    // MARK: What happens on the stream
+    // MARK: Events on the stream
 
     func bytesCame(_ now: UInt64) { (lastActivity, lastRead) = (now, now) }
 
     func readBegan(_ now: UInt64) { lastRead = now }
 
-    /// Notes that a reader waits for the rest of what has come.
-    func frameIsIncomplete(_ now: UInt64) {
-        if frameStart == nil { frameStart = now }
-    }
+    /// Notes that a reader waits for the rest of a message of which some bytes have come.
+    func frameIsIncomplete(_ now: UInt64) { frameStart = frameStart ?? now }
 
     func readEnded() { frameStart = nil }
 
@@ -54,7 +55,7 @@ final class StreamWatch: CoarselyTimed {
 
     // MARK: The wheel
 
-    /// Makes the wheel call in time for what has begun now. It may call too early.
+    /// Makes the wheel call in time for a limit that has begun to run. The wheel may call too early.
     func limitsBegan(_ now: UInt64) {
         guard let next = nextLook(now) else { return }
         if next < calls || !place.isTaken { call(at: next, now) }
@@ -75,31 +76,31 @@ final class StreamWatch: CoarselyTimed {
     }
 
     func timeHasCome(_ now: UInt64) {
-        noteProgress(now)
-        if passed(now) != nil {
-            // The loop may have been held up, while the peer did what it had to. Between these two it looks for that.
-            core.later(on: .nextTurn) { [weak stream] in
-                stream?.core.later(on: .nextTurn) { stream?.watch?.judge() }
-            }
-        } else if let next = nextLook(now) {
-            call(at: next, now)
+        guard passedLimit(now) != nil else { return }
+        // If a callback took long, bytes of the peer may wait in the system. The loop reads them between
+        // these two turns.
+        core.later(on: .nextTurn) { [weak stream] in
+            stream?.core.later(on: .nextTurn) { stream?.watch?.judge() }
         }
     }
 
     func judge() {
-        // It may have been closed meanwhile, and has left the wheel.
+        // The stream may have been closed in the meantime. Then the watch has left the wheel.
         guard stream.isOpen else { return }
-        let now = core.clock
+        if let limit = passedLimit(core.clock) { stream.timeRanOut(limit) }
+    }
+
+    /// Returns the first limit that has passed. If no limit has passed, makes the wheel call in time for the
+    /// next one, and returns `nil`.
+    private func passedLimit(_ now: UInt64) -> StreamTimeLimit? {
         noteProgress(now)
-        if let limit = passed(now) {
-            stream.timeRanOut(limit)
-        } else if let next = nextLook(now) {
-            call(at: next, now)
-        }
+        let limit = StreamTimeLimit.all.first { limit in deadline(of: limit) <= now }
+        if limit == nil, let next = nextLook(now) { call(at: next, now) }
+        return limit
     }
 
     private func noteProgress(_ now: UInt64) {
-        // Bytes that this side has not taken are no sign of a peer that does nothing.
+        // While this side leaves bytes unread, the peer is not to blame that nothing happens.
         if stream.hasUnread, !isWaitingForBytes { lastActivity = now }
         guard let last = lastProgress else { return }
         let left = bytesThatLeft
@@ -109,7 +110,7 @@ final class StreamWatch: CoarselyTimed {
         }
     }
 
-    /// The number of bytes that have left, including those of the batch that is being written.
+    /// The number of bytes that have left, including the bytes of the current batch that have left.
     private var bytesThatLeft: Int {
         guard let outbound = stream.outbound else { return stream.sent }
         return stream.sent + outbound.bytesInBatch - stream.transport.unwrittenBytes
@@ -119,11 +120,8 @@ final class StreamWatch: CoarselyTimed {
 
     // MARK: The limits
 
-    private func passed(_ now: UInt64) -> StreamTimeLimit? {
-        StreamTimeLimit.all.first { limit in deadline(of: limit) <= now }
-    }
-
-    /// Returns when the first limit passes, or when to check again what has left; `nil` if no limit runs.
+    /// Returns the time of the next check: when the first limit passes or, while bytes wait to be sent,
+    /// earlier. Returns `nil` if no limit runs.
     private func nextLook(_ now: UInt64) -> UInt64? {
         var next = UInt64.max
         for limit in StreamTimeLimit.all { next = min(next, deadline(of: limit)) }
@@ -133,13 +131,13 @@ final class StreamWatch: CoarselyTimed {
         return next < .max ? next : nil
     }
 
-    /// Returns when `limit` passes: never, if it does not run.
+    /// Returns the time when `limit` passes, or `.max` if `limit` does not run.
     private func deadline(of limit: StreamTimeLimit) -> UInt64 {
         guard let nanoseconds = limits[limit], let start = start(of: limit) else { return .max }
         return start.addingSaturated(nanoseconds)
     }
 
-    /// Returns since when `limit` runs, if it does.
+    /// Returns the time when `limit` began to run, or `nil` if `limit` does not run.
     private func start(of limit: StreamTimeLimit) -> UInt64? {
         guard stream.phase == .open else { return nil }
         switch limit {
@@ -153,53 +151,49 @@ final class StreamWatch: CoarselyTimed {
         }
     }
 
-    /// The time that the bytes of an incomplete message have earned it.
+    /// The nanoseconds by which the bytes of an incomplete message extend its time:
+    /// ``StreamLimits/framingRate``.
     private var earned: UInt64 {
         UInt64(stream.unreadBytes) * 1_000_000_000 / UInt64(limits.limits.framingRate)
     }
 }
 
 extension ByteStream {
-    /// Returns the watch, if `limit` is set, and makes it if need be.
-    private func watch(for limit: StreamTimeLimit, _ now: UInt64) -> StreamWatch? {
-        guard shared[limit] != nil, phase == .open else { return nil }
-        if let watch { return watch }
-        let watch = StreamWatch(self, now: now)
+    /// Begins to watch `limit`, if it is set: calls `note`, which notes what has happened. Makes the watch if
+    /// there is none.
+    private func begin(_ limit: StreamTimeLimit, _ now: UInt64, _ note: (StreamWatch) -> Void) {
+        guard shared[limit] != nil, phase == .open else { return }
+        let watch = watch ?? StreamWatch(self, now: now)
         self.watch = watch
-        return watch
+        note(watch)
+        watch.limitsBegan(now)
     }
 
     /// Starts the limits that run from the start of the connection.
     final func watchFromStart() {
         guard shared.runFromStart else { return }
         let now = core.clock
-        let watch = StreamWatch(self, now: now)
-        self.watch = watch
-        watch.limitsBegan(now)
+        watch = StreamWatch(self, now: now)
+        watch?.limitsBegan(now)
     }
 
     /// Notes that the reader waits for bytes now.
     final func watchRead() {
         guard shared[.read] != nil || hasUnread, let reader, reader.wantsBytes else { return }
         let now = core.clock
-        if let watch = watch(for: .read, now) {
-            watch.readBegan(now)
-            watch.limitsBegan(now)
-        }
+        begin(.read, now) { $0.readBegan(now) }
         watchFrame(now)
     }
 
-    /// Notes that bytes have come, and have been given to the reader.
+    /// Notes that bytes have come and have been offered to the reader.
     final func watchBytes() {
         if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(core.clock) }
         if hasUnread, let reader, reader.wantsBytes { watchFrame(core.clock) }
     }
 
-    /// Notes that the reader waits for more bytes than there are, if there are some.
+    /// Notes that the reader waits for the rest of a message, if some bytes of it have come.
     private func watchFrame(_ now: UInt64) {
-        guard hasUnread, let watch = watch(for: .framing, now) else { return }
-        watch.frameIsIncomplete(now)
-        watch.limitsBegan(now)
+        if hasUnread { begin(.framing, now) { $0.frameIsIncomplete(now) } }
     }
 
     /// Notes that the transport has taken bytes at once.
@@ -210,12 +204,10 @@ extension ByteStream {
     /// Notes that the transport has been given bytes that it could not take at once.
     final func watchWrite() {
         let now = core.clock
-        guard let watch = watch(for: .write, now) else { return }
-        watch.writeBegan(now)
-        watch.limitsBegan(now)
+        begin(.write, now) { $0.writeBegan(now) }
     }
 
-    /// Notes that what the transport had been given has left.
+    /// Notes that the bytes that the transport had been given have left.
     final func watchWritten() {
         guard let watch else { return }
         watch.bytesLeft(core.clock)

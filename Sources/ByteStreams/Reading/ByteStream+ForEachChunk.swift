@@ -19,7 +19,8 @@ extension ByteStream {
     public func forEachChunk<Ignored>(
         _ body: @escaping (_ chunk: Data) throws -> Future<Ignored>
     ) -> Future<Void> {
-        // Generic so that a closure of several statements without a `return` is one of the other method.
+        // This method is generic in the type that it ignores. So a closure of several statements without a
+        // `return` matches the other method.
         runChunks { DataLoop(self, ChunkBody(call: body).untyped) }
     }
 
@@ -68,13 +69,70 @@ extension ByteStream {
 
     private func runChunks(_ makeLoop: () -> ChunkLoop) -> Future<Void> {
         core.checkThread()
-        guard reader == nil else { return misused(.readPending, by: "forEachChunk") }
-        if !hasUnread, let refusal { return refused(refusal) }
-        guard sides.contains(.read) else { return misused(.notReadable, by: "forEachChunk") }
+        if let failed: Future<Void> = unreadable(by: "forEachChunk") { return failed }
         let chunks = makeLoop()
         setReader(chunks)
-        if hasUnread || isAtEnd { chunks.startLater() }
+        chunks.runLater()
         return chunks.future
+    }
+}
+
+/// A reader that takes chunk after chunk, and may wait for a future before it takes the next chunk. It is not
+/// generic: the runtime would have to look up a generic type for each connection.
+class ChunkReader: Reader {
+    final let stream: ByteStream
+    /// The future for which the reader waits before it takes the next chunk.
+    final var waiting: Future<Void>?
+
+    init(_ stream: ByteStream) { self.stream = stream }
+
+    /// Takes a chunk, either as the span or as the data that `chunk` returns.
+    func take(_ bytes: RawSpan, orAs chunk: () -> Data) {}
+
+    /// Called when all bytes have been taken and the peer has finished sending.
+    func reachedEnd() {}
+
+    final override var wantsBytes: Bool { waiting == nil }
+
+    final override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        guard waiting == nil else { return false }
+        handle(bytes, orAs: data)
+        return true
+    }
+
+    final override func inboundChanged() { run() }
+
+    /// Takes what has already come, if anything, in a later callback.
+    final func runLater() {
+        if stream.hasUnread || stream.isAtEnd { stream.core.later { self.run() } }
+    }
+
+    /// Takes chunks from the buffer until the reader waits, or until no bytes are left.
+    final func run() {
+        while waiting == nil, stream.reader === self {
+            guard stream.hasUnread else { return bytesRanOut() }
+            let chunk = stream.inbound.takeBlock()
+            handle(chunk.bytes) { chunk }
+        }
+    }
+
+    @inline(__always)
+    private final func handle(_ bytes: RawSpan, orAs chunk: () -> Data) {
+        stream.watch?.bytesWereTaken()
+        take(bytes, orAs: chunk)
+    }
+
+    private final func bytesRanOut() {
+        if let refusal = stream.refusal {
+            stream.remove(self)
+            fail(refusal, byClose: false)
+        } else if stream.isAtEnd {
+            reachedEnd()
+        } else {
+            stream.startReading()
+            stream.watchRead()
+            stream.noteIdle()
+        }
     }
 }
 
@@ -86,9 +144,7 @@ private final class DataLoop: ChunkLoop {
         super.init(stream)
     }
 
-    override func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
-        try body.call(chunk())
-    }
+    override func take(_ bytes: RawSpan, orAs chunk: () -> Data) { follow { try body.call(chunk()) } }
 
     override var subject: String? { "forEachChunk of \(stream.name)" }
 }
@@ -101,48 +157,22 @@ private final class SpanLoop: ChunkLoop {
         super.init(stream)
     }
 
-    override func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
-        try body.call(bytes)
-    }
+    override func take(_ bytes: RawSpan, orAs chunk: () -> Data) { follow { try body.call(bytes) } }
 
     override var subject: String? { "forEachSpan of \(stream.name)" }
 }
 
-/// The reader behind `forEachChunk` and `forEachSpan`: takes a chunk whenever there is one and the body is done with
-/// the last. It is not generic: a generic type would be looked up for each connection.
-private class ChunkLoop: Reader {
-    final let stream: ByteStream
+/// The reader of `forEachChunk` and `forEachSpan`, which waits for the future that the body returned.
+private class ChunkLoop: ChunkReader {
     private final let promise: OwnedPromise<Void>
-    /// The step that goes on when the future of the body completes.
-    private final var waiting: Future<Void>?
 
-    init(_ stream: ByteStream) {
-        self.stream = stream
+    override init(_ stream: ByteStream) {
         promise = OwnedPromise(on: stream.core)
-        super.init()
+        super.init(stream)
         promise.belong(to: self)
     }
 
-    /// Calls the body.
-    func take(_ bytes: RawSpan, orAs chunk: () -> Data) throws -> Future<Void> {
-        fatalError("Each kind of loop calls a body of its own.")
-    }
-
     final var future: Future<Void> { promise.future }
-
-    final func startLater() {
-        stream.core.later { self.run() }
-    }
-
-    final override var wantsBytes: Bool { waiting == nil }
-
-    final override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
-        guard waiting == nil else { return false }
-        handle(bytes, orAs: data)
-        return true
-    }
-
-    final override func inboundChanged() { run() }
 
     final override func cancellationRequested() {
         stream.remove(self)
@@ -158,65 +188,37 @@ private class ChunkLoop: Reader {
         }
     }
 
-    private final var isReady: Bool { waiting == nil && stream.reader === self }
+    final override func reachedEnd() { end(.success(())) }
 
-    private final func run() {
-        while isReady {
-            guard stream.hasUnread else { return bytesRanOut() }
-            let chunk = stream.inbound.takeBlock()
-            handle(chunk.bytes) { chunk }
-        }
-    }
-
+    /// Calls the body, and then waits for the future that it returns.
     @inline(__always)
-    private final func handle(_ bytes: RawSpan, orAs chunk: () -> Data) {
-        stream.watch?.bytesWereTaken()
+    final func follow(_ body: () throws -> Future<Void>) {
         do {
-            let future = try take(bytes, orAs: chunk)
-            if !future.hasSucceeded { follow(future) }
+            let future = try body()
+            if !future.hasSucceeded { wait(for: future) }
         } catch {
             end(.failure(error))
         }
     }
 
-    private final func follow(_ future: Future<Void>) {
+    private final func wait(for future: Future<Void>) {
         switch future.result {
         case .success: break
         case .failure(let error):
             future.ignoreFailure()
             end(.failure(error))
-        case nil:
-            if stream.reader === self {
-                wait(for: future)
-            } else if promise.future.isCancelled {
-                future.cancel()
-            }
-        }
-    }
-
-    private final func bytesRanOut() {
-        if let refusal = stream.refusal {
-            promise.future.ignoreFailure()
-            end(.failure(refusal))
-        } else if stream.isAtEnd {
-            end(.success(()))
-        } else {
-            stream.startReading()
-            stream.watchRead()
-            stream.noteIdle()
-        }
-    }
-
-    private final func wait(for future: Future<Void>) {
-        if future.isDecided(by: promise.future) {
+        case nil where stream.reader !== self:
+            if promise.future.isCancelled { future.cancel() }
+        case nil where future.isDecided(by: promise.future):
             future.ignoreFailure()
-            return end(.failure(FutureError.cycle))
-        }
-        waiting = future.mapResult { result in
-            self.waiting = nil
-            switch result {
-            case .success: self.run()
-            case .failure(let error): self.end(.failure(error))
+            end(.failure(FutureError.cycle))
+        case nil:
+            waiting = future.mapResult { result in
+                self.waiting = nil
+                switch result {
+                case .success: self.run()
+                case .failure(let error): self.end(.failure(error))
+                }
             }
         }
     }

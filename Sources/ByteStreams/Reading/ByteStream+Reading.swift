@@ -13,18 +13,14 @@ extension ByteStream {
     /// ``StreamError/connectionClosed`` after ``close(within:)``, and with ``StreamError/notReadable`` if the stream is
     /// for writing only. The `startIndex` of the data is 0.
     public func read() -> Future<Data> {
-        readChunk({ $0 }, end: Data(), later: { $0.next(of: self) })
+        readChunk({ $0 }, end: Data(), hasEnd: false)
     }
 
-    /// Like ``read()``, but completes with `nil` at the end.
-    final func readOrEnd() -> Future<Data?> {
-        readChunk({ $0 }, end: nil, later: { $0.nextOrEnd(of: self) })
-    }
+    /// Reads as ``read()`` does, but completes with `nil` when the peer has finished sending.
+    final func readOrEnd() -> Future<Data?> { readChunk({ $0 }, end: nil, hasEnd: true) }
 
     @inline(__always)
-    private func readChunk<Chunk>(
-        _ chunk: (Data) -> Chunk, end: Chunk, later: (ChunkReads) -> Future<Chunk>
-    ) -> Future<Chunk> {
+    private func readChunk<Chunk>(_ chunk: (Data) -> Chunk, end: Chunk, hasEnd: Bool) -> Future<Chunk> {
         core.checkThread()
         guard reader == nil else { return misused(.readPending, by: "a read") }
         if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return core.succeeded(chunk(block)) }
@@ -32,7 +28,7 @@ extension ByteStream {
         if isAtEnd { return core.succeeded(end) }
         guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }
         let reads = chunkReads
-        let read = later(reads)
+        let read = reads.next(of: self, Chunk.self, hasEnd: hasEnd)
         setReader(reads)
         return read
     }
@@ -54,7 +50,8 @@ extension ByteStream {
         return read.future
     }
 
-    /// Returns what `take` finds in the buffer. Reading goes on if the buffer was full.
+    /// Returns the result of `take`, which takes bytes from the buffer. If the buffer was too full to read
+    /// more, starts to read again.
     private func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
         guard let output = try take(inbound) else { return nil }
         watch?.bytesWereTaken()
@@ -62,7 +59,7 @@ extension ByteStream {
         return output
     }
 
-    /// Gives `reader` the bytes that come.
+    /// Makes `reader` the reader that gets the bytes that come.
     final func setReader(_ reader: Reader) {
         self.reader = reader
         startReading()
@@ -70,14 +67,15 @@ extension ByteStream {
         noteIdle()
     }
 
-    /// Removes `reader`, which waits for bytes. The slot is free for the next one at once.
+    /// Removes `reader`, if it is the current reader. Another reader can be set at once.
     final func remove(_ reader: Reader) {
         guard self.reader === reader else { return }
         self.reader = nil
         watch?.readEnded()
     }
 
-    /// Starts reading: with the first read, and again after each pause.
+    /// Starts reading, unless the stream reads already, or the peer has finished sending. Called with the
+    /// first read, and after each pause.
     final func startReading() {
         guard !isReading, !isAtEnd, isConnected else { return }
         isReading = true
@@ -102,11 +100,12 @@ extension ByteStream {
 
     package final func transportDidRead(_ bytes: RawSpan, orAs data: () -> Data) {
         received += bytes.byteCount
-        // What comes during `close` is thrown away, so that a peer that has to send before it reads gets there.
+        // Bytes that come during `close` are thrown away. So a peer that reads only after it has sent
+        // everything reads.
         guard phase == .open else { return didDiscard() }
         exchange = .unanswered
         if let reader, !hasUnread, reader.receive(bytes, orAs: data) {
-            // Mostly there is nothing to watch, which is seen sooner here.
+            // In most cases there is nothing to watch. This check is cheaper than the call.
             if watch != nil || hasUnread { watchBytes() }
             return noteIdle()
         }

@@ -1,12 +1,15 @@
 internal import FoundationEssentials
 
-/// Looks for a delimiter in bytes that arrive in pieces, and looks at none of them twice (Knuth, Morris, Pratt).
+/// A search for a delimiter in bytes that arrive in pieces. It looks at each byte only once (Knuth, Morris,
+/// Pratt).
 struct DelimiterSearch {
     private let delimiter: [UInt8]
-    /// For each `n`, how much of the delimiter still matches when the byte after its first `n + 1` bytes does not.
+    /// Element `n` says how many bytes of the delimiter still match when its first `n + 1` bytes have matched
+    /// and the next byte has not.
     private let fallback: [Int]
+    /// The number of bytes that the search has looked at.
     private var scanned = 0
-    /// The number of last bytes scanned that are the beginning of the delimiter.
+    /// The number of bytes at the end of the scanned bytes that match the beginning of the delimiter.
     private var matched = 0
 
     /// Creates a search for `delimiter`, which is not empty.
@@ -17,19 +20,17 @@ struct DelimiterSearch {
 
     var delimiterCount: Int { delimiter.count }
 
-    /// The number of bytes that are certainly not part of the delimiter.
+    /// The number of bytes before the place where the delimiter may begin.
     var passed: Int { scanned - matched }
 
-    /// Returns where the delimiter starts, or `nil` if it is not in `buffer` yet. Nothing is taken from `buffer`
-    /// between calls.
+    /// Returns the number of bytes before the delimiter, or `nil` if the delimiter is not in `buffer` yet.
+    /// Between two calls, bytes may be appended to `buffer`, but no bytes may be taken from it.
     mutating func position(in buffer: InboundBuffer) -> Int? {
         var base = 0
         for index in 0..<buffer.blockCount {
             let (block, start) = buffer.block(index)
             let size = block.count - start
-            if base + size > scanned, scan(block, from: start + scanned - base) {
-                return scanned - delimiter.count
-            }
+            if base + size > scanned, scan(block, from: start + scanned - base) { return passed }
             base += size
         }
         return nil

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
 
-/// The rule that a read follows: how much of the bytes that have arrived makes up its result.
+/// The rule that says where a message ends.
 protocol Framing {
     associatedtype Output
-    /// Takes the result out of `buffer`. As long as more bytes are needed, takes nothing and returns `nil`. Called
-    /// again when bytes have been appended, or the end has come.
+    /// Takes the message out of `buffer` and returns it. If more bytes are needed, takes nothing and returns
+    /// `nil`. Called again when bytes have been appended, and when the peer has finished sending.
     mutating func take(from buffer: InboundBuffer) throws -> Output?
 }
 
@@ -40,7 +40,8 @@ struct Line: Framing {
     mutating func take(from buffer: InboundBuffer) throws -> Data?? {
         let lineFeed = search.position(in: buffer)
         let size = lineFeed ?? buffer.count
-        // A carriage return belongs to the line unless a line feed follows, which may still be on its way.
+        // A carriage return belongs to the line, unless a line feed follows. The line feed may not have come
+        // yet.
         let endsInReturn = size > 0 && buffer[size - 1] == UInt8(ascii: "\r")
         let mayBeStripped = endsInReturn && (lineFeed != nil || !buffer.isAtEnd)
         guard size - (mayBeStripped ? 1 : 0) <= limit else { throw StreamError.limitExceeded(limit: limit) }
@@ -55,7 +56,9 @@ struct Line: Framing {
 }
 
 extension InboundBuffer {
-    /// Returns `.some(nil)` at an end between two messages, and `nil` as long as the next one may still be completed.
+    /// Returns `.some(nil)` if the peer has finished sending and no bytes are left. Returns `nil` if more
+    /// bytes may come. Throws ``StreamError/unexpectedEnd(received:)`` if the peer has finished sending in
+    /// the middle of a message.
     fileprivate func endOfMessages() throws -> Data?? {
         guard isAtEnd else { return nil }
         guard isEmpty else { throw StreamError.unexpectedEnd(received: takeAll()) }

@@ -1,17 +1,20 @@
 internal import FoundationEssentials
 
-/// The bytes that have arrived and that nobody has read yet, in the blocks in which they came.
+/// The bytes that have arrived and have not been read, in the blocks in which they came.
 final class InboundBuffer {
-    /// The size up to which small blocks are put together. Otherwise their headers would outweigh the bytes.
+    /// The number of bytes up to which small blocks are put together. So the headers of blocks take little
+    /// memory.
     static let coalescedSize = 4096
 
-    /// The first block. Its first `offset` bytes have been taken. A lone block needs no array.
+    /// The first block. It is apart from the others because a single block then needs no array.
     private var head = Data()
+    /// The number of bytes of `head` that have been taken.
     private var offset = 0
+    /// The other blocks. The first `tailStart` of them are empty, because their bytes have been taken.
     private var tail: [Data] = []
     private var tailStart = 0
     private(set) var count = 0
-    /// Whether the peer has finished: nothing will be appended any more.
+    /// Whether the peer has finished sending. Then nothing is appended any more.
     var isAtEnd: Bool
 
     init(isAtEnd: Bool = false) { self.isAtEnd = isAtEnd }
@@ -22,55 +25,42 @@ final class InboundBuffer {
     func append(_ block: Data) {
         if count == 0 {
             head = block
-        } else if let last = tail.last {
-            if last.count + block.count <= Self.coalescedSize {
-                tail[tail.count - 1].append(block)
-            } else {
-                tail.append(block)
-            }
-        } else if head.count + block.count <= Self.coalescedSize {
+        } else if (tail.last ?? head).count + block.count > Self.coalescedSize {
+            tail.append(block)
+        } else if tail.isEmpty {
             head.append(block)
         } else {
-            tail.append(block)
+            tail[tail.count - 1].append(block)
         }
         count += block.count
     }
 
-    /// Takes the next bytes, as many as lie in one block. Returns no bytes if there are none.
+    /// Takes the bytes that are left of the first block. Returns empty data if there are no bytes.
     func takeBlock() -> Data { take(head.count - offset) }
 
     func takeAll() -> Data { take(count) }
 
-    /// Takes the next `size` bytes. There are at least that many. `startIndex` is 0.
+    /// Takes the next `size` bytes. The buffer holds at least that many. The `startIndex` of the result is 0.
     func take(_ size: Int) -> Data {
-        let available = head.count - offset
-        guard size > available else {
-            let taken = headSlice(size)
-            drop(size, leaving: available - size)
-            return taken
+        if size <= head.count - offset {
+            defer { drop(size) }
+            return headSlice(size)
         }
         var taken = Data(capacity: size)
         while taken.count < size {
             let part = min(size - taken.count, head.count - offset)
             taken.append(head[offset..<offset + part])
-            drop(part, leaving: head.count - offset - part)
+            drop(part)
         }
         return taken
     }
 
-    func removeAll() {
-        head = Data()
-        offset = 0
-        tail = []
-        tailStart = 0
-        count = 0
-    }
-
+    /// Removes the next `size` bytes. The buffer holds at least that many.
     func discard(_ size: Int) {
         var left = size
         while left > 0 {
             let part = min(left, head.count - offset)
-            drop(part, leaving: head.count - offset - part)
+            drop(part)
             left -= part
         }
     }
@@ -88,36 +78,32 @@ final class InboundBuffer {
 
     var blockCount: Int { 1 + tail.count - tailStart }
 
-    /// Returns a block, and where in it the unread bytes start.
+    /// Returns a block, and the index of its first unread byte.
     func block(_ index: Int) -> (data: Data, start: Int) {
         index == 0 ? (head, offset) : (tail[tailStart + index - 1], 0)
     }
 
-    /// Returns the first `size` unread bytes of the first block. A whole block, or the better part of it, shares its
-    /// memory. Less is copied, so that a few bytes never hold a large block. Bytes that do not start with the block
-    /// are copied too, for their `startIndex` would not be 0.
+    /// Returns the first `size` unread bytes of the first block. If these are at least half of the whole
+    /// block and begin with its first byte, the result shares the memory of the block. Otherwise the bytes
+    /// are copied. So a few bytes never keep a large block in memory, and the `startIndex` of the result is
+    /// always 0.
     private func headSlice(_ size: Int) -> Data {
         guard offset == 0, size * 2 >= head.count else { return head.subdata(in: offset..<offset + size) }
         return size == head.count ? head : head[0..<size]
     }
 
-    private func drop(_ size: Int, leaving rest: Int) {
+    /// Removes the first `size` unread bytes of the first block.
+    private func drop(_ size: Int) {
         count -= size
-        guard rest == 0 else {
-            offset += size
-            return
-        }
-        offset = 0
-        if tailStart < tail.count {
-            head = tail[tailStart]
-            tail[tailStart] = Data()
-            tailStart += 1
-            if tailStart * 2 >= tail.count {
-                tail = Array(tail[tailStart...])
-                tailStart = 0
-            }
-        } else {
-            head = Data()
+        offset += size
+        if offset < head.count { return }
+        (head, offset) = (Data(), 0)
+        guard tailStart < tail.count else { return }
+        swap(&head, &tail[tailStart])
+        tailStart += 1
+        if tailStart * 2 >= tail.count {
+            tail = Array(tail[tailStart...])
+            tailStart = 0
         }
     }
 }

@@ -1,8 +1,9 @@
 public import FoundationEssentials
 public import Futures
 
-// What the language calls unsafe though it is not: bytes are copied, UTF-8 is taken for bytes, and futures of all types,
-// which are one reference in memory, for each other.
+// Operations that the language calls unsafe and that are safe here. Bytes are copied. UTF-8 is treated as
+// bytes. A future of one type is treated as a future of another type: in memory, each future is one
+// reference.
 
 extension Data {
     /// Creates data that holds a copy of `bytes`. The copy can be kept after the span is gone.
@@ -21,17 +22,19 @@ extension ByteStream {
     public func write(_ bytes: [UInt8]) -> Future<Void> { unsafe write(bytes.span.bytes) }
 }
 
-/// The closure that is called with chunks. The stream waits for its future, whatever the future's type.
+/// The closure that `forEachChunk` calls. The stream waits for the future that the closure returns, and
+/// ignores its value.
 struct ChunkBody<Ignored> {
     let call: (Data) throws -> Future<Ignored>
 
+    /// The same closure, as if it returned a `Future<Void>`.
     var untyped: ChunkBody<Void> {
         assert(MemoryLayout<Future<Ignored>>.size == MemoryLayout<AnyObject>.size)
         return unsafe unsafeBitCast(self, to: ChunkBody<Void>.self)
     }
 }
 
-/// Like ``ChunkBody``, but called with spans.
+/// The closure that `forEachSpan` calls: see ``ChunkBody``.
 struct SpanBody<Ignored> {
     let call: (RawSpan) throws -> Future<Ignored>
 

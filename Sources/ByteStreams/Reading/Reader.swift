@@ -1,23 +1,26 @@
 internal import FoundationEssentials
 internal import Futures
 
-/// The one that waits for a stream's bytes: a read, or a `forEachChunk`. A stream has at most one.
+/// The object that waits for the bytes of a stream: a read, a `forEachChunk` or a pipe. A stream has at most
+/// one reader.
 class Reader: PromiseOwner {
     /// Whether the reader would take more bytes as soon as they come.
     var wantsBytes: Bool { true }
-    /// Takes bytes that need not go through the buffer, which is empty: as they are, or as `data` (see
-    /// ``ByteTransport``). Returns `false`, before it calls `data`, if the bytes have to go through the buffer.
+    /// Takes bytes while the buffer is empty, either as the span or as the data that `data` returns (see
+    /// ``ByteTransport``). Returns `false`, without a call of `data`, if the stream has to put the bytes into
+    /// the buffer.
     func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool { false }
-    /// Called when bytes, or the end, have come into the buffer.
+    /// Called when bytes have come into the buffer, or when the peer has finished sending.
     func inboundChanged() {}
-    /// Called when the connection is gone, or will be. `byClose`: because this side has called `close`.
+    /// Called when the connection has ended or begins to end. `byClose` is `true` if this side has called
+    /// `close`.
     func fail(_ error: any Error, byClose: Bool) {}
-    /// Called when the bytes are not needed any more.
+    /// Called when the user cancels the future of the reader.
     func cancellationRequested() {}
     var subject: String? { nil }
 }
 
-/// A read of a frame that was not complete when the read began.
+/// A read of a message that was not complete when the read began.
 final class PendingRead<F: Framing>: Reader {
     private let stream: ByteStream
     private var framing: F
@@ -55,13 +58,16 @@ final class PendingRead<F: Framing>: Reader {
     }
 }
 
-/// A read of whatever comes next, one after the other. It is by far the most frequent read. So it is not generic,
-/// bypasses the buffer, and is one object for all such reads of a stream.
+/// The reader of `read()`: it completes one future after the other, each with the bytes that come next. These
+/// are by far the most frequent reads. So the reader is not generic, bypasses the buffer, and is one object
+/// for all such reads of a stream.
 final class ChunkReads: Reader {
-    /// Set as long as a read is pending. It keeps the stream alive, which keeps this object alive.
+    /// The stream, while a read is pending. This reference keeps the stream alive, and the stream keeps this
+    /// object alive.
     private var stream: ByteStream?
     private let promises = PromiseSeries()
-    /// Whether the pending read completes with `nil` at the end, instead of no bytes.
+    /// Whether the pending read completes with `nil`, and not with empty data, when the peer has finished
+    /// sending.
     private var hasEnd = false
 
     override init() {
@@ -69,14 +75,11 @@ final class ChunkReads: Reader {
         promises.belong(to: self)
     }
 
-    func next(of stream: ByteStream) -> Future<Data> {
-        (self.stream, hasEnd) = (stream, false)
-        return promises.next(of: Data.self, on: stream.core)
-    }
-
-    func nextOrEnd(of stream: ByteStream) -> Future<Data?> {
-        (self.stream, hasEnd) = (stream, true)
-        return promises.next(of: Data?.self, on: stream.core)
+    /// Returns the future of the next read. `Chunk` is `Data?` if `hasEnd` is `true`, and `Data` otherwise.
+    @inline(__always)
+    func next<Chunk>(of stream: ByteStream, _: Chunk.Type, hasEnd: Bool) -> Future<Chunk> {
+        (self.stream, self.hasEnd) = (stream, hasEnd)
+        return promises.next(of: Chunk.self, on: stream.core)
     }
 
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
@@ -87,7 +90,8 @@ final class ChunkReads: Reader {
         return true
     }
 
-    /// Ends the read: it would have taken any buffered bytes, so this is the end.
+    /// Completes the read at the end of the bytes. A pending read never leaves bytes in the buffer, so the
+    /// peer has finished sending.
     override func inboundChanged() {
         end()
         if hasEnd { promises.succeed(Data?.none) } else { promises.succeed(Data()) }

@@ -17,18 +17,19 @@ open class ByteStream {
     public final var limits: StreamLimits { shared.limits }
     final let shared: SharedLimits
     package final let transport: any ByteTransport
-    /// The bytes that nobody has read yet. Made for the first bytes that have to wait. Framing reads see the end
-    /// there too.
+    /// The bytes that have come and have not been read. Made when the first bytes have to wait. Reads of a
+    /// message find out from this buffer whether the peer has finished sending.
     private final var buffer: InboundBuffer?
-    /// The reader that waits for bytes, or the one that `read()` uses again.
+    /// The reader that waits for bytes. If no reader waits, the reader that the next `read()` uses again.
     private final var lastReader: Reader?
     final var writeSide = WriteSide.open
     final var watch: StreamWatch?
-    /// The parts that an idle stream does without.
+    /// The properties that an idle stream does not need.
     final var details: StreamDetails?
     final var owner: (any StreamOwner)?
 
-    // What others may read is stored apart: only then is no look at it checked at run time.
+    // The public counts are computed from internal ones: Swift checks exclusive access to a stored public
+    // property at run time, even when only this module reads it.
 
     final var received = 0
     final var sent = 0
@@ -37,28 +38,31 @@ open class ByteStream {
     /// The number of bytes that have left this side's queue.
     public final var bytesSent: Int { sent }
 
-    // Thousands of streams may be idle: what takes a byte stands together, here and in the subclasses.
+    // Thousands of streams may be idle, so memory counts: properties of one byte stand together, here and in
+    // the subclasses.
 
-    /// The streams of bytes that this stream has.
+    /// The directions in which this stream carries bytes.
     package final let sides: StreamSides
     final var isReading = false
-    /// Whether the peer has finished: nothing will come any more.
+    /// Whether the peer has finished sending.
     private(set) final var isAtEnd = false
     private final var hasReader = false
     final var phase = Phase.open
-    /// The way this side ended the connection, if nothing ended it before.
+    /// The way in which this side ended the connection. `nil` if this side did not, or if an error broke the
+    /// connection before.
     final var endedBy: Ending?
-    /// Whether `close` waits for the peer's end.
+    /// Whether `close` waits until the peer has finished sending.
     final var hearsPeerOut = false
-    /// How far this side has answered the peer.
+    /// Whether this side has answered the last bytes of the peer.
     final var exchange = Exchange.fresh
     package final var wasAnswered: Bool { exchange == .answered }
 
     enum Phase {
         case open
-        /// `close` was called, and what is queued is being written.
+        /// `close` was called, and the queued bytes are being written.
         case flushing
-        /// All is sent, and the peer knows. What it had begun to send is thrown away until it ends.
+        /// All bytes have been sent, and the peer has been told that nothing follows. The stream throws away
+        /// what the peer still sends, and waits until the peer has finished sending.
         case lingering
         /// The transport has been told to close.
         case closing
@@ -69,13 +73,14 @@ open class ByteStream {
 
     enum WriteSide {
         case open
-        case shuttingDown(Promise<Void>)
+        /// `shutdownWrite` was called, and the peer has not been told yet.
+        case shuttingDown
         case shutDown
         /// The stream has no write side.
         case absent
     }
 
-    /// Creates a stream on `loop` over `transport`. `limits` have been validated.
+    /// Creates a stream on `loop` over `transport`. The caller has validated `limits`.
     package init(
         loop: LoopCore, transport: any ByteTransport, limits: SharedLimits,
         sides: StreamSides = [.read, .write]
@@ -94,51 +99,51 @@ open class ByteStream {
         core.checkThread()
         watch?.leave()
         if isReadToEnd {
-            closedPromise?.succeed()
+            details?.closedPromise?.succeed()
             return transport.close(resetting: false)
         }
-        closedPromise?.fail(StreamError.droppedUnclosed)
+        details?.closedPromise?.fail(StreamError.droppedUnclosed)
         transport.close(resetting: true)
         #if DEBUG
             _ = core.failed(StreamError.droppedUnclosed, of: Void.self)
         #endif
     }
 
-    /// The name that the loop's observer gets.
+    /// The name of the stream in what the loop's observer hears.
     final var name: any CustomStringConvertible { self as? any CustomStringConvertible ?? "stream" }
 
     /// Whether the transport may be used.
     final var isConnected: Bool { phase != .closing && phase != .closed }
 
-    /// The error that broke the connection, if one did.
-    package final var breakage: (any Error)? { failure }
     package final var isOpen: Bool { phase == .open }
-    /// Whether dropping the stream loses nothing: all that the peer sent has been read, or nobody waits for it any
-    /// more.
-    package final var isReadToEnd: Bool { isAtEnd && (!hasUnread || writeSide.isShutDown) }
+    /// Whether no bytes that matter are lost when the stream is dropped. The peer has finished sending, and
+    /// either all its bytes have been read, or this side has finished sending, too.
+    package final var isReadToEnd: Bool { isAtEnd && (!hasUnread || writeSide == .shutDown) }
     /// Whether this side has aborted the connection.
     package final var isAborted: Bool { endedBy == .abort }
-    /// Whether nothing has broken the connection, and nothing can any more.
+    /// Whether the transport has been told to close, and no error broke the connection.
     package final var hasEndedWell: Bool { !isConnected && failure == nil }
 
-    /// The error that reads and writes fail with, once they do.
+    /// The error with which reads and writes fail now. `nil` while the stream is open.
     final var refusal: (any Error)? {
         guard phase != .open else { return nil }
         return endedBy != nil ? StreamError.connectionClosed : failure
     }
 
-    /// Hands the stream to `owner`. Nothing of the stream is pending.
+    /// Hands the stream to `owner`, which keeps it alive. The caller makes sure that nothing of the stream is
+    /// pending.
     package final func belong(to owner: any StreamOwner) { self.owner = owner }
 
-    /// Keeps the stream alive as long as something is pending. A reader or an owner does that by itself.
+    /// Keeps the stream alive as long as a write, a shutdown or a close is pending. A stream with an owner is
+    /// kept alive by the owner, and a stream with a pending read by the reader.
     final func updateHold() {
         let isClosing = phase != .open && phase != .closed
-        let isPending = isClosing || writeSide.isShuttingDown || outbound != nil
-        let isNeeded = isPending && owner == nil
-        if isNeeded != (hold != nil) { hold = isNeeded ? self : nil }
+        let isPending = isClosing || writeSide == .shuttingDown || outbound != nil
+        if isPending, owner == nil { madeDetails.hold = self } else { details?.hold = nil }
     }
 
-    /// The reader that waits for bytes. It holds the stream, which keeps the stream alive while a read is pending.
+    /// The reader that waits for bytes. The reader holds the stream. So the stream stays alive while a read
+    /// is pending.
     final var reader: Reader? {
         get { hasReader ? lastReader : nil }
         set {
@@ -148,7 +153,7 @@ open class ByteStream {
         }
     }
 
-    /// The reader behind `read()`.
+    /// The reader that `read()` uses. It is new if the last reader was of another kind.
     final var chunkReads: ChunkReads { lastReader as? ChunkReads ?? ChunkReads() }
 
     final var inbound: InboundBuffer {
@@ -163,41 +168,53 @@ open class ByteStream {
         buffer?.isAtEnd = true
     }
 
-    /// The number of bytes that have come and that nobody has read yet.
+    /// The number of bytes that have come and have not been read.
     final var unreadBytes: Int { buffer?.count ?? 0 }
     final var hasUnread: Bool { unreadBytes > 0 }
 
-    /// Returns the failed future of an operation that this connection cannot carry out any more.
+    /// Returns a future that has failed with `error`, because the connection has ended. The failure never
+    /// counts as unhandled.
     final func refused<Value>(_ error: any Error) -> Future<Value> {
         core.failed(error).ignoreFailure()
     }
 
-    /// Returns the failed future of an operation that makes no sense now.
+    /// Returns a future that has failed with `error`, because the user called `operation` at a wrong time.
     final func misused<Value>(_ error: StreamError, by operation: String) -> Future<Value> {
         core.failed(error, subject: "\(operation) of \(name)")
     }
 
-    /// Returns a promise for a future with many holders: a request by one to cancel does not end it for the others.
-    final func makeSharedPromise() -> Promise<Void> {
-        let promise = core.makePromise(of: Void.self)
+    /// Returns the failed future of `operation`, which reads, if the stream cannot be read now. Otherwise
+    /// returns `nil`.
+    final func unreadable<Value>(by operation: String) -> Future<Value>? {
+        guard reader == nil else { return misused(.readPending, by: operation) }
+        if !hasUnread, let refusal { return refused(refusal) }
+        return sides.contains(.read) ? nil : misused(.notReadable, by: operation)
+    }
+}
+
+extension LoopCore {
+    /// Makes a promise for a future that several users share. A user who cancels the future does not end it
+    /// for the others. If nobody observes the future, its failure is not reported.
+    package func makeSharedPromise() -> Promise<Void> {
+        let promise = makePromise(of: Void.self)
         promise.future.ignoreFailure()
         promise.onCancelRequest { .continue }
         return promise
     }
 }
 
-/// The owner of a stream. It holds the stream until it hears of its end, which takes less memory and time than
-/// waiting for `closed`.
+/// The owner of a stream. The owner holds the stream until the stream tells it that the connection has ended.
+/// This takes less memory and time than a `closed` future.
 package protocol StreamOwner: AnyObject {
-    /// Whether a stream counts as ended in order only when what it sent has been acknowledged.
+    /// Whether a closing stream waits until the peer has acknowledged all bytes.
     var wantsAcknowledgement: Bool { get }
-    /// Called when all has been sent, and the stream waits only for the peer's end.
+    /// Called when `stream` has sent everything, and waits only until the peer has finished sending.
     func streamLingers(_ stream: ByteStream)
-    /// Called once, when ``ByteStream/closed`` has completed.
+    /// Called once, after ``ByteStream/closed`` has completed.
     func streamDidClose(_ stream: ByteStream)
 }
 
-/// The streams of bytes that a `ByteStream` has: both, or one, as with a pipe.
+/// The directions in which a `ByteStream` carries bytes: both or, for an end of a pipe, one.
 package struct StreamSides: OptionSet, Sendable {
     package let rawValue: UInt8
 
@@ -205,16 +222,6 @@ package struct StreamSides: OptionSet, Sendable {
 
     package static let read = StreamSides(rawValue: 1)
     package static let write = StreamSides(rawValue: 2)
-}
-
-extension ByteStream.WriteSide {
-    var isShuttingDown: Bool {
-        if case .shuttingDown = self { true } else { false }
-    }
-
-    var isShutDown: Bool {
-        if case .shutDown = self { true } else { false }
-    }
 }
 
 @available(*, unavailable, message: "A stream belongs to its loop's thread; use loop.execute { … } there.")

@@ -1,81 +1,51 @@
 package import Futures
 
-/// The part of a stream that it needs only when it writes more than the system takes, or ends. An idle stream has no
-/// such object.
+/// The properties that a stream needs only when it ends, or when it writes more than the system takes. An
+/// idle stream has no such object.
 final class StreamDetails {
-    fileprivate var outbound: OutboundQueue?
-    fileprivate var writablePromise: Promise<Void>?
-    fileprivate var failure: (any Error)?
-    fileprivate var closedPromise: Promise<Void>?
-    fileprivate var closeTimer: ScheduledTask<Void>?
-    fileprivate var lingeringNumber: UInt64?
-    fileprivate var discardingStart: Int?
+    /// The queue of the writes that wait. `nil` if no write waits.
+    var outbound: OutboundQueue?
+    var writablePromise: Promise<Void>?
+    /// The promise of `shutdownWrite()`. Set as soon as the write side is no longer open.
+    var shutdownPromise: Promise<Void>?
+    /// The error that broke the connection.
+    var failure: (any Error)?
+    var closedPromise: Promise<Void>?
+    /// The timer that ends a `close` at its deadline.
+    var closeTimer: ScheduledTask<Void>?
+    /// The number under which the loop lists the stream while the stream lingers. Kept after the lingering.
+    var lingeringNumber: UInt64?
+    /// The number of bytes that had come when the stream began to throw bytes away.
+    var discardingStart: Int?
     fileprivate var drainingPromise: Promise<Void>?
     fileprivate var onIdle: (() -> Void)?
-    fileprivate var hold: ByteStream?
+    /// The stream itself, while something is pending.
+    var hold: ByteStream?
 }
 
 extension ByteStream {
-    /// The writes that wait, while there are any.
-    final var outbound: OutboundQueue? {
-        get { details?.outbound }
-        set { detailsToSet(newValue)?.outbound = newValue }
+    /// The details. The first use makes them.
+    final var madeDetails: StreamDetails {
+        if let details { return details }
+        let details = StreamDetails()
+        self.details = details
+        return details
     }
 
-    final var writablePromise: Promise<Void>? {
-        get { details?.writablePromise }
-        set { detailsToSet(newValue)?.writablePromise = newValue }
-    }
+    final var outbound: OutboundQueue? { details?.outbound }
 
-    /// The error that broke the connection, if one did.
-    final var failure: (any Error)? {
-        get { details?.failure }
-        set { detailsToSet(newValue)?.failure = newValue }
-    }
+    /// The error that broke the connection. `nil` if no error did.
+    package final var failure: (any Error)? { details?.failure }
 
-    final var closedPromise: Promise<Void>? {
-        get { details?.closedPromise }
-        set { detailsToSet(newValue)?.closedPromise = newValue }
-    }
-
-    final var closeTimer: ScheduledTask<Void>? {
-        get { details?.closeTimer }
-        set { detailsToSet(newValue)?.closeTimer = newValue }
-    }
-
-    /// The stream's number among those of its loop that linger, or did.
-    final var lingeringNumber: UInt64? {
-        get { details?.lingeringNumber }
-        set { detailsToSet(newValue)?.lingeringNumber = newValue }
-    }
-
-    /// The number of bytes that had come when the stream began to throw bytes away.
-    final var discardingStart: Int? {
-        get { details?.discardingStart }
-        set { detailsToSet(newValue)?.discardingStart = newValue }
-    }
-
-    /// The promise of the future that tells the stream's user that its server drains.
+    /// The promise of the future that completes when the server of this stream drains.
     package final var drainingPromise: Promise<Void>? {
         get { details?.drainingPromise }
-        set { detailsToSet(newValue)?.drainingPromise = newValue }
+        set { madeDetails.drainingPromise = newValue }
     }
 
-    /// Called when the peer no longer waits for anything: `isIdle`.
+    /// The closure that the stream calls when it becomes idle: see `isIdle`.
     package final var onIdle: (() -> Void)? {
         get { details?.onIdle }
-        set { detailsToSet(newValue)?.onIdle = newValue }
-    }
-
-    /// The stream itself, while something is pending.
-    final var hold: ByteStream? {
-        get { details?.hold }
-        set { detailsToSet(newValue)?.hold = newValue }
-    }
-
-    /// The details, made if there is a value to put into them.
-    private func detailsToSet<Value>(_ value: Value?) -> StreamDetails? {
-        if value != nil, details == nil { details = StreamDetails() }
-        return details
+        set { madeDetails.onIdle = newValue }
     }
 }

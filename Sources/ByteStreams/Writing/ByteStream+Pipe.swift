@@ -27,13 +27,10 @@ extension ByteStream {
     public func pipe(to other: ByteStream, shuttingDownWrite: Bool = true) -> Future<Int> {
         core.checkThread()
         guard other.core === core else {
-            trap(
-                "pipe(to:) was given a stream of another event loop. Make both streams on one loop.")
+            trap("pipe(to:) was given a stream of another event loop. Make both streams on one loop.")
         }
-        guard reader == nil else { return misused(.readPending, by: "pipe") }
+        if let failed: Future<Int> = unreadable(by: "pipe") { return failed }
         if let refusal = other.refusal { return refused(refusal) }
-        if !hasUnread, let refusal { return refused(refusal) }
-        guard sides.contains(.read) else { return misused(.notReadable, by: "pipe") }
         guard other.sides.contains(.write) else { return misused(.notWritable, by: "pipe") }
         let pipe = Pipe(self, other, shuttingDownWrite: shuttingDownWrite)
         setReader(pipe)
@@ -42,67 +39,42 @@ extension ByteStream {
     }
 }
 
-/// The reader behind `pipe(to:)`: takes a chunk whenever there is one and the other stream has room.
-private final class Pipe: Reader {
-    private let source: ByteStream
+/// The reader of `pipe(to:)`, which waits until the other stream has room.
+private final class Pipe: ChunkReader {
     private let target: ByteStream
     private let shuttingDownWrite: Bool
     private let promise: OwnedPromise<Int>
-    /// Ends what waits for the other stream.
+    /// The source of the token that ends all waits for the other stream.
     private let ending: CancellationSource
     private var byteCount = 0
-    private var isWaiting = false
     private var isEnding = false
     private var hasEnded = false
 
     init(_ source: ByteStream, _ target: ByteStream, shuttingDownWrite: Bool) {
-        self.source = source
         self.target = target
         self.shuttingDownWrite = shuttingDownWrite
         promise = OwnedPromise(on: source.loop)
         ending = CancellationSource(on: source.loop)
-        super.init()
+        super.init(source)
         promise.belong(to: self)
     }
 
     var future: Future<Int> { promise.future }
 
     func start() {
-        // Nothing may come for long, and nothing be written that would fail.
+        // The pipe may have nothing to write for a long time. Then no write fails when the other stream ends.
         target.closed.whenComplete(token: ending.token) { [self] result in
             if case .failure(let error) = result { end(.failure(error)) }
             end(.failure(StreamError.connectionClosed))
         }
-        if source.hasUnread || source.isAtEnd {
-            source.loop.later { self.run() }
-        }
+        runLater()
     }
-
-    override var wantsBytes: Bool { !isWaiting }
-
-    override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
-        guard isReady else { return false }
-        pass(bytes, orAs: data)
-        return true
-    }
-
-    override func inboundChanged() { run() }
 
     override func cancellationRequested() { leave() }
 
     override func fail(_ error: any Error, byClose: Bool) { end(.failure(error)) }
 
-    private var isReady: Bool { !isWaiting && !isEnding && source.reader === self }
-
-    private func run() {
-        while isReady {
-            guard source.hasUnread else { return bytesRanOut() }
-            let chunk = source.inbound.takeBlock()
-            pass(chunk.bytes) { chunk }
-        }
-    }
-
-    private func pass(_ bytes: RawSpan, orAs data: () -> Data) {
+    override func take(_ bytes: RawSpan, orAs data: () -> Data) {
         byteCount += bytes.byteCount
         let write = target.write(bytes) { data().dropFirst($0) }
         if write.hasSucceeded { return }
@@ -110,29 +82,20 @@ private final class Pipe: Reader {
             write.ignoreFailure()
             return end(.failure(error))
         }
-        // What breaks the other stream later is known from its `closed`.
+        // If the other stream breaks later, the pipe hears of it from `closed`.
         let room = target.writable
         if room.hasSucceeded { return }
-        isWaiting = true
+        waiting = room
         room.whenSuccess(token: ending.token) { [self] in
-            isWaiting = false
+            waiting = nil
             run()
         }
     }
 
-    private func bytesRanOut() {
-        if let refusal = source.refusal {
-            end(.failure(refusal))
-        } else if source.isAtEnd {
-            finish()
-        } else {
-            source.startReading()
-            source.noteIdle()
-        }
-    }
-
-    /// Ends the pipe with a write without bytes, which completes when all writes before have.
-    private func finish() {
+    /// Ends the pipe when all writes have completed: the last write, which has no bytes, completes after all
+    /// others.
+    override func reachedEnd() {
+        guard !isEnding else { return }
         isEnding = true
         let last = shuttingDownWrite ? target.shutdownWrite() : target.write([Data]())
         last.whenComplete(token: ending.token) { [self] result in end(result.map { byteCount }) }
@@ -147,7 +110,7 @@ private final class Pipe: Reader {
 
     private func leave() {
         hasEnded = true
-        source.remove(self)
+        stream.remove(self)
         ending.cancel()
     }
 }

@@ -25,7 +25,8 @@ extension ByteStream {
         write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
     }
 
-    /// Sends `bytes`, where `rest` returns those that the system does not take at once.
+    /// Sends `bytes`. Calls `rest` only if the system does not take all bytes at once. `rest` then returns a
+    /// copy of `bytes` without the first `taken` bytes.
     @inline(__always)
     final func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
         core.checkThread()
@@ -76,10 +77,10 @@ extension ByteStream {
     /// ```
     public var writable: Future<Void> {
         if let refusal { return refused(refusal) }
-        if let writablePromise { return writablePromise.future }
+        if let promise = details?.writablePromise { return promise.future }
         guard bufferedBytes >= limits.writeHighWaterMark else { return core.succeeded() }
-        let promise = makeSharedPromise()
-        writablePromise = promise
+        let promise = core.makeSharedPromise()
+        madeDetails.writablePromise = promise
         return promise.future
     }
 
@@ -99,16 +100,13 @@ extension ByteStream {
     public func shutdownWrite() -> Future<Void> {
         core.checkThread()
         if let refusal { return refused(refusal) }
-        switch writeSide {
-        case .open:
-            let promise = makeSharedPromise()
-            writeSide = .shuttingDown(promise)
+        if writeSide == .open {
+            writeSide = .shuttingDown
+            madeDetails.shutdownPromise = core.makeSharedPromise()
             updateHold()
             if outbound == nil { transport.shutdownWrite() }
-            return promise.future
-        case .shuttingDown(let promise): return promise.future
-        case .shutDown, .absent: return core.succeeded()
         }
+        return details?.shutdownPromise?.future ?? core.succeeded()
     }
 
     @inline(__always)
@@ -117,16 +115,14 @@ extension ByteStream {
         if watch != nil { watchSent() }
     }
 
-    private var canWriteAtOnce: Bool {
-        guard phase == .open, case .open = writeSide else { return false }
-        return outbound == nil
-    }
+    final var canWriteAtOnce: Bool { phase == .open && writeSide == .open && outbound == nil }
 
     private func enqueue(_ buffers: [Data]) -> Future<Void> {
         if let refusal { return refused(refusal) }
         guard sides.contains(.write) else { return misused(.notWritable, by: "a write") }
-        guard case .open = writeSide else {
-            // Whoever asked to hear when it is idle has shut it down, not whoever writes.
+        guard writeSide == .open else {
+            // If `onIdle` is set, a draining server has shut the write side down, and not the code that
+            // writes.
             let future: Future<Void> = misused(.writeSideShutDown, by: "a write")
             return onIdle == nil ? future : future.ignoreFailure()
         }
@@ -138,29 +134,24 @@ extension ByteStream {
         }
         guard outbound != nil || buffers.totalCount > 0 else { return core.succeeded() }
         let promise = core.makePromise(of: Void.self)
-        if let outbound {
-            append(buffers, promise, to: outbound)
-        } else {
-            let outbound = OutboundQueue()
-            self.outbound = outbound
-            updateHold()
-            append(buffers, promise, to: outbound)
-            transport.write(outbound.takeBatch())
-            watchWrite()
-        }
-        return promise.future
-    }
-
-    private func append(_ buffers: [Data], _ promise: Promise<Void>, to outbound: OutboundQueue) {
+        let isFirst = outbound == nil
+        let outbound = outbound ?? OutboundQueue()
         let id = outbound.append(buffers, promise)
         promise.onCancelRequest { [unowned self] in
             guard outbound.remove(id) else { return .continue }
             completeWritable()
             return .cancel
         }
+        if isFirst {
+            madeDetails.outbound = outbound
+            updateHold()
+            transport.write(outbound.takeBatch())
+            watchWrite()
+        }
+        return promise.future
     }
 
-    // Apart, which makes the way past it shorter.
+    // Not inlined: so a write that succeeds runs less code.
     @inline(never)
     private func transportRefused(_ error: any Error) -> Future<Void> {
         transportBroke(error)
@@ -168,10 +159,8 @@ extension ByteStream {
     }
 
     private func completeWritable() {
-        guard let promise = writablePromise else { return }
         guard outbound == nil || bufferedBytes < limits.writeLowWaterMark else { return }
-        writablePromise = nil
-        promise.succeed()
+        details?.writablePromise.take()?.succeed()
     }
 }
 
@@ -184,7 +173,7 @@ extension ByteStream {
         let batch = outbound.takeBatch()
         if batch.isEmpty {
             finished += outbound.finishBatch()
-            self.outbound = nil
+            details?.outbound = nil
         } else {
             transport.write(batch)
         }
@@ -195,7 +184,7 @@ extension ByteStream {
     }
 
     private func outboundDrained() {
-        if writeSide.isShuttingDown {
+        if writeSide == .shuttingDown {
             transport.shutdownWrite()
         } else if phase == .flushing {
             closeWhenFlushed()
@@ -205,10 +194,10 @@ extension ByteStream {
     }
 
     package func transportDidShutdown(failure: (any Error)?) {
-        guard isConnected, case .shuttingDown(let promise) = writeSide else { return }
+        guard isConnected, writeSide == .shuttingDown else { return }
         if let failure { return transportBroke(failure) }
         writeSide = .shutDown
-        promise.succeed()
+        details?.shutdownPromise?.succeed()
         if phase == .flushing { closeWhenFlushed() }
         updateHold()
     }

@@ -1,13 +1,15 @@
 package import FoundationEssentials
 internal import Futures
 
-/// The writes that the transport has not finished, in order. The first few are in its hands, as one batch.
-/// A stream has a queue only as long as there is a batch.
+/// The writes that the transport has not finished, in order. The transport has been given the first few
+/// writes as one batch. A stream has a queue only as long as there is a batch.
 final class OutboundQueue {
-    /// The most that one vectored write takes. More bytes at a time would only delay the futures of the first.
+    /// The largest number of buffers in one vectored write.
     static let batchBuffers = 64
+    /// The number of bytes at which a batch is full. With larger batches, the first writes would complete
+    /// later.
     static let batchBytes = 262_144
-    /// The bytes of bookkeeping that do not count against the cap.
+    /// The part of `bookkeeping` that does not count against the write cap.
     private static let freeBookkeeping = 65_536
 
     private struct Write {
@@ -18,21 +20,24 @@ final class OutboundQueue {
     }
 
     private var writes: [Write] = []
-    /// The first write that is not finished, and the first that is not in the batch with all its buffers.
+    /// The index of the first write that is not finished.
     private var start = 0
+    /// The index of the first write that still has buffers outside of the batch.
     private var next = 0
     /// The number of the write at index 0.
     private var firstID = 0
     private(set) var bytesInBatch = 0
-    /// The number of bytes queued, the whole batch included.
+    /// The number of queued bytes, including the whole batch.
     private var byteCount = 0
-    /// The memory for remembering the writes, roughly.
+    /// The approximate memory that the list of writes takes, in bytes, without the contents of the buffers.
     private var bookkeeping = 0
 
-    /// Returns the number of bytes queued if `unwritten` bytes of the batch have not left yet.
+    /// Returns the number of queued bytes. `unwritten` is the number of bytes of the batch that have not left
+    /// yet.
     func byteCount(unwritten: Int) -> Int { byteCount - bytesInBatch + unwritten }
 
-    /// Returns what counts against the cap: many small writes take more memory than their bytes.
+    /// Returns the number that counts against the write cap: the queued bytes or, if that is more, the
+    /// bookkeeping. Many small writes take more memory than their bytes.
     func load(unwritten: Int) -> Int {
         max(byteCount(unwritten: unwritten), bookkeeping - Self.freeBookkeeping)
     }
@@ -47,7 +52,8 @@ final class OutboundQueue {
         return firstID + writes.count - 1
     }
 
-    /// Takes a write's bytes out, if none of them have left. The caller ends its future.
+    /// Removes the bytes of write number `id`, and returns `true`. The caller then ends the future of the
+    /// write. Returns `false` if some of the bytes are in a batch already.
     func remove(_ id: Int) -> Bool {
         let index = id - firstID
         guard index >= start, index < writes.count, writes[index].handedOver == 0 else { return false }
@@ -57,7 +63,7 @@ final class OutboundQueue {
         return true
     }
 
-    /// Takes the next batch. It is empty if only writes without bytes are left.
+    /// Takes the next batch. The batch is empty if no queued write has bytes.
     func takeBatch() -> [Data] {
         var batch: [Data] = []
         while next < writes.count {
@@ -74,8 +80,9 @@ final class OutboundQueue {
         return batch
     }
 
-    /// Notes that the batch has left, and returns the promises of the writes that it finished. Completing them
-    /// releases what users captured, which may write.
+    /// Notes that the batch has left, and returns the promises of all writes that are finished now. The
+    /// caller completes them when the stream is ready for new writes: completing a promise runs code of
+    /// users, which may write.
     func finishBatch() -> [Promise<Void>] {
         byteCount -= bytesInBatch
         bytesInBatch = 0
@@ -107,7 +114,7 @@ final class OutboundQueue {
 }
 
 extension [Data] {
-    var totalCount: Int { reduce(0) { $0 + $1.count } }
+    package var totalCount: Int { reduce(0) { $0 + $1.count } }
 
     /// Returns the buffers without their first `count` bytes.
     package func dropping(_ count: Int) -> [Data] {

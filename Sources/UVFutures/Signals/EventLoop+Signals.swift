@@ -11,28 +11,40 @@ extension EventLoop {
     /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
-            let queue = ElementQueue<ProcessSignal>(on: core)
-            var handles: [UVSignal] = []
+            let handles: [UVSignal]
             do {
-                for signal in signals {
-                    let handle = try core.catchSignal(signal, once: false)
-                    handles.append(handle)
-                    handle.onDelivery = {
-                        if !queue.contains(where: { $0 == signal }) { queue.add(.success(signal)) }
-                    }
-                }
+                handles = try core.catchSignals(signals)
             } catch {
-                for handle in handles { handle.close() }
                 return LoopSequence.AsyncIterator(next: { core.failed(error) })
             }
-            return LoopSequence.AsyncIterator(next: queue.next) { [handles] in
+            let queue = ElementQueue<ProcessSignal>(on: core)
+            for (handle, signal) in zip(handles, signals) {
+                handle.onDelivery = {
+                    if !queue.contains(where: { $0 == signal }) { queue.add(.success(signal)) }
+                }
+            }
+            return LoopSequence.AsyncIterator(next: queue.next) {
                 queue.finish()
                 for handle in handles { handle.close() }
             }
         }
     }
 
-    /// Catches `signal` until the handle is closed, or, if `once`, until it has been delivered.
+    /// Catches `signals` until their handles are closed. If one of the signals is refused, catches none and
+    /// throws.
+    func catchSignals(_ signals: [ProcessSignal]) throws -> [UVSignal] {
+        var handles: [UVSignal] = []
+        do {
+            for signal in signals { handles.append(try catchSignal(signal, once: false)) }
+        } catch {
+            for handle in handles { handle.close() }
+            throw error
+        }
+        return handles
+    }
+
+    /// Catches `signal` until the handle is closed. If `once` is `true`, only until the signal has been
+    /// delivered once.
     func catchSignal(_ signal: ProcessSignal, once: Bool) throws -> UVSignal {
         guard !core.isShutDown else { throw FutureError.shutDown }
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {

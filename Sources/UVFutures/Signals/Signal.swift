@@ -37,7 +37,7 @@ extension EventLoop {
         do {
             let handle = try catchSignal(signal, once: true)
             let promise = makePromise(of: Void.self)
-            // Only the end of the loop fails it.
+            // The promise fails only when the loop is shut down.
             promise.future.ignoreFailure()
             handle.onDelivery = { promise.succeed() }
             promise.onCancelRequest { [unowned handle] in

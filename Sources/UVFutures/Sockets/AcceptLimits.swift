@@ -20,7 +20,8 @@ public struct AcceptLimits: Hashable, Sendable {
         self.perTurn = perTurn
     }
 
-    /// The number of open connections at which accepting resumes.
+    /// The number of open connections at which a full server resumes accepting: ``lowWaterMark`` or its
+    /// default value.
     var lowMark: Int {
         let most = maxConnections ?? .max
         return lowWaterMark ?? most - max(1, most / 8)

@@ -2,7 +2,8 @@ internal import ByteStreams
 internal import Glibc
 
 extension AcceptedSocket {
-    /// Makes the connection, of the kind that the listener's address determines. Closes the descriptor if this throws.
+    /// Makes the connection, which is a TCP or a UNIX connection like its listener. Closes the descriptor
+    /// before it throws an error.
     func connection(_ driver: UVLoop, limits: SharedLimits) throws(UVError) -> SocketConnection {
         do throws(UVError) {
             guard listener.localAddress.path == nil else {

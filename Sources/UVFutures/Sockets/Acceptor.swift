@@ -1,34 +1,40 @@
 internal import ByteStreams
 internal import Futures
 
-/// Accepts connections from a listening socket as long as its owner wants some. Lives until the socket is closed.
+/// The object that accepts the connections of a listening socket, as long as the owner wants connections. It
+/// lives until the socket is closed.
 ///
-/// Connections that it does not accept wait in the system, and beyond the backlog in the peers, which try again by
-/// themselves. Without descriptors it pauses until one may be free. It never closes the socket for that.
+/// Other connections wait in the system. If the backlog of the socket is full, further peers try again by
+/// themselves. If no descriptor is left, the acceptor pauses until one may be free. It does not close the
+/// socket for that reason.
 final class Acceptor {
-    /// The length of a pause for lack of descriptors or memory, unless something is closed here before.
+    /// The length of a pause for lack of descriptors or memory. The pause ends earlier when a connection of
+    /// the owner has been closed.
     static let shortagePause: Duration = .milliseconds(100)
 
     let socket: UVListener
     private let limits: SharedLimits
-    /// The number of connections it accepts in one round of the loop, so that a storm of them starves nothing else.
+    /// The largest number of connections that the acceptor accepts in one round of the loop. So many
+    /// connections at a time do not keep the loop from other work.
     var share = AcceptLimits().perTurn
-    /// Called before each connection is accepted. While it returns `false`, they wait in the system, until `resume`.
+    /// Called before each connection is accepted. If the closure returns `false`, connections wait in the
+    /// system until `resume` is called.
     var isWanted: () -> Bool = { true }
     var onConnection: (SocketConnection) -> Void = { _ in }
     /// Called when there is no descriptor or no memory for a connection. The acceptor tries again later.
     var onShortage: (UVError) -> Void = { _ in }
-    /// Called when the socket no longer listens and has been closed; nothing follows.
+    /// Called when the socket no longer listens and has been closed. This is the last call.
     var onFailure: (UVError) -> Void = { _ in }
 
-    /// The number of connections it still accepts before it closes the socket, after `finish`.
+    /// The number of connections that the acceptor still accepts before it closes the socket. `nil` before
+    /// `finish`.
     private var rest: Int?
-    /// The end of a pause for want of descriptors.
+    /// The timer that ends the current pause. `nil` if there is no pause.
     private var pause: ScheduledTask<Void>?
 
     var loop: LoopCore { socket.loop }
 
-    /// Creates an acceptor; the caller has validated `limits`.
+    /// Creates an acceptor. The caller has validated `limits`.
     init(_ socket: UVListener, limits: StreamLimits) {
         self.socket = socket
         self.limits = .of(limits)
@@ -39,44 +45,43 @@ final class Acceptor {
         }
     }
 
-    /// Continues to accept, if connections are wanted.
+    /// Continues to accept, if the owner wants connections and there is no pause.
     func resume() {
         guard pause == nil, !socket.isWatching, isWanted() else { return }
         socket.watch(true)
         if rest != nil { takeLater() }
     }
 
-    /// Accepts what waits now, as far as connections are wanted, and then closes the socket.
+    /// Accepts the connections that wait now, as far as the owner wants connections, and then closes the
+    /// socket.
     func finish() {
         guard rest == nil else { return }
-        // Others may come all the time: not more than can wait.
+        // New connections may come all the time. So the acceptor takes no more than the backlog can hold.
         rest = socket.capacity
         takeLater()
     }
 
-    private func takeLater() {
-        loop.later(on: .nextTurn) { [self] in takeShare() }
-    }
+    private func takeLater() { loop.later(on: .nextTurn) { [self] in takeShare() } }
 
-    /// Tries again when a descriptor has become free, if it paused for lack of one.
+    /// Ends the current pause, if there is one, and tries again. Called when a descriptor may have become
+    /// free.
     func retry() {
-        guard let pause else { return }
+        guard let pause = pause.take() else { return }
         pause.cancel()
-        self.pause = nil
         resume()
     }
 
-    /// Closes the socket, because of `failure` if there is one. Calls its `onClose` when that is done.
+    /// Closes the socket. `failure` is the error because of which it is closed, if there is one. The socket
+    /// calls its `onClose` when it has been closed.
     func close(_ failure: UVError? = nil) {
-        pause?.cancel()
-        pause = nil
+        pause.take()?.cancel()
         socket.closeSocket(failure)
     }
 
-    /// Gives up the socket, which keeps listening, unless it is closed.
+    /// Gives up the socket, which keeps listening, and returns its descriptor. Returns `nil` if the socket is
+    /// closed.
     func release() -> CInt? {
-        pause?.cancel()
-        pause = nil
+        pause.take()?.cancel()
         return socket.release()
     }
 
@@ -91,7 +96,7 @@ final class Acceptor {
                 return
             }
         }
-        // Nothing is ready to be told of when that was all.
+        // If no more connections wait, libuv does not call again. So the acceptor has to look itself.
         if rest != nil, !socket.isClosing { takeLater() }
     }
 
@@ -106,23 +111,15 @@ final class Acceptor {
     }
 
     private func couldNotTake(_ error: UVError) {
-        if error.hasCeasedToListen {
+        // With these errors, the descriptor is not a listening socket any more.
+        if [.badDescriptor, .invalidArgument, .notSocket].contains(error.code) {
             close(error)
-            onFailure(error)
-            return
+            return onFailure(error)
         }
         socket.watch(false)
         pause?.cancel()
-        let pause = loop.schedule(after: Self.shortagePause) { [self] in retry() }
-        pause.future.ignoreFailure()
-        self.pause = pause
+        pause = loop.schedule(after: Self.shortagePause) { [self] in retry() }
+        pause?.future.ignoreFailure()
         onShortage(error)
-    }
-}
-
-extension UVError {
-    /// Whether the error says that a descriptor is not a listening socket.
-    fileprivate var hasCeasedToListen: Bool {
-        [.badDescriptor, .invalidArgument, .notSocket].contains(code)
     }
 }

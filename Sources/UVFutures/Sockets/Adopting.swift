@@ -41,7 +41,7 @@ extension SocketServer {
     public func listen(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits()
     ) throws -> SocketAddress {
-        try adopt(descriptor, called: "descriptor \(descriptor)", limits)
+        try adopt(descriptor, "descriptor \(descriptor)", limits)
     }
 
     /// Listens on a socket that systemd has passed: ``Systemd/sockets()``. Returns the address of the socket.
@@ -49,21 +49,16 @@ extension SocketServer {
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` as ``listen(adopting:limits:)`` does. The text of the
     /// error names the socket.
     @discardableResult
-    public func listen(on socket: ActivatedSocket, limits: StreamLimits = StreamLimits()) throws
-        -> SocketAddress
-    {
-        try adopt(socket.descriptor, called: "\(socket)", limits)
+    public func listen(
+        on socket: ActivatedSocket, limits: StreamLimits = StreamLimits()
+    ) throws -> SocketAddress {
+        try adopt(socket.descriptor, "\(socket)", limits)
     }
 
-    private func adopt(_ descriptor: Int32, called what: String, _ limits: StreamLimits) throws
-        -> SocketAddress
-    {
-        try checkOpen()
-        try limits.validate()
-        let socket = try UVListener.adopting(
-            descriptor, called: what, families: Connection.families, on: loop)
-        add(socket, limits: limits)
-        return socket.localAddress
+    private func adopt(_ descriptor: Int32, _ name: String, _ limits: StreamLimits) throws -> SocketAddress {
+        try serve(limits) {
+            try .adopting(descriptor, called: name, families: Connection.families, on: loop)
+        }
     }
 
     /// Gives up the sockets without closing them, and stops accepting, as ``close()`` does. Returns the descriptors in

@@ -42,10 +42,10 @@ extension CloseReason: CustomStringConvertible {
 }
 
 extension SocketConnection {
-    /// The reason why it ended; meaningful only after the end.
+    /// The reason why the connection ended. Meaningful only after the end.
     var closeReason: CloseReason {
-        guard let breakage else { return isAborted ? .aborted : .closed }
-        return switch breakage {
+        guard let failure else { return isAborted ? .aborted : .closed }
+        return switch failure {
         case StreamError.timedOut(let limit, _, _, _): .timedOut(limit)
         case StreamError.flushTimedOut: .flushTimedOut
         case StreamError.unacknowledged: .unacknowledged

@@ -1,7 +1,8 @@
-/// The open connections of a server, each of which knows its place. Not generic, because that would be slower.
+/// The open connections of a server. Each connection stores its index in the list, so that it can be removed
+/// at once. The class is not generic, because a generic class would be slower.
 @safe
 final class ConnectionList {
-    // Not checked at run time: nothing of users runs while the list changes.
+    // Exclusive access is not checked at run time: no code of users runs while the list changes.
     @exclusivity(unchecked) private var list: [SocketConnection] = []
 
     var all: [SocketConnection] { unsafe list }

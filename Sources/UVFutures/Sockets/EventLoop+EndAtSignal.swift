@@ -1,10 +1,10 @@
 internal import Futures
 
 extension EventLoop {
-    /// Waits for one of `signals`, then calls `begin`. Each further signal calls `abort`. Completes with the first of
-    /// their futures to complete. Until then the signals do nothing else.
+    /// Calls `begin` when the process gets one of `signals`, and `abort` at each further signal. Completes as
+    /// the first of the futures that complete. Until then, the signals have no other effect.
     ///
-    /// Signals do not keep a loop running; with `keepsAlive` the wait does.
+    /// If `keepsAlive` is `true`, the wait keeps the loop running. Signals alone do not.
     func end(
         on signals: [ProcessSignal], within deadline: Duration, keepsAlive: Bool = false,
         begin: @escaping () -> Future<ShutdownSummary>, abort: @escaping () -> Future<ShutdownSummary>
@@ -14,15 +14,14 @@ extension EventLoop {
             return failed(
                 FutureError.invalidArgument("a deadline of \(deadline) is negative; give zero or more"))
         }
-        var handles: [UVSignal] = []
+        let handles: [UVSignal]
         do {
-            for signal in signals { handles.append(try catchSignal(signal, once: false)) }
+            handles = try catchSignals(signals)
         } catch {
-            for handle in handles { handle.close() }
             return failed(error)
         }
         let promise = makePromise(of: ShutdownSummary.self)
-        // Only the end of the loop fails it.
+        // The promise fails by itself only when the loop is shut down.
         promise.future.ignoreFailure()
         let core = core
         if keepsAlive { core.hold() }

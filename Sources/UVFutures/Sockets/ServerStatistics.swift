@@ -26,6 +26,7 @@ public struct ServerStatistics: Hashable, Sendable {
     /// The number of connections that have ended so far, by reason.
     public var closes: [CloseReason: Int] = [:]
 
+    /// Adds the bytes of `connection`.
     mutating func count(bytesOf connection: SocketConnection) {
         bytesReceived += connection.bytesReceived
         bytesSent += connection.bytesSent
@@ -37,10 +38,10 @@ extension SocketServer {
     /// open connections.
     public var statistics: ServerStatistics {
         core.checkThread()
-        var statistics = counters.statistics
+        var statistics = counters
+        if closedInOrder > 0 { statistics.closes[.closed] = closedInOrder }
         statistics.active = activeConnections
         statistics.draining = isDraining ? activeConnections : 0
-        statistics.lingering = lingering
         statistics.shortages = shortages.count
         for connection in connections.all { statistics.count(bytesOf: connection) }
         return statistics
@@ -54,33 +55,5 @@ extension ServerStatistics: CustomStringConvertible {
         return
             "\(accepted) connections accepted, \(shed) shed, \(active) active, \(draining) draining, \(lingering) lingering; "
             + "\(bytesReceived) bytes received, \(bytesSent) sent; closed: \(reasons.isEmpty ? "none" : reasons)"
-    }
-}
-
-/// The counters that a server updates as things happen.
-struct ServerCounters {
-    var accepted = 0
-    var pauses = 0
-    var shed = 0
-    private var bytesReceived = 0
-    private var bytesSent = 0
-    /// The number of orderly closes, kept apart because they are by far the most frequent.
-    private var closedInOrder = 0
-    private var otherCloses: [CloseReason: Int] = [:]
-
-    mutating func ended(_ connection: SocketConnection, _ reason: CloseReason) {
-        bytesReceived += connection.bytesReceived
-        bytesSent += connection.bytesSent
-        if reason == .closed { closedInOrder += 1 } else { otherCloses[reason, default: 0] += 1 }
-    }
-
-    /// The statistics without the connections that are open now.
-    var statistics: ServerStatistics {
-        var statistics = ServerStatistics()
-        (statistics.accepted, statistics.pauses, statistics.shed) = (accepted, pauses, shed)
-        (statistics.bytesReceived, statistics.bytesSent) = (bytesReceived, bytesSent)
-        statistics.closes = otherCloses
-        if closedInOrder > 0 { statistics.closes[.closed] = closedInOrder }
-        return statistics
     }
 }

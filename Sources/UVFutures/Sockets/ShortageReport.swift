@@ -1,11 +1,12 @@
 internal import Futures
 internal import Glibc
 
-/// Reports that connections cannot be accepted, mostly for lack of descriptors or memory. Reports at most once a
-/// minute, to the observer of the loop, and to the handler or else to standard error.
+/// The reports that connections cannot be accepted, mostly for lack of descriptors or memory. There is at
+/// most one report a minute. It goes to the observer of the loop, and to the handler. Without a handler, it
+/// goes to standard error.
 final class ShortageReport {
     var handler: ((UVError) -> Void)?
-    /// The number of shortages.
+    /// The number of times that a connection could not be accepted.
     private(set) var count = 0
     private var limit = ReportLimit()
 

@@ -25,7 +25,7 @@ public class SocketConnection: ByteStream, Identifiable {
     public final var localAddress: SocketAddress? { socket.localAddress }
     public final var peerAddress: SocketAddress? { socket.peerAddress }
 
-    /// The address families that these connections can have.
+    /// The address families of the sockets that connections of this class can have.
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }
 
     private static let lastID = Atomic<UInt64>(0)
@@ -37,7 +37,7 @@ public class SocketConnection: ByteStream, Identifiable {
         socket.serve(self)
     }
 
-    /// Throws unless a connection with `limits` can be made on `loop` within `timeout`.
+    /// Throws an error if `timeout` or `limits` make no sense, or if `loop` has been shut down.
     static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
@@ -63,20 +63,20 @@ extension SocketConnection {
     public final var draining: Future<Void> {
         core.checkThread()
         if let drainingPromise { return drainingPromise.future }
-        let promise = loop.makePromise(of: Void.self)
-        promise.onCancelRequest { .continue }
+        let promise = core.makeSharedPromise()
         drainingPromise = promise
         if isDraining { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
         return promise.future
     }
 
-    /// Throws the error that ended the connection, if there is one.
+    /// Throws an error if the connection has ended: the error that broke the connection, or
+    /// ``ByteStreams/StreamError/connectionClosed``.
     final func checkConnected() throws {
         core.checkThread()
-        if socket.isClosing { throw breakage ?? StreamError.connectionClosed }
+        if socket.isClosing { throw failure ?? StreamError.connectionClosed }
     }
 
-    /// Makes the connection half-close as soon as its peer waits for nothing.
+    /// Half-closes the connection as soon as its peer waits for no answer any more.
     final func beginDraining() {
         guard !isDraining else { return }
         isDraining = true
@@ -85,7 +85,8 @@ extension SocketConnection {
         endIfServed()
     }
 
-    /// Ends an idle connection only if it was answered: a peer that has just come gets more time for its first message.
+    /// Half-closes the connection if it is idle and this side has answered the peer. A peer that has sent
+    /// nothing yet gets more time for its first message.
     private final func endIfServed() {
         if wasAnswered { endIfIdle() }
     }
@@ -104,6 +105,6 @@ extension SocketConnection: CustomStringConvertible {
 }
 
 extension SocketConnection {
-    // A cast that is checked looks the class up, several times for each connection.
+    // A checked cast would look the class up, several times for each connection.
     final var socket: UVStream { unsafe unsafeDowncast(transport, to: UVStream.self) }
 }

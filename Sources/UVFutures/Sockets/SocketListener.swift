@@ -14,7 +14,8 @@ public final class SocketListener<Connection: SocketConnection> {
     public let localAddress: SocketAddress
     let acceptor: Acceptor
     private let closedPromise: Promise<Void>
-    /// The callers that wait for a connection. They keep the listener, and `isIterating` says what they get at the end.
+    /// The callers that wait for a connection. They keep the listener alive. `isIterating` is `true` for a
+    /// caller of ``connections``, and `false` for a caller of ``accept()``.
     private let waiting: WaitLine<(listener: SocketListener, isIterating: Bool)>
     private let shortages = ShortageReport()
 
@@ -24,15 +25,15 @@ public final class SocketListener<Connection: SocketConnection> {
         localAddress = socket.localAddress
         waiting = WaitLine(on: core, name: "listener")
         acceptor = Acceptor(socket, limits: limits)
-        closedPromise = socket.loop.makePromise()
-        closedPromise.future.ignoreFailure()
-        closedPromise.onCancelRequest { .continue }
+        closedPromise = core.makeSharedPromise()
         socket.onClose = { [closedPromise] in closedPromise.succeed() }
         acceptor.isWanted = { [unowned self] in !waiting.isEmpty }
-        acceptor.onConnection = { [unowned self] in complete(.success($0 as! Connection)) }
+        acceptor.onConnection = { [unowned self] connection in
+            if let waiter = waiting.takeFirst() { complete(waiter, (connection as! Connection)) }
+        }
         acceptor.onShortage = { [unowned self] in shortages.add($0, open: nil, on: loop) }
         acceptor.onFailure = { [unowned self] error in
-            complete(.failure(error))
+            waiting.takeFirst()?.fail(error)
             close()
         }
     }
@@ -82,13 +83,17 @@ public final class SocketListener<Connection: SocketConnection> {
         return future
     }
 
-    private func complete(_ result: Result<Connection, UVError>) {
-        guard let waiter = waiting.takeFirst() else { return }
-        switch result {
-        case .success(let connection) where waiter.payload.isIterating:
-            waiter.succeed(Connection?.some(connection))
-        case .success(let connection): waiter.succeed(connection)
-        case .failure(let error): waiter.fail(error)
+    /// Completes `waiter` with `connection`. If there is no connection, the listener has been closed: ends an
+    /// iteration, and cancels a future of ``accept()``.
+    private func complete(
+        _ waiter: LineWaiter<(listener: SocketListener, isIterating: Bool)>, _ connection: Connection?
+    ) {
+        if waiter.payload.isIterating {
+            waiter.succeed(connection)
+        } else if let connection {
+            waiter.succeed(connection)
+        } else {
+            waiter.fail(CancellationError())
         }
     }
 
@@ -97,13 +102,7 @@ public final class SocketListener<Connection: SocketConnection> {
     public func close() -> Future<Void> {
         core.checkThread()
         acceptor.close()
-        for waiter in waiting.takeAll() {
-            if waiter.payload.isIterating {
-                waiter.succeed(Connection?.none)
-            } else {
-                waiter.fail(CancellationError())
-            }
-        }
+        for waiter in waiting.takeAll() { complete(waiter, nil) }
         return closedPromise.future
     }
 }

@@ -25,14 +25,14 @@ extension SocketServer {
 
     private func warnOfFullness() {
         let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
-        core.tell(
-            .warning(
-                "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
-                    + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
-            ))
+        let text =
+            "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
+            + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
+        core.tell(.warning(text))
     }
 
-    /// Notes that one connection less counts for `maxConnections`, and resumes accepting if it may.
+    /// Resumes accepting if few enough connections are open. Called when a connection no longer counts for
+    /// `maxConnections`.
     func oneLessCounts() {
         if activeConnections <= acceptLimits.lowMark { isFull = false }
         for acceptor in acceptors { acceptor.resume() }

@@ -7,9 +7,7 @@ extension SocketServer {
     public func close() -> Future<Void> {
         core.checkThread()
         if let closedPromise { return closedPromise.future }
-        let promise = loop.makePromise(of: Void.self)
-        promise.future.ignoreFailure()
-        promise.onCancelRequest { .continue }
+        let promise = core.makeSharedPromise()
         closedPromise = promise
         for acceptor in acceptors { acceptor.close() }
         completeClose()
@@ -33,9 +31,9 @@ extension SocketServer {
     ///    connection that has not completed its TCP handshake by then is reset.
     /// 2. ``SocketConnection/draining`` completes on each connection. A handler that knows where its messages end
     ///    should finish the current message and close the connection.
-    /// 3. Each connection is half-closed as soon as its peer waits for no answer any more. The peer then reads the end,
-    /// and
-    ///    closes. If a peer has sent nothing yet, its connection is half-closed after half of the deadline.
+    /// 3. Each connection is half-closed as soon as its peer waits for no answer any more. The peer then
+    ///    reads the end, and closes. If a peer has sent nothing yet, its connection is half-closed after half
+    ///    of the deadline.
     /// 4. Connections that are still open at the deadline are aborted.
     ///
     /// You can call this function again, also with a shorter deadline. The futures of all calls complete together.

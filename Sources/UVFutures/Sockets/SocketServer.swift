@@ -45,22 +45,25 @@ public final class SocketServer<Connection: SocketConnection> {
     /// added.
     public private(set) var localAddresses: [SocketAddress] = []
     private var handler: (Connection) throws -> Void = { _ in }
-    /// The acceptors with sockets that are not closed.
+    /// The acceptors whose sockets are not closed yet.
     private(set) var acceptors: [Acceptor] = []
     let connections = ConnectionList()
-    /// The number of connections that only wait for the end of their peers.
-    var lingering = 0
     var acceptLimits = AcceptLimits()
-    /// Whether the maximum was reached, and the low mark has not been reached since.
+    /// Whether `maxConnections` was reached, and since then the number of connections has not fallen to the
+    /// low mark.
     var isFull = false
-    var counters = ServerCounters()
+    /// The statistics, without the numbers that `statistics` computes.
+    var counters = ServerStatistics()
+    /// The number of connections that ended with the reason `closed`. Counted apart because this is the most
+    /// frequent reason by far, and an integer is faster than a dictionary.
+    private(set) var closedInOrder = 0
     let shortages = ShortageReport()
     var fullness = ReportLimit()
     var isDraining = false
     var closedPromise: Promise<Void>?
     var shutdownPromise: Promise<ShutdownSummary>?
     var summary = ShutdownSummary()
-    /// Whether the grace is over.
+    /// Whether the grace period is over, and the connections have been aborted.
     var hasAborted = false
 
     /// Creates a server that listens nowhere yet. The server closes each connection when the future that `handler`
@@ -125,14 +128,22 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// The number of open connections, not counting connections that linger (see
     /// ``ByteStreams/ByteStream/close(within:)``).
-    public var activeConnections: Int { connections.count - lingering }
+    public var activeConnections: Int { connections.count - counters.lingering }
 
     // MARK: Serving
 
-    /// Serves the connections of `socket`, which are of this server's kind, until it is closed.
-    func add(_ socket: UVListener, limits: StreamLimits) {
+    /// Serves the connections of the socket that `makeSocket` returns, until the socket is closed. Returns
+    /// the address of the socket. Throws an error if the server has been closed.
+    func serve(_ limits: StreamLimits, on makeSocket: () throws -> UVListener) throws -> SocketAddress {
+        core.checkThread()
+        guard !core.isShutDown else { throw FutureError.shutDown }
+        guard closedPromise == nil, shutdownPromise == nil else {
+            throw FutureError.invalidArgument("the server has been closed; make another one to listen again")
+        }
+        try limits.validate()
+        let socket = try makeSocket()
         let acceptor = Acceptor(socket, limits: limits)
-        // The acceptor owns what it calls, and so the server, until the socket is closed.
+        // These closures keep the server alive until the socket is closed.
         acceptor.share = acceptLimits.perTurn
         acceptor.isWanted = { [self] in hasRoom() }
         acceptor.onConnection = { [self] in serve($0 as! Connection) }
@@ -149,15 +160,7 @@ public final class SocketServer<Connection: SocketConnection> {
         localAddresses.append(socket.localAddress)
         acceptors.append(acceptor)
         acceptor.resume()
-    }
-
-    /// Throws unless the server can listen: it cannot once it has been closed.
-    func checkOpen() throws {
-        core.checkThread()
-        guard !core.isShutDown else { throw FutureError.shutDown }
-        guard closedPromise == nil, shutdownPromise == nil else {
-            throw FutureError.invalidArgument("the server has been closed; make another one to listen again")
-        }
+        return socket.localAddress
     }
 
     private func serve(_ connection: Connection) {
@@ -179,13 +182,13 @@ public final class SocketServer<Connection: SocketConnection> {
             if connection.hasEndedWell { return }
             connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):
-            // It wrote what its peer has sent after the half-close.
+            // The handler wrote after the half-close of a draining server: the peer has sent another message.
             let cause = (error as? CleanUpError)?.error ?? error
             if connection.isDraining, cause as? StreamError == .writeSideShutDown {
                 return handled(connection, .success(()))
             }
             let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
-            // What it has closed before it failed ends as it was told to.
+            // A connection that the handler has closed before it failed ends as after any close.
             if connection.isOpen { connection.abort() }
             report(error, of: subject)
         }
@@ -201,17 +204,8 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    private func closed(_ connection: Connection) {
-        connections.remove(connection)
-        let reason = connection.closeReason
-        counters.ended(connection, reason)
-        if shutdownPromise != nil { summary.count(reason) }
-        if connection.hasLingered { lingering -= 1 } else { oneLessCounts() }
-        for acceptor in acceptors { acceptor.retry() }
-        completeShutdown()
-    }
-
-    /// Reports `error`. `subject` names what has failed, for the line that is printed if no handler is set.
+    /// Reports `error`, unless it was expected. `subject` is the name of the part that failed, for the text
+    /// that is printed if ``onConnectionError`` is `nil`.
     private func report(_ error: any Error, of subject: @autoclosure () -> String = "a server") {
         guard !isExpected(error) else { return }
         if let onConnectionError { return onConnectionError(error) }
@@ -220,18 +214,28 @@ public final class SocketServer<Connection: SocketConnection> {
 }
 
 extension SocketServer: StreamOwner, OutcomeListener {
-    /// Whether the end waits for acknowledgements: the summary counts a connection as finished when its peer got
-    /// everything.
+    /// Whether connections wait for acknowledgements before they end: the summary counts a connection as
+    /// finished only if the peer has acknowledged everything.
     package var wantsAcknowledgement: Bool { shutdownPromise != nil }
 
     package func streamLingers(_ stream: ByteStream) {
-        lingering += 1
+        counters.lingering += 1
         oneLessCounts()
     }
 
-    package func streamDidClose(_ stream: ByteStream) { closed(stream as! Connection) }
+    package func streamDidClose(_ stream: ByteStream) {
+        let connection = stream as! Connection
+        connections.remove(connection)
+        counters.count(bytesOf: connection)
+        let reason = connection.closeReason
+        if reason == .closed { closedInOrder += 1 } else { counters.closes[reason, default: 0] += 1 }
+        if shutdownPromise != nil { summary.count(reason) }
+        if connection.hasLingered { counters.lingering -= 1 } else { oneLessCounts() }
+        for acceptor in acceptors { acceptor.retry() }
+        completeShutdown()
+    }
 
-    /// Called when the future of a connection's handler has completed.
+    /// Called when the future that the handler returned for `connection` has completed.
     package func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
         handled(connection as! Connection, result)
     }

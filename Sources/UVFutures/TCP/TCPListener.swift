@@ -21,14 +21,14 @@ extension SocketListener where Connection == TCPConnection {
         limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try limits.validate()
-        let socket = try UVListener.listening(
-            host: host, port: port, backlog: backlog, sharingPort: sharingPort, on: loop)
-        self.init(socket, limits: limits)
+        self.init(
+            try .listening(host: host, port: port, backlog: backlog, sharingPort: sharingPort, on: loop),
+            limits: limits)
     }
 }
 
 extension UVListener {
-    /// Returns a socket that listens on the first of the addresses of `host` that this machine has.
+    /// Returns a socket that listens on an address of `host`: the first one that this machine has.
     static func listening(
         host: String, port: Int, backlog: Int, sharingPort: Bool, on loop: EventLoop
     ) throws -> UVListener {
@@ -44,7 +44,8 @@ extension UVListener {
         }
     }
 
-    /// Returns `backlog` if it is valid and a socket can be made on `loop`.
+    /// Returns `backlog` as a `CInt`. Throws an error if `backlog` is out of range, or if `loop` has been
+    /// shut down.
     static func checked(_ backlog: Int, on loop: EventLoop) throws -> CInt {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }

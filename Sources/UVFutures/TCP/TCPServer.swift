@@ -27,8 +27,8 @@ extension SocketServer where Connection == TCPConnection {
         isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServer {
-        try TCPServer(on: loop, isolation: isolation, awaiting: handler).listening(
-            host, port, backlog, sharingPort, limits, accepting)
+        try TCPServer(on: loop, isolation: isolation, awaiting: handler)
+            .listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does. Each connection lives until it is closed.
@@ -37,8 +37,8 @@ extension SocketServer where Connection == TCPConnection {
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         owning handler: @escaping (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServer {
-        try TCPServer(on: loop, owning: handler).listening(
-            host, port, backlog, sharingPort, limits, accepting)
+        try TCPServer(on: loop, owning: handler)
+            .listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
     /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
@@ -48,8 +48,8 @@ extension SocketServer where Connection == TCPConnection {
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
         orReturnItsFuture handler: @escaping (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServer {
-        try TCPServer(on: loop, owning: handler).listening(
-            host, port, backlog, sharingPort, limits, accepting)
+        try TCPServer(on: loop, owning: handler)
+            .listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
     private func listening(
@@ -88,11 +88,8 @@ extension SocketServer {
     fileprivate func listenTCP(
         host: String, port: Int, backlog: Int, sharingPort: Bool, limits: StreamLimits
     ) throws -> SocketAddress {
-        try checkOpen()
-        try limits.validate()
-        let socket = try UVListener.listening(
-            host: host, port: port, backlog: backlog, sharingPort: sharingPort, on: loop)
-        add(socket, limits: limits)
-        return socket.localAddress
+        try serve(limits) {
+            try .listening(host: host, port: port, backlog: backlog, sharingPort: sharingPort, on: loop)
+        }
     }
 }

@@ -90,11 +90,8 @@ extension SocketServer {
     fileprivate func listenUnix(
         path: String, permissions: UInt32?, backlog: Int, limits: StreamLimits
     ) throws -> SocketAddress {
-        try checkOpen()
-        try limits.validate()
-        let socket = try UVListener.listening(
-            path: path, permissions: permissions, backlog: backlog, on: loop)
-        add(socket, limits: limits)
-        return socket.localAddress
+        try serve(limits) {
+            try .listening(path: path, permissions: permissions, backlog: backlog, on: loop)
+        }
     }
 }

@@ -54,12 +54,12 @@ struct InboundBufferTests {
         #expect(buffer.takeBlock().count == 4096)
     }
 
-    @Test("removing everything keeps the end")
-    func removesAll() {
+    @Test("discarding everything keeps the end")
+    func discardsAll() {
         let buffer = InboundBuffer()
         buffer.append(Data([1]))
         buffer.isAtEnd = true
-        buffer.removeAll()
+        buffer.discard(1)
         #expect(buffer.isEmpty && buffer.isAtEnd)
     }
 }
