@@ -1,40 +1,43 @@
 internal import Futures
 
-/// A count of what a virtual loop has run since its clock moved. A loop that always has something ready never gets
-/// on.
+/// The number of callbacks that a virtual loop has run since its clock moved. If callbacks are always ready,
+/// the clock never moves.
 struct BusyInstant {
-    /// The number of callbacks to look at for one that this library does not make for itself.
+    /// The number of callbacks that the search for a callback of the user looks at, when there are too many
+    /// callbacks.
     private static let patience = 4
 
     private let limit: Int
     private var countBefore: UInt64 = 0
     private var callbacks = 0
-    /// The number of callbacks that may still be made until it traps, once there are too many.
+    /// The number of callbacks that may still be made before the loop traps. `nil` until there are too many
+    /// callbacks.
     private var patience: Int?
 
     init(limit: Int) { self.limit = limit }
 
-    /// Starts counting anew: the clock has moved, or somebody else has come with work.
+    /// Starts to count at zero. Called when the clock has moved, and when other code or another thread brings
+    /// work.
     mutating func begin(_ loop: LoopCore) {
         callbacks = 0
         if patience.take() != nil { loop.hideMakers() }
         countBefore = loop.callbackCount
     }
 
-    /// Counts a turn as one callback at least. Called between two turns.
+    /// Adds the callbacks of the last turn, or one if there were none. Called between two turns.
     mutating func count(_ loop: LoopCore) {
         callbacks += max(1, Int(loop.callbackCount &- countBefore))
         countBefore = loop.callbackCount
         guard callbacks > limit else { return }
         if patience != nil { giveUp() }
-        // The next turn will show who makes them.
+        // In the next turn, `callbackWasMade` finds out where the callbacks are made.
         patience = Self.patience
         loop.revealMakers()
     }
 
     mutating func callbackWasMade(on loop: LoopCore) {
         guard let left = patience else { return }
-        // What the optimizer leaves of the stack tells another place.
+        // In an optimized build, the stack may show a wrong place.
         #if DEBUG
             let place = Callers(on: loop).place
         #else

@@ -36,14 +36,7 @@ extension EventLoop {
     /// print(pause.isCompleted)    // true
     /// ```
     public func advance(by duration: Duration) {
-        guard let driver = core.driver as? VirtualDriver else {
-            trap(
-                "advance(by:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
-            )
-        }
-        guard let nanoseconds = duration.wholeNanoseconds else {
-            trap("advance(by:) was given \(duration); time only moves forward.")
-        }
+        let (driver, nanoseconds) = toAdvance("advance(by:)", duration)
         do {
             try core.enter("advance(by:)") { driver.advance(to: driver.now.addingSaturated(nanoseconds)) }
         } catch {
@@ -63,14 +56,19 @@ extension EventLoop {
     /// try loop.run()    // a callback took 1.0 seconds
     /// ```
     public func advanceWithoutRunning(by duration: Duration) {
+        let (driver, nanoseconds) = toAdvance("advanceWithoutRunning(by:)", duration)
+        driver.advanceWithoutRunning(by: nanoseconds)
+    }
+
+    /// Returns the driver, and `duration` in nanoseconds. Traps if the loop is not virtual, or if `duration`
+    /// is negative.
+    private func toAdvance(_ call: String, _ duration: Duration) -> (VirtualDriver, nanoseconds: UInt64) {
         guard let driver = core.driver as? VirtualDriver else {
-            trap(
-                "advanceWithoutRunning(by:) was called on an event loop of real time; make the loop by EventLoop.virtual()."
-            )
+            trap("\(call) was called on an event loop of real time; make the loop by EventLoop.virtual().")
         }
         guard let nanoseconds = duration.wholeNanoseconds else {
-            trap("advanceWithoutRunning(by:) was given \(duration); time only moves forward.")
+            trap("\(call) was given \(duration); time only moves forward.")
         }
-        driver.advanceWithoutRunning(by: nanoseconds)
+        return (driver, nanoseconds)
     }
 }

@@ -3,35 +3,34 @@ internal import Futures
 
 /// The link between the two ends of a connection in memory.
 final class MemoryLink {
-    enum Direction: Int {
-        case there, back
-
-        var opposite: Direction { self == .there ? .back : .there }
-    }
-
     enum Item {
         case bytes(Data)
         case end
         case reset
     }
 
-    /// One direction: the bytes that are under way or wait to be read.
-    private struct Wire {
-        var items: [(item: Item, arrival: LoopInstant)] = []
-        var byteCount = 0
-        /// The time when a reset comes. Nothing follows it.
-        var resetArrival: LoopInstant?
-        /// Whether its reader has been closed, and answers what comes with a reset.
-        var isAbandoned = false
+    /// One direction of the link.
+    final class Wire {
+        /// The items that are on their way or wait to be read.
+        fileprivate var items: [(item: Item, arrival: LoopInstant)] = []
+        fileprivate var byteCount = 0
+        /// The time when a reset arrives. Nothing is sent after the reset.
+        fileprivate var resetArrival: LoopInstant?
+        /// Whether the reader has been closed. Bytes that arrive then are answered with a reset.
+        fileprivate var isAbandoned = false
         weak var reader: MemoryTransport?
         weak var writer: MemoryTransport?
+
+        /// The first item that has not been taken, and the time when it arrives.
+        var next: (item: Item, arrival: LoopInstant)? { items.first }
     }
 
     let loop: LoopCore
+    /// The two directions. The wire with the number of an end carries what that end sends.
+    let wires = [Wire(), Wire()]
     private let capacity: Int
     private let faults: StreamFaults
     private var random: FaultGenerator
-    private var wires = [Wire(), Wire()]
     private var isCut = false
     private var resetTimer: ScheduledTask<Void>?
     private(set) var injected = StreamFaults.Counts()
@@ -43,17 +42,14 @@ final class MemoryLink {
         random = FaultGenerator(state: faults.seed)
     }
 
-    func connect(_ end: MemoryTransport, sends direction: Direction) {
-        wires[direction.rawValue].writer = end
-        wires[direction.opposite.rawValue].reader = end
-    }
+    private func opposite(of wire: Wire) -> Wire { wires[wire === wires[0] ? 1 : 0] }
 
     // MARK: Sending
 
-    /// Returns how many bytes may be sent.
-    func room(_ direction: Direction) -> Int { capacity - wires[direction.rawValue].byteCount }
+    /// Returns the number of bytes that may be sent now.
+    func room(on wire: Wire) -> Int { capacity - wire.byteCount }
 
-    func send(_ data: Data, _ direction: Direction) {
+    func send(_ data: Data, on wire: Wire) {
         var rest = data
         var parts = 1
         if data.count > 1, happens(faults.fragment) {
@@ -63,12 +59,12 @@ final class MemoryLink {
         while !rest.isEmpty {
             let size = parts > 1 ? 1 + random.below(rest.count) : rest.count
             parts -= 1
-            sendPiece(Data(rest.prefix(size)), direction)
+            sendPiece(Data(rest.prefix(size)), on: wire)
             rest = rest.dropFirst(size)
         }
     }
 
-    private func sendPiece(_ data: Data, _ direction: Direction) {
+    private func sendPiece(_ data: Data, on wire: Wire) {
         var delay = Duration.zero
         if happens(faults.delay) {
             injected.delayed += 1
@@ -79,92 +75,79 @@ final class MemoryLink {
             resetTimer?.future.ignoreFailure()
         }
         if happens(faults.cut), !isCut { cut() }
-        let wire = direction.rawValue
-        wires[wire].byteCount += data.count
-        let arrival = arrival(after: delay, direction)
-        if !isCut, case .bytes(let before)? = wires[wire].items.last?.item, happens(faults.coalesce) {
+        wire.byteCount += data.count
+        let arrival = arrival(after: delay, on: wire)
+        if !isCut, case .bytes(let before)? = wire.items.last?.item, happens(faults.coalesce) {
             injected.coalesced += 1
-            wires[wire].items[wires[wire].items.count - 1] = (.bytes(before + data), arrival)
-            wires[wire].reader?.incomingChanged()
+            wire.items[wire.items.count - 1] = (.bytes(before + data), arrival)
+            wire.reader?.incomingChanged()
         } else {
-            add(.bytes(data), arrival, direction)
+            add(.bytes(data), arrival, to: wire)
         }
     }
 
-    func sendEnd(_ direction: Direction) { add(.end, arrival(after: .zero, direction), direction) }
+    func sendEnd(on wire: Wire) { add(.end, arrival(after: .zero, on: wire), to: wire) }
 
-    /// Sends a reset. What has not arrived is lost.
-    func sendReset(_ direction: Direction) {
-        dropUnderWay(direction)
-        addReset(direction)
+    /// Sends a reset. Items that have not arrived are lost.
+    func sendReset(on wire: Wire) {
+        dropUnderWay(on: wire)
+        addReset(to: wire)
     }
 
-    /// Notes that nobody reads what comes in `direction` any more. What is under way is answered when it arrives.
-    func abandon(_ direction: Direction) {
-        wires[direction.rawValue].isAbandoned = true
-        let left = wires[direction.rawValue].items
-        wires[direction.rawValue].items = []
-        if case (.bytes, let arrival)? = left.first { addReset(direction.opposite, at: arrival) }
-        if wires[direction.opposite.rawValue].isAbandoned { resetTimer?.cancel() }
+    /// Notes that the reader of `wire` has been closed. Bytes that are on their way are answered with a reset
+    /// when they arrive.
+    func abandon(_ wire: Wire) {
+        wire.isAbandoned = true
+        let left = wire.items
+        wire.items = []
+        if case (.bytes, let arrival)? = left.first { addReset(to: opposite(of: wire), at: arrival) }
+        if opposite(of: wire).isAbandoned { resetTimer?.cancel() }
     }
 
-    private func add(_ item: Item, _ arrival: LoopInstant, _ direction: Direction) {
-        let wire = wires[direction.rawValue]
+    private func add(_ item: Item, _ arrival: LoopInstant, to wire: Wire) {
         if isCut {
             wire.writer?.isNotAcknowledged(within: faults.cutNotice)
         } else if wire.isAbandoned {
-            if case .bytes = item { addReset(direction.opposite, at: arrival) }
+            if case .bytes = item { addReset(to: opposite(of: wire), at: arrival) }
         } else if wire.resetArrival == nil {
-            wires[direction.rawValue].items.append((item, arrival))
+            wire.items.append((item, arrival))
             wire.reader?.incomingChanged()
         }
     }
 
-    private func addReset(_ direction: Direction, at instant: LoopInstant? = nil) {
-        let arrival = max(arrival(after: .zero, direction), instant ?? loop.now)
-        guard !isCut, wires[direction.rawValue].resetArrival == nil else { return }
-        add(.reset, arrival, direction)
-        wires[direction.rawValue].resetArrival = arrival
-        wires[direction.rawValue].reader?.resetUnderWay(until: arrival)
+    private func addReset(to wire: Wire, at instant: LoopInstant? = nil) {
+        let arrival = max(arrival(after: .zero, on: wire), instant ?? loop.now)
+        guard !isCut, wire.resetArrival == nil else { return }
+        add(.reset, arrival, to: wire)
+        wire.resetArrival = arrival
+        wire.reader?.resetUnderWay(until: arrival)
     }
 
-    /// Returns when something sent now arrives. It overtakes nothing that was sent before.
-    private func arrival(after delay: Duration, _ direction: Direction) -> LoopInstant {
+    /// Returns the time when an item that is sent now arrives. An item never arrives before the items that
+    /// were sent before it.
+    private func arrival(after delay: Duration, on wire: Wire) -> LoopInstant {
         let arrival = loop.now.advanced(by: delay)
-        return max(arrival, wires[direction.rawValue].items.last?.arrival ?? arrival)
+        return max(arrival, wire.items.last?.arrival ?? arrival)
     }
 
     // MARK: Receiving
 
-    /// Whether there are bytes to be read now.
-    func hasArrived(_ direction: Direction) -> Bool {
-        guard case (.bytes, let arrival)? = wires[direction.rawValue].items.first else { return false }
-        return arrival <= loop.now
+    /// Returns the next item if it has arrived.
+    func arrived(on wire: Wire) -> Item? {
+        wire.next.flatMap { item, arrival in arrival <= loop.now ? item : nil }
     }
 
-    /// Whether the end is all that is left to be read now.
-    func hasEnded(_ direction: Direction) -> Bool {
-        guard case (.end, let arrival)? = wires[direction.rawValue].items.first else { return false }
-        return arrival <= loop.now
-    }
-
-    /// Returns what comes next, and when.
-    func next(_ direction: Direction) -> (item: Item, arrival: LoopInstant)? {
-        wires[direction.rawValue].items.first
-    }
-
-    /// Takes what has come first.
-    func takeNext(_ direction: Direction) {
-        if case .bytes(let data) = wires[direction.rawValue].items.removeFirst().item {
-            wires[direction.rawValue].byteCount -= data.count
-            wires[direction.rawValue].writer?.roomChanged()
+    /// Removes the next item.
+    func takeNext(from wire: Wire) {
+        if case .bytes(let data) = wire.items.removeFirst().item {
+            wire.byteCount -= data.count
+            wire.writer?.roomChanged()
         }
     }
 
-    /// Whether a writer has to fail, though there may be something to be read before.
-    func isReset(_ direction: Direction) -> Bool {
-        wires[direction.rawValue].resetArrival.map { $0 <= loop.now } ?? false
-    }
+    /// Returns whether a reset has arrived. From then on writes fail, though bytes from before the reset may
+    /// be left to read.
+    func isReset(_ wire: Wire) -> Bool { wire.resetArrival.map { $0 <= loop.now } ?? false }
 
     // MARK: Faults
 
@@ -175,29 +158,29 @@ final class MemoryLink {
     private func reset() {
         guard !isCut else { return }
         injected.resets += 1
-        for direction in [Direction.there, .back] { sendReset(direction) }
+        for wire in wires { sendReset(on: wire) }
     }
 
     private func cut() {
         isCut = true
         injected.cuts += 1
-        for direction in [Direction.there, .back] where dropUnderWay(direction) {
-            wires[direction.rawValue].writer?.isNotAcknowledged(within: faults.cutNotice)
+        for wire in wires where dropUnderWay(on: wire) {
+            wire.writer?.isNotAcknowledged(within: faults.cutNotice)
         }
     }
 
-    /// Drops what is under way, and returns whether there was something. It goes on to take room, which nobody gives
-    /// back.
+    /// Drops the items that have not arrived, and returns whether there were any. The bytes still count
+    /// against the capacity, because nobody reads them.
     @discardableResult
-    private func dropUnderWay(_ direction: Direction) -> Bool {
+    private func dropUnderWay(on wire: Wire) -> Bool {
         let now = loop.now
-        let before = wires[direction.rawValue].items.count
-        wires[direction.rawValue].items.removeAll { $0.arrival > now }
-        return wires[direction.rawValue].items.count < before
+        let before = wire.items.count
+        wire.items.removeAll { $0.arrival > now }
+        return wire.items.count < before
     }
 }
 
-/// Random numbers that can be repeated (SplitMix64).
+/// A generator of random numbers (SplitMix64). The same first `state` gives the same numbers.
 struct FaultGenerator {
     var state: UInt64
 
@@ -209,8 +192,9 @@ struct FaultGenerator {
         return bits ^ (bits >> 31)
     }
 
-    /// Returns a number from 0 to less than 1.
+    /// Returns a number that is at least 0 and less than 1.
     mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53 as UInt64) }
 
+    /// Returns a number that is at least 0 and less than `bound`.
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

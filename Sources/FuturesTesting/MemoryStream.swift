@@ -31,16 +31,13 @@ public final class MemoryStream: ByteStream {
         on loop: EventLoop, limits: StreamLimits = StreamLimits(), capacity: Int = 65_536,
         faults: StreamFaults = StreamFaults()
     ) throws -> (MemoryStream, MemoryStream) {
-        guard capacity > 0 else {
-            throw FutureError.invalidArgument(
-                "a capacity of \(capacity) bytes holds nothing; give at least 1")
-        }
+        try requireArgument(capacity > 0, "a capacity of \(capacity) bytes holds nothing; give at least 1")
         try limits.validate()
         try faults.validate()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
         let link = MemoryLink(loop.core, capacity: capacity, faults: faults)
-        let ends = (MemoryTransport(link, sends: .there), MemoryTransport(link, sends: .back))
-        return (MemoryStream(ends.0, limits: limits), MemoryStream(ends.1, limits: limits))
+        let ends = [0, 1].map { MemoryStream(MemoryTransport(link, end: $0), limits: limits) }
+        return (ends[0], ends[1])
     }
 
     /// The number of faults of each kind that were injected into this connection, in both directions together.

@@ -2,31 +2,36 @@ internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
 
-/// One end of a connection in memory, as a transport of a `ByteStream`. It is alive until it has been closed.
+/// The transport of one end of a connection in memory. It stays alive until it has been closed.
 final class MemoryTransport: ByteTransport {
     let loop: LoopCore
     let link: MemoryLink
     weak var stream: ByteStream?
-    private let outgoing: MemoryLink.Direction
-    /// The promise that completes when the end is closed, by the end of the loop too.
+    private let outgoing: MemoryLink.Wire
+    private let incoming: MemoryLink.Wire
+    /// The promise that completes when this end is closed, or when the loop is shut down.
     private let life: Promise<Void>
 
     private var isReading = false
-    /// The task that receives the next item, when it comes.
+    /// The task that receives the next item when it arrives.
     private var reception: ScheduledTask<Void>?
     private var batch: [Data] = []
-    /// Whether `write` waits for its answer.
+    /// Whether a `write` has not been answered yet.
     private var isWriting = false
-    private var hasEnded = false
+    private var hasSentEnd = false
     private var isClosed = false
+    /// The task that reports that the peer does not acknowledge what was sent.
     private var notice: ScheduledTask<Void>?
 
-    init(_ link: MemoryLink, sends outgoing: MemoryLink.Direction) {
+    /// Creates the transport of one end of `link`: end 0 or end 1.
+    init(_ link: MemoryLink, end: Int) {
         self.link = link
-        self.outgoing = outgoing
+        incoming = link.wires[1 - end]
+        outgoing = link.wires[end]
         loop = link.loop
         life = loop.makePromise()
-        link.connect(self, sends: outgoing)
+        incoming.reader = self
+        outgoing.writer = self
         life.future.whenComplete { [self] _ in
             if !isClosed { close(resetting: true) }
             stream?.transportDidClose()
@@ -40,47 +45,45 @@ final class MemoryTransport: ByteTransport {
         incomingChanged()
     }
 
-    func stopReading() {
-        isReading = false
-    }
+    func stopReading() { isReading = false }
 
-    /// Receives the first item when it comes.
+    /// Makes a task that receives the next item when it arrives.
     func incomingChanged() {
-        guard !isClosed, let (item, arrival) = link.next(outgoing.opposite) else { return }
+        guard !isClosed, let (item, arrival) = incoming.next else { return }
         if case .reset = item {} else if !isReading { return }
         reception?.cancel()
         reception = loop.schedule(at: arrival) { [self] in receive() }
         reception?.future.ignoreFailure()
     }
 
-    /// Receives one thing at a time, as from a system.
+    /// Receives one item, as a read of the system would.
     private func receive() {
         reception = nil
-        guard !isClosed, let (item, _) = link.next(outgoing.opposite) else { return }
-        switch item {
-        case .bytes(let data):
-            guard isReading else { return }
-            link.takeNext(outgoing.opposite)
-            incomingChanged()
+        guard !isClosed, let (item, _) = incoming.next else { return }
+        if case .reset = item {
+            stream?.transportDidFail(MemoryStreamError.connectionReset)
+            return
+        }
+        guard isReading else { return }
+        if case .end = item { isReading = false }
+        link.takeNext(from: incoming)
+        incomingChanged()
+        if case .bytes(let data) = item {
             stream?.transportDidRead(data)
-        case .end:
-            guard isReading else { return }
-            isReading = false
-            link.takeNext(outgoing.opposite)
-            incomingChanged()
+        } else {
             stream?.transportDidReachEnd()
-        case .reset: stream?.transportDidFail(MemoryStreamError.connectionReset)
         }
     }
 
-    var losesIfNotHeardOut: Bool { !link.hasEnded(outgoing.opposite) }
+    var losesIfNotHeardOut: Bool {
+        if case .end? = link.arrived(on: incoming) { false } else { true }
+    }
 
     func takeUndelivered() -> [Data] {
         var blocks: [Data] = []
-        while link.hasArrived(outgoing.opposite), case .bytes(let data)? = link.next(outgoing.opposite)?.item
-        {
+        while case .bytes(let data)? = link.arrived(on: incoming) {
             blocks.append(data)
-            link.takeNext(outgoing.opposite)
+            link.takeNext(from: incoming)
         }
         return blocks
     }
@@ -90,10 +93,10 @@ final class MemoryTransport: ByteTransport {
     func tryWrite(_ bytes: RawSpan) throws -> Int { try tryWrite([Data(copying: bytes)]) }
 
     func tryWrite(_ buffers: [Data]) throws -> Int {
-        guard !link.isReset(outgoing.opposite) else { throw MemoryStreamError.connectionReset }
+        guard !link.isReset(incoming) else { throw MemoryStreamError.connectionReset }
         return buffers.reduce(0) { taken, buffer in
-            let part = buffer.prefix(link.room(outgoing))
-            if !part.isEmpty { link.send(part, outgoing) }
+            let part = buffer.prefix(link.room(on: outgoing))
+            if !part.isEmpty { link.send(part, on: outgoing) }
             return taken + part.count
         }
     }
@@ -108,8 +111,8 @@ final class MemoryTransport: ByteTransport {
         if isWriting { later { $0.goOnWriting() } }
     }
 
-    /// Fails a write that waits for room, though there may be something to be read before the reset. Also fails a
-    /// connection on which nobody reads.
+    /// Fails a pending write when the reset arrives at `arrival`, though bytes from before the reset may be
+    /// left to read. Also reports the reset if this end does not read.
     func resetUnderWay(until arrival: LoopInstant) {
         loop.schedule(at: arrival) { [self] in
             goOnWriting()
@@ -119,24 +122,18 @@ final class MemoryTransport: ByteTransport {
 
     private func goOnWriting() {
         guard isWriting, !isClosed else { return }
+        var failure: (any Error)?
         do {
-            var taken = try tryWrite(batch)
-            while let first = batch.first, taken > 0 {
-                let part = min(taken, first.count)
-                batch[0] = first.dropFirst(part)
-                taken -= part
-                if batch[0].isEmpty { batch.removeFirst() }
-            }
+            batch = batch.dropping(try tryWrite(batch))
             guard batch.isEmpty else { return }
-            isWriting = false
-            stream?.transportDidWrite(failure: nil)
         } catch {
-            isWriting = false
-            stream?.transportDidWrite(failure: error)
+            failure = error
         }
+        isWriting = false
+        stream?.transportDidWrite(failure: failure)
     }
 
-    var unwrittenBytes: Int { batch.reduce(0) { $0 + $1.count } }
+    var unwrittenBytes: Int { batch.totalCount }
 
     func shutdownWrite() {
         sendEnd()
@@ -144,17 +141,19 @@ final class MemoryTransport: ByteTransport {
     }
 
     private func sendEnd() {
-        guard !hasEnded else { return }
-        hasEnded = true
-        link.sendEnd(outgoing)
+        guard !hasSentEnd else { return }
+        hasSentEnd = true
+        link.sendEnd(on: outgoing)
     }
 
-    /// Calls `body` later, never within a call of the stream.
+    /// Calls `body` in a later callback, and so not within a call from the stream. Does not call `body` if
+    /// this end has been closed by then.
     private func later(_ body: @escaping (MemoryTransport) -> Void) {
         loop.schedule(after: .zero) { [self] in if !isClosed { body(self) } }.future.ignoreFailure()
     }
 
-    /// Notes that what was sent is lost. The system gives up after a while.
+    /// Notes that the bytes that were sent are lost. The connection fails after `limit`, as a system would
+    /// fail it.
     func isNotAcknowledged(within limit: Duration) {
         guard notice == nil, !isClosed else { return }
         notice = loop.schedule(after: limit) { [self] in
@@ -167,13 +166,14 @@ final class MemoryTransport: ByteTransport {
 
     func close(resetting: Bool) {
         guard !isClosed else { return }
-        if resetting || link.hasArrived(outgoing.opposite) { link.sendReset(outgoing) } else { sendEnd() }
+        let hasUnread = if case .bytes? = link.arrived(on: incoming) { true } else { false }
+        if resetting || hasUnread { link.sendReset(on: outgoing) } else { sendEnd() }
         isClosed = true
         isReading = false
         batch = []
         reception?.cancel()
         notice?.cancel()
-        link.abandon(outgoing.opposite)
+        link.abandon(incoming)
         life.succeed()
     }
 }

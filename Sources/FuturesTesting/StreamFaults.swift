@@ -22,7 +22,10 @@ public struct StreamFaults: Hashable, Sendable {
     /// end that has sent something fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end that only
     /// reads never notices the cut.
     public var cut = 0.0
+    /// The longest additional time that a delayed piece takes, and the longest time between a piece and the
+    /// ``reset`` that follows it.
     public var maximumDelay: Duration = .milliseconds(100)
+    /// The time after which an end that has sent something notices a ``cut``.
     public var cutNotice: Duration = .seconds(30)
 
     /// Creates settings with all probabilities at 0: no fault happens until you set one.
@@ -55,10 +58,9 @@ public struct StreamFaults: Hashable, Sendable {
             throw FutureError.invalidArgument(
                 "a probability of \(value) to \(name) makes no sense; give 0 to 1")
         }
-        guard maximumDelay >= .zero, cutNotice >= .zero else {
-            throw FutureError.invalidArgument(
-                "delays of \(maximumDelay) and \(cutNotice) make no sense; give zero or more")
-        }
+        try requireArgument(
+            maximumDelay >= .zero && cutNotice >= .zero,
+            "delays of \(maximumDelay) and \(cutNotice) make no sense; give zero or more")
     }
 }
 

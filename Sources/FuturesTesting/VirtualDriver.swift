@@ -2,14 +2,16 @@ internal import Dispatch
 internal import Futures
 internal import Synchronization
 
-/// A driver without descriptors. Its clock moves only when somebody moves it. It schedules nothing itself.
+/// The driver of a virtual loop. It has no descriptors. Its clock moves only in `run`, `advance` and
+/// `advanceWithoutRunning`.
 final class VirtualDriver: LoopDriver {
     private(set) var now: UInt64 = 0
     private var alarm: (deadline: UInt64, keepsAlive: Bool)?
     private var isTurnRequested = false
     private var isNeeded = false
     private var isStopped = false
-    /// The number of times the driver has been woken since the clock moved or nothing was left to do.
+    /// The number of times that other threads have woken the driver since the clock moved, or since nothing
+    /// was left to do.
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
     private var instant: BusyInstant
@@ -17,18 +19,15 @@ final class VirtualDriver: LoopDriver {
     private let wakeUps = DispatchSemaphore(value: 0)
     unowned var loop: LoopCore!
 
-    init(maxCallbacksPerInstant: Int) {
-        instant = BusyInstant(limit: maxCallbacksPerInstant)
-    }
+    init(maxCallbacksPerInstant: Int) { instant = BusyInstant(limit: maxCallbacksPerInstant) }
 
-    func arm(deadline: UInt64?, keepsAlive: Bool) {
-        alarm = deadline.map { ($0, keepsAlive) }
-    }
+    func arm(deadline: UInt64?, keepsAlive: Bool) { alarm = deadline.map { ($0, keepsAlive) } }
 
     func requestTurn() {
         isTurnRequested = true
         instant.callbackWasMade(on: loop)
     }
+
     func wake() {
         if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }
     }
@@ -36,7 +35,7 @@ final class VirtualDriver: LoopDriver {
     /// Does nothing: the main queue is served when the code that drives the loop awaits.
     func serveMainActor() {}
 
-    /// Runs what is ready. When nothing is, jumps to the next deadline.
+    /// Runs what is ready. When nothing is ready, moves the clock to the next deadline.
     func run() {
         isStopped = false
         instant.begin(loop)
@@ -57,9 +56,7 @@ final class VirtualDriver: LoopDriver {
 
     func stop() { isStopped = true }
 
-    func poll() {
-        _ = takeWhatIsDue()
-    }
+    func poll() { _ = takeWhatIsDue() }
 
     /// Moves the clock to `end`, from deadline to deadline.
     func advance(to end: UInt64) {
@@ -73,7 +70,7 @@ final class VirtualDriver: LoopDriver {
         wakeUpsInARow = 0
     }
 
-    /// Whether other threads leave the loop no rest. The clock does not wait for that.
+    /// Whether other threads wake the loop again and again. Then the clock moves although something is ready.
     private var isFlooded: Bool { wakeUpsInARow >= 1024 }
 
     private func goOn(to deadline: UInt64) {
@@ -85,7 +82,7 @@ final class VirtualDriver: LoopDriver {
         fireAlarm()
     }
 
-    /// Moves the clock on without firing anything.
+    /// Moves the clock on, but fires no timer.
     func advanceWithoutRunning(by nanoseconds: UInt64) {
         now = now.addingSaturated(nanoseconds)
         if nanoseconds > 0 { instant.begin(loop) }
@@ -98,29 +95,22 @@ final class VirtualDriver: LoopDriver {
         done()
     }
 
-    /// Takes one item of each kind that is due without the clock moving, so that none of them starves the others.
-    /// Returns `false` if there was nothing, or nothing that keeps alive.
+    /// Takes what is due now: a wake-up, then a requested turn, then the alarm, each at most once. So none of
+    /// them can keep the others waiting. Returns `false` if nothing was due, or only an alarm that does not
+    /// keep the loop alive.
     private func takeWhatIsDue() -> Bool {
         instant.count(loop)
-        let tookWakeUp = takeWakeUp()
-        let tookTurn = takeTurn()
+        let tookWakeUp = isWoken.load(ordering: .acquiring)
+        if tookWakeUp { waitForWakeUp() }
+        let tookTurn = isTurnRequested
+        if tookTurn {
+            isTurnRequested = false
+            loop.requestedTurn()
+        }
         if tookWakeUp { wakeUpsInARow += 1 } else if !tookTurn { wakeUpsInARow = 0 }
         guard let alarm, alarm.deadline <= now else { return tookWakeUp || tookTurn }
         fireAlarm()
         return tookWakeUp || tookTurn || alarm.keepsAlive || isNeeded || isTurnRequested
-    }
-
-    private func takeTurn() -> Bool {
-        guard isTurnRequested else { return false }
-        isTurnRequested = false
-        loop.requestedTurn()
-        return true
-    }
-
-    private func takeWakeUp() -> Bool {
-        guard isWoken.load(ordering: .acquiring) else { return false }
-        waitForWakeUp()
-        return true
     }
 
     private func waitForWakeUp() {
@@ -130,7 +120,7 @@ final class VirtualDriver: LoopDriver {
             wakeUps.wait()
         }
         isWoken.store(false, ordering: .releasing)
-        // Other threads may bring as much as they like.
+        // The work of other threads does not count.
         instant.begin(loop)
         loop.wokenUp()
     }

@@ -117,10 +117,10 @@ extension ByteStream {
     }
 
     /// Ends the connection because of `error`. Bytes that have come stay readable.
-    final func connectionBroke(_ error: any Error, resetting: Bool = true) {
+    final func connectionBroke(_ error: any Error) {
         guard isConnected else { return }
         madeDetails.failure = error
-        closeTransport(resetting: resetting)
+        closeTransport(resetting: true)
         failAll(error)
     }
 

@@ -27,13 +27,10 @@ extension ByteStream {
     /// open.
     package final func checkAtRest() throws {
         guard phase == .open else { throw refusal ?? StreamError.connectionClosed }
-        guard !hasUnread else {
-            throw FutureError.invalidArgument(
-                "\(unreadBytes) bytes that have arrived have not been read; read them first")
-        }
-        guard reader == nil, outbound == nil, writeSide != .shuttingDown else {
-            throw FutureError.invalidArgument(
-                "a read or a write of the connection is pending; wait for it first")
-        }
+        try requireArgument(
+            !hasUnread, "\(unreadBytes) bytes that have arrived have not been read; read them first")
+        try requireArgument(
+            reader == nil && outbound == nil && writeSide != .shuttingDown,
+            "a read or a write of the connection is pending; wait for it first")
     }
 }

@@ -54,35 +54,27 @@ public struct StreamLimits: Hashable, Sendable {
     package func validate() throws {
         try validateMarks("read", low: readLowWaterMark, high: readHighWaterMark)
         try validateMarks("write", low: writeLowWaterMark, high: writeHighWaterMark)
-        guard writeCap >= 0 else {
-            throw FutureError.invalidArgument("a write cap of \(writeCap) is negative; give zero or more")
-        }
-        guard closeTimeout >= .zero else {
-            throw FutureError.invalidArgument(
-                "a close timeout of \(closeTimeout) is negative; give zero or more")
-        }
-        guard closeDiscardLimit >= 0, maxLingering >= 0 else {
-            throw FutureError.invalidArgument(
-                "a closeDiscardLimit of \(closeDiscardLimit) and maxLingering of \(maxLingering) make no sense; "
-                    + "give zero or more of both")
-        }
+        try requireArgument(writeCap >= 0, "a write cap of \(writeCap) is negative; give zero or more")
+        try requireArgument(
+            closeTimeout >= .zero, "a close timeout of \(closeTimeout) is negative; give zero or more")
+        try requireArgument(
+            closeDiscardLimit >= 0 && maxLingering >= 0,
+            "a closeDiscardLimit of \(closeDiscardLimit) and maxLingering of \(maxLingering) make no sense; "
+                + "give zero or more of both")
         for limit in StreamTimeLimit.allCases {
             guard let duration = self[limit], duration <= .zero else { continue }
             throw FutureError.invalidArgument(
                 "\(limit.name) of \(duration) makes no sense; give more than zero, or nil for no limit")
         }
-        guard framingRate > 0 else {
-            throw FutureError.invalidArgument(
-                "a framingRate of \(framingRate) makes no sense; give more than zero")
-        }
+        try requireArgument(
+            framingRate > 0, "a framingRate of \(framingRate) makes no sense; give more than zero")
     }
 
     private func validateMarks(_ kind: String, low: Int, high: Int) throws {
-        guard high > 0, low >= 0, low <= high else {
-            throw FutureError.invalidArgument(
-                "\(kind) water marks of \(low) and \(high) make no sense; give a high one above zero, "
-                    + "and a low one from zero to that")
-        }
+        try requireArgument(
+            high > 0 && low >= 0 && low <= high,
+            "\(kind) water marks of \(low) and \(high) make no sense; give a high one above zero, "
+                + "and a low one from zero to that")
     }
 }
 
@@ -119,4 +111,9 @@ extension StreamLimits {
         case .idle: idleTimeout
         }
     }
+}
+
+/// Throws ``FutureError/invalidArgument(_:)`` with the text `complaint` unless `isValid` is `true`.
+package func requireArgument(_ isValid: Bool, _ complaint: @autoclosure () -> String) throws {
+    guard isValid else { throw FutureError.invalidArgument(complaint()) }
 }

@@ -102,10 +102,8 @@ final class StreamWatch: CoarselyTimed {
     private func noteProgress(_ now: UInt64) {
         // While this side leaves bytes unread, the peer is not to blame that nothing happens.
         if stream.hasUnread, !isWaitingForBytes { lastActivity = now }
-        guard let last = lastProgress else { return }
-        let left = bytesThatLeft
-        if left != last.left {
-            lastProgress = (now, left)
+        if let last = lastProgress, last.left != bytesThatLeft {
+            lastProgress = (now, bytesThatLeft)
             lastActivity = now
         }
     }

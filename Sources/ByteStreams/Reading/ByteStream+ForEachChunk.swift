@@ -30,8 +30,7 @@ extension ByteStream {
     /// write, let `body` return the future of the write. In all else, this method behaves as the `forEachChunk` with a
     /// `body` that returns a future.
     public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
-        let core = core
-        return forEachChunk { chunk in
+        forEachChunk { [core] chunk in
             try body(chunk)
             return core.succeeded()
         }
@@ -60,8 +59,7 @@ extension ByteStream {
     /// write, let `body` return the future of the write. In all else, this method behaves as the `forEachSpan` with a
     /// `body` that returns a future.
     public func forEachSpan(_ body: @escaping (_ bytes: RawSpan) throws -> Void) -> Future<Void> {
-        let core = core
-        return forEachSpan { bytes in
+        forEachSpan { [core] bytes in
             try body(bytes)
             return core.succeeded()
         }

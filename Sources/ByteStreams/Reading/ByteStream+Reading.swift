@@ -116,7 +116,8 @@ extension ByteStream {
     }
 
     package func transportDidReachEnd() {
-        noteEnd()
+        isAtEnd = true
+        buffer?.isAtEnd = true
         reader?.inboundChanged()
         watch?.limitsEnded()
         if phase == .lingering { closeWhenAcknowledged() }

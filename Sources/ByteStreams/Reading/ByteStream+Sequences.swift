@@ -8,15 +8,11 @@ extension ByteStream {
     /// ``StreamError/connectionClosed`` after ``close(within:)``. At the end of the sequence, the stream stays open. If
     /// the consumer leaves its loop by `break`, the bytes that follow stay readable.
     public var chunks: LoopSequence<Data> {
-        LoopSequence(on: loop) { [self] in
-            LoopSequence.AsyncIterator(next: { self.readOrEnd() })
-        }
+        LoopSequence(on: loop) { [self] in .init(next: { self.readOrEnd() }) }
     }
 
     /// Returns a sequence of the peer's lines, as ``readLine(limit:)`` reads them, until the peer has finished sending.
     public func lines(limit: Int = 65_536) -> LoopSequence<Data> {
-        LoopSequence(on: loop) { [self] in
-            LoopSequence.AsyncIterator(next: { self.readLine(limit: limit) })
-        }
+        LoopSequence(on: loop) { [self] in .init(next: { self.readLine(limit: limit) }) }
     }
 }

@@ -24,12 +24,9 @@ struct DelimitedBytes: Framing {
     mutating func take(from buffer: InboundBuffer) throws -> Data?? {
         let end = search.position(in: buffer)
         guard end ?? search.passed <= limit else { throw StreamError.limitExceeded(limit: limit) }
-        if let end {
-            let taken = buffer.take(end)
-            buffer.discard(search.delimiterCount)
-            return taken
-        }
-        return try buffer.endOfMessages()
+        guard let end else { return try buffer.endOfMessages() }
+        defer { buffer.discard(search.delimiterCount) }
+        return buffer.take(end)
     }
 }
 

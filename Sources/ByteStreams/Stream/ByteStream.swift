@@ -19,7 +19,7 @@ open class ByteStream {
     package final let transport: any ByteTransport
     /// The bytes that have come and have not been read. Made when the first bytes have to wait. Reads of a
     /// message find out from this buffer whether the peer has finished sending.
-    private final var buffer: InboundBuffer?
+    final var buffer: InboundBuffer?
     /// The reader that waits for bytes. If no reader waits, the reader that the next `read()` uses again.
     private final var lastReader: Reader?
     final var writeSide = WriteSide.open
@@ -45,7 +45,7 @@ open class ByteStream {
     package final let sides: StreamSides
     final var isReading = false
     /// Whether the peer has finished sending.
-    private(set) final var isAtEnd = false
+    final var isAtEnd = false
     private final var hasReader = false
     final var phase = Phase.open
     /// The way in which this side ended the connection. `nil` if this side did not, or if an error broke the
@@ -161,11 +161,6 @@ open class ByteStream {
         let buffer = InboundBuffer(isAtEnd: isAtEnd)
         self.buffer = buffer
         return buffer
-    }
-
-    final func noteEnd() {
-        isAtEnd = true
-        buffer?.isAtEnd = true
     }
 
     /// The number of bytes that have come and have not been read.

@@ -35,13 +35,13 @@ extension EventLoop {
 }
 
 extension LibUVCopy {
-    /// Finds the copy of libuv that contains `versionString`, its `uv_version_string`.
+    /// Finds the copy of libuv to which `versionString` belongs. `versionString` is the `uv_version_string`
+    /// of that copy.
     fileprivate init(versionString: @convention(c) () -> UnsafePointer<CChar>?) {
         version = unsafe versionString().map { unsafe String(cString: $0) } ?? "of no version"
         var file = unsafe loaded_file()
-        let isKnown =
-            unsafe find_loaded_file(
-                unsafeBitCast(versionString, to: UnsafeRawPointer.self), &file) != 0
+        let function = unsafe unsafeBitCast(versionString, to: UnsafeRawPointer.self)
+        let isKnown = unsafe find_loaded_file(function, &file) != 0
         path = unsafe isKnown ? String(cString: file.path) : "an unknown file"
         address = unsafe isKnown ? UInt(bitPattern: file.base) : 0
     }

@@ -1,8 +1,9 @@
 internal import CLibUV
 public import Futures
 
-// The bridge: a loop of our own inside somebody else's poll loop, such as GLib's, asyncio's or epoll. In each round
-// the host waits until `pollDescriptor` is readable, at most for `pollTimeout`, and calls `turn()`.
+// The bridge runs a loop of this library inside the poll loop of a host, such as GLib, asyncio or epoll. In
+// each round the host waits until `pollDescriptor` is readable, at most for `pollTimeout`. Then the host
+// calls `turn()`.
 
 extension EventLoop {
     /// The descriptor that is readable whenever ``turn()`` has something to do other than timers that are due. For
@@ -24,7 +25,7 @@ extension EventLoop {
         core.checkThread()
         let loop = unsafe uv.loop
         if unsafe uv_has_unpolled_watchers(loop) { return .zero }
-        // libuv would say zero for a loop that waits for nothing but other threads.
+        // For a loop that waits only for other threads, libuv would return zero.
         if unsafe uv_loop_alive(loop) == 0 { return nil }
         let milliseconds = unsafe uv_backend_timeout(loop)
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)

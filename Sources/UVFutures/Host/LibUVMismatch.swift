@@ -4,12 +4,12 @@ public struct LibUVCopy: Hashable, Sendable {
     public let version: String
     /// The path of the file that contains this copy: a library, a program, or an extension that carries libuv.
     public let path: String
-    /// The address it was loaded to, which tells two copies of one file apart.
+    /// The address to which this copy was loaded. Two copies of one file have different addresses.
     let address: UInt
 }
 
-/// The error of an attempt to attach an event loop to a host's loop. The host's loop was made by one copy of libuv, and
-/// this library calls a different copy.
+/// The error when an event loop cannot be attached to a host's loop. One copy of libuv made the host's loop,
+/// and this library calls a different copy.
 public struct LibUVMismatch: Error, Hashable, CustomStringConvertible {
     /// The copy that made the host's loop.
     public let host: LibUVCopy

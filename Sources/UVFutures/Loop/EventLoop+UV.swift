@@ -35,8 +35,7 @@ extension EventLoop {
                 "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), or "
                     + "ask on the main thread and pass the loop on. In an asynchronous main, and in top-level code that "
                     + "awaits, ask for EventLoop.main before the first await, which otherwise moves what follows to "
-                    + "another thread."
-            )
+                    + "another thread.")
         }
         if let loop = mainIfMade { return loop }
         do {
@@ -49,9 +48,10 @@ extension EventLoop {
         }
     }
 
+    /// The loop of the main thread. `nil` if the loop has not been created yet.
     static var mainIfMade: EventLoop? { mainLoop.withLock { $0 } }
 
-    /// The loop of the main thread, for callers that give it work from elsewhere.
+    /// The loop of the main thread, for callers on other threads. Traps if the loop has not been created yet.
     static var existingMain: EventLoop {
         guard let loop = mainIfMade else {
             trap(
@@ -66,7 +66,7 @@ extension EventLoop {
     /// The version of libuv in use, like `1.44.2`.
     public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }
 
-    /// The driver. Traps if this is not a loop of libuv.
+    /// The driver of this loop. Traps if the driver does not use libuv, as on a virtual loop.
     var uv: UVLoop {
         guard let driver = core.driver as? UVLoop else {
             trap(

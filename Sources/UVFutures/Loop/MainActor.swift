@@ -1,7 +1,8 @@
 public import Futures
 
-// On Linux nobody drains Dispatch's main queue but `dispatchMain()`, to which the first suspension of an asynchronous main
-// function, or of top-level code, gives the main thread. A loop that drains it keeps the main actor where it is.
+// On Linux, only `dispatchMain()` does the work of Dispatch's main queue. When an asynchronous main function
+// or top-level code suspends for the first time, the Swift runtime calls `dispatchMain()` on the main thread.
+// A loop that does this work itself keeps the main actor on the main thread.
 
 extension EventLoop {
     /// Whether this loop, while it runs, does the work of Dispatch's main queue: `@MainActor`, `Task` in top-level

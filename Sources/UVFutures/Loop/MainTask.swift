@@ -3,17 +3,18 @@ internal import Futures
 
 /// The main task of a program with an asynchronous `main`, or with top-level code that awaits.
 ///
-/// When it suspends for the first time, the runtime gives the main thread to Dispatch. The main actor, and so the task,
-/// would then continue on other threads. The main loop, if it has been made by then, runs there instead.
+/// When the task suspends for the first time, the Swift runtime gives the main thread to Dispatch. Then the
+/// main actor, and so the task, would continue on other threads. If the main loop has been created by then,
+/// the loop runs on the main thread instead.
 enum MainTask {
-    /// The loops that the main task may have made.
+    /// The loops that were created on the main thread, in a task.
     private static let loops = Locked<[Loop]>([])
 
     private struct Loop: Sendable {
         weak let loop: LoopCore?
     }
 
-    /// Notes that a loop was made or the main loop was asked for. Does nothing off the main thread, or outside of
+    /// Notes that `loop` was created. Does nothing on other threads than the main thread, and outside of
     /// tasks.
     static func has(_ loop: LoopCore) {
         guard EventLoop.isMainThread, EventLoop.isInTask else { return }
@@ -32,8 +33,8 @@ enum MainTask {
         }
     }
 
-    /// Runs the main loop until the process ends with the main task, or until the loop no longer does the work of the
-    /// main queue.
+    /// Runs the main loop, until the process ends with the main task. Returns the main thread to Dispatch if
+    /// the main loop has been shut down or no longer does the work of the main queue.
     private static func hasSuspended(or original: main_drain?) {
         let main = EventLoop.mainIfMade?.core
         for other in loops.withLock({ $0.compactMap(\.loop) }) where other !== main && other.isAwaited {

@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Futures
 
 /// Limits on the connections that a server accepts. Further connections wait in the system, in the backlog of the
@@ -29,26 +30,19 @@ public struct AcceptLimits: Hashable, Sendable {
 
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
     func validate() throws {
-        guard perTurn > 0 else {
-            throw FutureError.invalidArgument(
-                "\(perTurn) accepts per turn would take no connection; give one or more")
-        }
+        try requireArgument(
+            perTurn > 0, "\(perTurn) accepts per turn would take no connection; give one or more")
         guard let maxConnections else {
-            guard lowWaterMark == nil else {
-                throw FutureError.invalidArgument(
-                    "lowWaterMark makes no sense without a limit; give maxConnections too")
-            }
+            try requireArgument(
+                lowWaterMark == nil, "lowWaterMark makes no sense without a limit; give maxConnections too")
             return
         }
-        guard maxConnections > 0 else {
-            throw FutureError.invalidArgument(
-                "a limit of \(maxConnections) connections would take none; give one or more, or nil for no limit"
-            )
-        }
-        guard (0..<maxConnections).contains(lowMark) else {
-            throw FutureError.invalidArgument(
-                "a server of at most \(maxConnections) connections cannot resume at \(lowMark); give zero or more, "
-                    + "below the limit")
-        }
+        try requireArgument(
+            maxConnections > 0,
+            "a limit of \(maxConnections) connections would take none; give one or more, or nil for no limit")
+        try requireArgument(
+            (0..<maxConnections).contains(lowMark),
+            "a server of at most \(maxConnections) connections cannot resume at \(lowMark); give zero or more, "
+                + "below the limit")
     }
 }

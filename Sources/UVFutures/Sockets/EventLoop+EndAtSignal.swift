@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Futures
 
 extension EventLoop {
@@ -10,12 +11,10 @@ extension EventLoop {
         begin: @escaping () -> Future<ShutdownSummary>, abort: @escaping () -> Future<ShutdownSummary>
     ) -> Future<ShutdownSummary> {
         core.checkThread()
-        guard deadline >= .zero else {
-            return failed(
-                FutureError.invalidArgument("a deadline of \(deadline) is negative; give zero or more"))
-        }
         let handles: [UVSignal]
         do {
+            try requireArgument(
+                deadline >= .zero, "a deadline of \(deadline) is negative; give zero or more")
             handles = try catchSignals(signals)
         } catch {
             return failed(error)

@@ -41,9 +41,7 @@ public class SocketConnection: ByteStream, Identifiable {
     static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
-        guard timeout >= .zero else {
-            throw FutureError.invalidArgument("a time limit of \(timeout) is negative; give zero or more")
-        }
+        try requireArgument(timeout >= .zero, "a time limit of \(timeout) is negative; give zero or more")
         try limits.validate()
     }
 

@@ -69,9 +69,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// listens. Leaving the loop with `break` does not close the listener or any connection.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in
-            LoopSequence.AsyncIterator(next: {
-                self.accept(isIterating: true, atEnd: self.loop.succeeded(nil))
-            })
+            .init(next: { self.accept(isIterating: true, atEnd: self.loop.succeeded(nil)) })
         }
     }
 

@@ -10,7 +10,7 @@ extension SocketServer {
         let promise = core.makeSharedPromise()
         closedPromise = promise
         for acceptor in acceptors { acceptor.close() }
-        completeClose()
+        completeEnds()
         return promise.future
     }
 
@@ -54,7 +54,7 @@ extension SocketServer {
         promise.future.whenComplete { _ in timer.cancel() }
         shutdownPromise = promise
         begin()
-        completeShutdown()
+        completeEnds()
         return promise.future
     }
 
@@ -68,10 +68,6 @@ extension SocketServer {
         }
         timer.future.ignoreFailure()
         shutdownPromise?.future.whenComplete { _ in timer.cancel() }
-    }
-
-    func completeClose() {
-        if acceptors.isEmpty { closedPromise?.succeed() }
     }
 
     private func abortAll() {
@@ -88,7 +84,11 @@ extension SocketServer {
         if !rest.isEmpty { loop.later(on: .nextTurn) { self.abort(rest) } }
     }
 
-    func completeShutdown() {
-        if connections.isEmpty, acceptors.isEmpty { shutdownPromise?.succeed(summary) }
+    /// Completes the future of ``close()`` if all sockets are closed, and the future of the shutdown if all
+    /// connections are closed, too.
+    func completeEnds() {
+        guard acceptors.isEmpty else { return }
+        closedPromise?.succeed()
+        if connections.isEmpty { shutdownPromise?.succeed(summary) }
     }
 }

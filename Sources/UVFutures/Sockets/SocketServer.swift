@@ -137,9 +137,9 @@ public final class SocketServer<Connection: SocketConnection> {
     func serve(_ limits: StreamLimits, on makeSocket: () throws -> UVListener) throws -> SocketAddress {
         core.checkThread()
         guard !core.isShutDown else { throw FutureError.shutDown }
-        guard closedPromise == nil, shutdownPromise == nil else {
-            throw FutureError.invalidArgument("the server has been closed; make another one to listen again")
-        }
+        try requireArgument(
+            closedPromise == nil && shutdownPromise == nil,
+            "the server has been closed; make another one to listen again")
         try limits.validate()
         let socket = try makeSocket()
         let acceptor = Acceptor(socket, limits: limits)
@@ -154,8 +154,7 @@ public final class SocketServer<Connection: SocketConnection> {
         }
         socket.onClose = { [self] in
             acceptors.removeAll { $0 === acceptor }
-            completeClose()
-            completeShutdown()
+            completeEnds()
         }
         localAddresses.append(socket.localAddress)
         acceptors.append(acceptor)
@@ -232,7 +231,7 @@ extension SocketServer: StreamOwner, OutcomeListener {
         if shutdownPromise != nil { summary.count(reason) }
         if connection.hasLingered { counters.lingering -= 1 } else { oneLessCounts() }
         for acceptor in acceptors { acceptor.retry() }
-        completeShutdown()
+        completeEnds()
     }
 
     /// Called when the future that the handler returned for `connection` has completed.

@@ -2,9 +2,9 @@ internal import Futures
 
 /// A socket that systemd has opened for this process.
 public struct ActivatedSocket: Hashable, Sendable {
-    /// The first descriptor that is passed: those before it are the standard ones.
+    /// The first descriptor that systemd passes. Descriptors 0 to 2 are standard input, output and error.
     private static let firstDescriptor: Int32 = 3
-    /// A count that no process reaches.
+    /// The largest number of sockets that `parse` accepts. No process has so many.
     private static let maximumCount = 65_536
 
     public let descriptor: Int32
@@ -17,7 +17,8 @@ public struct ActivatedSocket: Hashable, Sendable {
         self.name = name
     }
 
-    /// Returns the sockets that the variables of the protocol name.
+    /// Returns the sockets that the values of the variables describe. `process` is the value of `LISTEN_PID`,
+    /// `count` of `LISTEN_FDS`, and `names` of `LISTEN_FDNAMES`. A value is `nil` if the variable is not set.
     package static func parse(
         process: String?, count: String?, names: String?, ownProcess: Int32
     ) throws -> [ActivatedSocket] {
@@ -36,12 +37,8 @@ public struct ActivatedSocket: Hashable, Sendable {
         }
         var all = [String](repeating: "unknown", count: number)
         if let names {
-            all =
-                names.utf8.isEmpty && number == 0
-                ? []
-                : names.utf8.split(
-                    separator: UInt8(ascii: ":"), omittingEmptySubsequences: false
-                ).map { String(decoding: $0, as: UTF8.self) }
+            let parts = names.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            all = names.isEmpty && number == 0 ? [] : parts.map { String(decoding: $0, as: UTF8.self) }
             guard all.count == number else {
                 throw refusal(
                     "LISTEN_FDNAMES has \(all.count) names for \(number) descriptors: \(quoted(names))")
@@ -64,14 +61,15 @@ extension ActivatedSocket: CustomStringConvertible {
     public var description: String { "socket \"\(name)\" of systemd (descriptor \(descriptor))" }
 }
 
-/// Quotes text from outside, so that it stays on one line of limited length.
+/// Returns `text` in quotes, on one line, and cut off if it is long. Returns `not set` for `nil`.
 private func quoted(_ text: String?) -> String {
     guard let text else { return "not set" }
     return text.utf8.count <= 200 ? text.debugDescription : String(text.prefix(100)).debugDescription + "…"
 }
 
 extension String {
-    /// The number that the text spells with only decimal digits.
+    /// The number that the text means. `nil` if the text is empty, is longer than 18 characters, or has a
+    /// character that is not a decimal digit.
     var decimal: Int? {
         guard !utf8.isEmpty, utf8.count <= 18, utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(self)

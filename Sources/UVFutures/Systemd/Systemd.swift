@@ -1,3 +1,4 @@
+internal import ByteStreams
 public import Futures
 internal import Glibc
 
@@ -99,11 +100,9 @@ extension Systemd.State {
             case .stopping: return "STOPPING=1"
             case .watchdog: return "WATCHDOG=1"
             case .status(let text):
-                guard !text.utf8.contains(where: { $0 < 32 }) else {
-                    throw FutureError.invalidArgument(
-                        "the status \(text.debugDescription) holds a control character; give one line of text"
-                    )
-                }
+                try requireArgument(
+                    !text.utf8.contains { $0 < 32 },
+                    "the status \(text.debugDescription) holds a control character; give one line of text")
                 return "STATUS=\(text)"
             }
         }

@@ -2,19 +2,19 @@ package import Futures
 
 /// A socket that can be connected once.
 package protocol ConnectingSocket: AnyObject {
-    /// Connects to `address`, and later calls `completion` once with the outcome. If the socket is closed first, it may
-    /// or may not call it.
+    /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket
+    /// is connected. If the socket is closed before that, `completion` may be called or not.
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void)
-    /// Returns the reason why it did not connect in time.
+    /// Returns the error of a socket that was not connected in time.
     func timeout() -> UVError
     func close()
 }
 
-/// A race that connects to the first of several addresses that answers: [RFC
+/// A race of attempts to connect to one of several addresses. The first address that answers wins, as in [RFC
 /// 8305](https://www.rfc-editor.org/rfc/rfc8305), happy eyeballs.
 ///
-/// Starts an attempt every 250 ms, or as soon as one fails. Gives none up before another one succeeds or the time is
-/// up. The sockets and the timers keep the race alive.
+/// A new attempt starts 250 ms after the last one, or as soon as an attempt fails. All attempts go on until
+/// one of them succeeds or the time is up. The sockets and the timers keep the race alive.
 package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     private let loop: LoopCore
     private let makeSocket: (SocketAddress) throws(UVError) -> Socket
@@ -22,15 +22,16 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     private let failure: ([UVError]) -> any Error
     private let promise: Promise<Connection>
     private var untried: ArraySlice<SocketAddress>
-    /// The pending sockets, by the number of the attempt.
+    /// The sockets of the attempts that have not ended, by the number of the attempt.
     private var pending: [Int: Socket] = [:]
-    /// One error for each attempt that has ended.
+    /// The errors of the attempts, by the number of the attempt. `nil` for an attempt that has not ended.
     private var errors: [UVError?] = []
     private var hasEnded = false
     private var limit: ScheduledTask<Void>?
     private var stagger: ScheduledTask<Void>?
 
-    /// Creates a race. `connected` turns a socket into the result, `failure` turns the errors of the attempts into one.
+    /// Creates a race. `connected` makes the result of the connected socket. `failure` makes one error of the
+    /// errors of all attempts.
     package init(
         _ addresses: [SocketAddress], on loop: EventLoop,
         makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> Socket,
@@ -44,14 +45,15 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
         promise = loop.makePromise()
     }
 
-    /// Completes with the connection. Fails when all attempts have failed, or at `deadline`.
+    /// Starts the race, and completes with the connection. Fails when all attempts have failed, or at
+    /// `deadline`.
     package func start(until deadline: LoopInstant) -> Future<Connection> {
         promise.onCancelRequest { [self] in
             end()
             return .cancel
         }
         let limit = loop.schedule(at: deadline) { [self] in timeIsUp() }
-        // The loop fails its timers when it is shut down.
+        // The timer fails only when the loop is shut down. Then the race ends, too.
         limit.future.whenFailure { [self] _ in end() }
         self.limit = limit
         startNext()

@@ -32,12 +32,31 @@ extension TCPConnection {
     ) -> Future<TCPConnection> {
         do {
             try check(timeout, limits, on: loop)
-            let connector = Connector(
-                loop: loop.core, local: try LocalEnd(host: localHost, port: localPort), limits: limits,
-                deadline: loop.now.advanced(by: timeout))
+            let local = try LocalEnd(host: localHost, port: localPort)
+            let deadline = loop.now.advanced(by: timeout)
+            // A pending attempt keeps the core of the loop, but not the user's handle. So the loop can end
+            // when the user drops the handle.
+            let core = loop.core
+            // Connects to the first of `addresses` that answers.
+            func race(_ addresses: [SocketAddress], isNumeric: Bool = false) -> Future<TCPConnection> {
+                let race = ConnectRace(
+                    addresses, on: core,
+                    makeSocket: { address throws(UVError) in
+                        try UVTCP.made(core.uv, from: local.address(towards: address), to: address)
+                    },
+                    connected: { socket in
+                        socket.readLocalAddress()
+                        return TCPConnection(socket, limits: .of(limits))
+                    },
+                    failure: { errors in
+                        if isNumeric { return errors[0] }
+                        return ConnectError(host: host, port: port, errors: errors)
+                    })
+                return race.start(until: deadline)
+            }
             switch try Host(host, port: port) {
-            case .numeric(let address): return connector.connect(to: [address]) { $0[0] }
-            case .localhost(let addresses): return connector.connect(to: addresses, host, port)
+            case .numeric(let address): return race([address], isNumeric: true)
+            case .localhost(let addresses): return race(addresses)
             case .name(let name):
                 return loop.resolve(name, port: port, by: resolver)
                     .timeout(after: timeout)
@@ -45,7 +64,7 @@ extension TCPConnection {
                         guard error as? FutureError == .timedOut(after: timeout) else { return error }
                         return ResolutionError(name: name, code: .timedOut)
                     }
-                    .flatMap { addresses in connector.connect(to: addresses, name, port) }
+                    .flatMap { addresses in race(addresses) }
             }
         } catch {
             return loop.failed(error)
@@ -59,45 +78,13 @@ extension TCPConnection {
     /// malformed or the port is not from 1 to 65535. Useful when reading settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
-        guard port > 0 else {
-            throw FutureError.invalidArgument("port 0 is none to connect to; give 1 to 65535")
-        }
+        try requireArgument(port > 0, "port 0 is none to connect to; give 1 to 65535")
     }
 }
 
-/// The settings of a connection besides the addresses.
-private struct Connector {
-    let loop: LoopCore
-    let local: LocalEnd
-    let limits: StreamLimits
-    let deadline: LoopInstant
-
-    func connect(
-        to addresses: [SocketAddress], _ host: String, _ port: Int
-    ) -> Future<TCPConnection> {
-        connect(to: addresses) { ConnectError(host: host, port: port, errors: $0) }
-    }
-
-    /// Connects to the first of `addresses` that answers. `failure` turns the errors of the addresses into one.
-    func connect(
-        to addresses: [SocketAddress], failure: @escaping ([UVError]) -> any Error
-    ) -> Future<TCPConnection> {
-        let race = ConnectRace(
-            addresses, on: loop,
-            makeSocket: { address throws(UVError) in
-                try UVTCP.made(loop.uv, from: local.address(towards: address), to: address)
-            },
-            connected: { socket in
-                socket.readLocalAddress()
-                return TCPConnection(socket, limits: .of(limits))
-            }, failure: failure)
-        return race.start(until: deadline)
-    }
-}
-
-/// The local end from which a connection is to come.
+/// The local address and port that the user asks for.
 struct LocalEnd {
-    /// `nil` for any.
+    /// The address, or `nil` if the system may choose.
     private let address: SocketAddress?
     private let port: Int
 
@@ -106,7 +93,8 @@ struct LocalEnd {
         address = try host.map { try SocketAddress(host: $0, port: port) }
     }
 
-    /// Returns the address to bind a socket to before it connects to `peer`; `nil` if the system may choose.
+    /// Returns the address to which a socket is bound before it connects to `peer`. Returns `nil` if the
+    /// system may choose both the address and the port.
     func address(towards peer: SocketAddress) throws(UVError) -> SocketAddress? {
         guard let address else {
             if port == 0 { return nil }

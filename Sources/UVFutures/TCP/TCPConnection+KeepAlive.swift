@@ -19,10 +19,8 @@ extension TCPConnection {
     ) throws {
         try checkConnected()
         guard let idle else { return try tcp.setKeepAlive(nil) }
-        guard (1...127).contains(probes) else {
-            throw FutureError.invalidArgument(
-                "a keep-alive of \(probes) probes makes no sense; give 1 to 127")
-        }
+        try requireArgument(
+            (1...127).contains(probes), "a keep-alive of \(probes) probes makes no sense; give 1 to 127")
         try tcp.setKeepAlive(
             UVTCP.KeepAlive(
                 idle: try wholeSeconds(idle, "keep-alive"),
@@ -49,10 +47,9 @@ extension TCPConnection {
     }
 
     private func wholeSeconds(_ duration: Duration, _ what: String) throws -> CInt {
-        guard duration > .zero, duration <= .seconds(32_767) else {
-            throw FutureError.invalidArgument(
-                "a \(what) of \(duration) makes no sense; give more than zero, up to 32767 seconds")
-        }
+        try requireArgument(
+            duration > .zero && duration <= .seconds(32_767),
+            "a \(what) of \(duration) makes no sense; give more than zero, up to 32767 seconds")
         let (seconds, rest) = duration.components
         return CInt(seconds + (rest > 0 ? 1 : 0))
     }

@@ -15,34 +15,35 @@ extension UnixConnection {
     ) -> Future<UnixConnection> {
         do {
             try check(timeout, limits, on: loop)
-            let attempt = UnixConnectAttempt(try SocketAddress(path: path), limits, on: loop)
-            return attempt.start(timeout)
+            let deadline = loop.now.advanced(by: timeout)
+            let attempt = UnixConnectAttempt(try SocketAddress(path: path), limits, until: deadline, on: loop)
+            return attempt.start()
         } catch {
             return loop.failed(error)
         }
     }
 }
 
-/// Tries until there is room in the server's backlog, for which the system offers no wait. Timers keep it alive.
+/// An attempt to connect to a server. It tries again and again while the backlog of the server is full,
+/// because the system offers no way to wait for room. Timers keep the attempt alive.
 private final class UnixConnectAttempt {
     private let address: SocketAddress
     private let limits: StreamLimits
+    private let deadline: LoopInstant
     private let loop: LoopCore
     private let promise: Promise<UnixConnection>
     private var pause = Duration.milliseconds(1)
-    private var deadline: LoopInstant
     private var timer: ScheduledTask<Void>?
 
-    init(_ address: SocketAddress, _ limits: StreamLimits, on loop: EventLoop) {
+    init(_ address: SocketAddress, _ limits: StreamLimits, until deadline: LoopInstant, on loop: EventLoop) {
         self.address = address
         self.limits = limits
+        self.deadline = deadline
         self.loop = loop.core
         promise = loop.makePromise()
-        deadline = loop.now
     }
 
-    func start(_ timeout: Duration) -> Future<UnixConnection> {
-        deadline = loop.now.advanced(by: timeout)
+    func start() -> Future<UnixConnection> {
         promise.onCancelRequest { [self] in
             timer?.cancel()
             return .cancel
@@ -56,15 +57,15 @@ private final class UnixConnectAttempt {
             let socket = try UnixSocket.connect(to: address, on: loop)
             promise.succeed(UnixConnection(socket, limits: .of(limits)))
         } catch {
-            guard error.code == .wouldBlock else { return fail(error) }
-            guard loop.now < deadline else {
-                return fail(UVError(.timedOut, "connect", local: nil, peer: address))
-            }
-            timer = loop.schedule(at: min(deadline, loop.now.advanced(by: pause))) { [self] in attempt() }
-            timer?.future.ignoreFailure().whenFailure { [promise] in promise.fail($0) }
-            pause = min(pause * 2, .milliseconds(100))
+            let isFull = error.code == .wouldBlock
+            if isFull, loop.now < deadline { return attemptLater() }
+            promise.fail(isFull ? UVError(.timedOut, "connect", local: nil, peer: address) : error)
         }
     }
 
-    private func fail(_ error: UVError) { promise.fail(error) }
+    private func attemptLater() {
+        timer = loop.schedule(at: min(deadline, loop.now.advanced(by: pause))) { [self] in attempt() }
+        timer?.future.ignoreFailure().whenFailure { [promise] in promise.fail($0) }
+        pause = min(pause * 2, .milliseconds(100))
+    }
 }

@@ -24,27 +24,25 @@ extension SocketListener where Connection == UnixConnection {
     ) throws {
         try limits.validate()
         self.init(
-            try UVListener.listening(path: path, permissions: permissions, backlog: backlog, on: loop),
-            limits: limits)
+            try .listening(path: path, permissions: permissions, backlog: backlog, on: loop), limits: limits)
     }
 }
 
 extension UVListener {
+    /// Returns a socket that listens at `path`. Throws an error if an argument makes no sense.
     static func listening(
         path: String, permissions: UInt32?, backlog: Int, on loop: EventLoop
     ) throws -> UVListener {
         let backlog = try checked(backlog, on: loop)
         let address = try SocketAddress(path: path)
         if let permissions {
-            guard permissions <= 0o777 else {
-                throw FutureError.invalidArgument(
-                    "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o777")
-            }
-            guard !address.isAbstract else {
-                throw FutureError.invalidArgument(
-                    "the abstract name \(path) can have no permissions: everybody can connect; leave them out, and ask "
-                        + "for peerCredentials")
-            }
+            try requireArgument(
+                permissions <= 0o777,
+                "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o777")
+            try requireArgument(
+                !address.isAbstract,
+                "the abstract name \(path) can have no permissions: everybody can connect; leave them out, and ask "
+                    + "for peerCredentials")
         }
         return try UnixSocket.listen(address, permissions: permissions, backlog: backlog, on: loop)
     }

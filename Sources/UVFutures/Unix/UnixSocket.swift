@@ -2,7 +2,8 @@ internal import CLibUV
 internal import Futures
 internal import Glibc
 
-/// Makes sockets of the UNIX domain without libuv, which cuts off long paths and has no abstract names before 1.46.
+/// The functions that make sockets of the UNIX domain without libuv. Before version 1.46, libuv cuts off long
+/// paths and has no abstract names.
 enum UnixSocket {
     private static func make(_ operation: String, _ address: SocketAddress) throws(UVError) -> CInt {
         let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
@@ -13,7 +14,7 @@ enum UnixSocket {
 
     // MARK: Connecting
 
-    /// Connects at once, or fails: with `EAGAIN` if the server's backlog is full.
+    /// Connects at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
     static func connect(to address: SocketAddress, on loop: EventLoop) throws(UVError) -> UVPipe {
         let descriptor = try make("connect", address)
         do throws(UVError) {
@@ -30,7 +31,8 @@ enum UnixSocket {
         }
     }
 
-    /// Takes over a connected socket that other code has made. If it throws, the caller keeps the descriptor.
+    /// Takes over a connected socket that other code has made. If this function throws, the caller keeps the
+    /// descriptor.
     static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
@@ -65,7 +67,8 @@ enum UnixSocket {
         let descriptor = try make("listen", address)
         var file: SocketFile?
         do {
-            // The file gets no more than these, and what the umask takes away comes back before anybody listens.
+            // From the start, the file has no more than these permissions. The umask may remove some of them.
+            // `setPermissions` restores those before the socket listens.
             if let permissions { fchmod(descriptor, permissions) }
             try bind(descriptor, to: address)
             if !address.isAbstract {
@@ -111,13 +114,14 @@ enum UnixSocket {
     }
 }
 
-/// The file of one socket, and not of another socket that takes its place.
+/// The file of a socket. If another file has replaced this file, the methods do not change the other file.
 private struct SocketFile {
     private let path: String
     private let identity: FileIdentity
     private let permissions: UInt32
 
-    /// Returns `nil` if the file is not a socket. Resolves the path against the current working directory.
+    /// Finds the file at `path`. Returns `nil` if the file is not a socket. A relative path is resolved now,
+    /// so it stays right when the working directory changes.
     init?(_ path: String) {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
@@ -131,13 +135,15 @@ private struct SocketFile {
         }
     }
 
+    /// Removes the file, unless another file has replaced it.
     func remove() {
         var status = stat()
         guard unsafe lstat(path, &status) == 0, FileIdentity(status) == identity else { return }
         unsafe unlink(path)
     }
 
-    /// Sets the permissions through the file itself, because something else may have taken its place.
+    /// Sets the permissions through a descriptor of the file, because another file may have replaced the file
+    /// at its path. In that case, throws an error.
     func setPermissions(_ permissions: UInt32, _ address: SocketAddress) throws(UVError) {
         if permissions == self.permissions { return }
         let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
