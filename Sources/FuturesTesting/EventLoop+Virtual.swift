@@ -23,8 +23,8 @@ extension EventLoop {
         return EventLoop(owning: core)
     }
 
-    /// Runs what is ready, moves the clock on by `duration`, and runs whatever becomes due on the way. With `.zero` the
-    /// clock does not move.
+    /// Runs what is ready, then moves the clock on by `duration`. Each timer that becomes due in this time
+    /// runs at its own time. With `.zero` the clock does not move.
     ///
     /// Traps if the loop is not virtual or has been shut down, if the call is made in a callback, or if `duration` is
     /// negative.

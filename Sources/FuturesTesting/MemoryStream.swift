@@ -1,8 +1,8 @@
 public import ByteStreams
 public import Futures
 
-/// One end of a connection in memory, for tests: a stream that needs no system. On a virtual loop it needs no time
-/// either.
+/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, its bytes take
+/// no real time.
 ///
 /// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. Bytes that one
 /// end does not read fill the connection. When the connection is full, the end that writes is held back. An `abort`

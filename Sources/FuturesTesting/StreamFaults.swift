@@ -4,8 +4,8 @@ internal import Futures
 /// The faults that a ``MemoryStream`` injects into bytes on their way. The ``seed`` decides which faults happen, so
 /// that a run can be repeated.
 ///
-/// Each probability is a number from 0 to 1, and applies to one piece. A piece is what one write hands over, or a part
-/// of it.
+/// Each probability is a number from 0 to 1, and applies to one piece. A piece is the data of one write, or a
+/// part of that data.
 public struct StreamFaults: Hashable, Sendable {
     /// The seed of the run. With the same seed, the same faults happen to the same program.
     public var seed: UInt64

@@ -5,7 +5,7 @@ extension ByteStream {
     /// before that.
     ///
     /// Fails with the error that broke the connection, if there was one. If nothing observes this future, its failure
-    /// is not reported. Cancelling this future has no effect on anything else that waits for the end.
+    /// is not reported. Cancelling this future has no effect on other code that waits for it.
     public var closed: Future<Void> {
         core.checkThread()
         if let promise = details?.closedPromise { return promise.future }
@@ -15,21 +15,23 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Sends what is queued, then ends the connection. The returned future completes as ``closed`` does.
+    /// Sends the queued bytes, then ends the connection. The returned future completes as ``closed`` does.
     ///
     /// From now on reads and writes fail with ``StreamError/connectionClosed``. A pending read fails with this error,
     /// too, but a `forEachChunk` completes without failure. Bytes that have not been read are thrown away.
     ///
-    /// A socket lingers: when everything is sent, this side tells the peer that nothing follows. Then this side throws
-    /// away what the peer still sends, until the peer has finished sending, too. Without this, the system would answer
-    /// the next byte from the peer with a reset, and the peer would lose what it has not received yet. The socket
-    /// lingers until `deadline` at most. It stops earlier if ``StreamLimits/closeDiscardLimit`` or
-    /// ``StreamLimits/maxLingering`` is exceeded. It does not linger if the peer has already finished sending.
+    /// A socket lingers: when everything is sent, this side tells the peer that nothing follows. Then this
+    /// side throws away what the peer still sends, until the peer has finished sending, too. Without this,
+    /// the system would answer the next byte from the peer with a reset, and the peer would lose bytes that
+    /// it has not received yet. The socket lingers until `deadline` at most. It stops earlier if
+    /// ``StreamLimits/closeDiscardLimit`` or ``StreamLimits/maxLingering`` is exceeded. It does not linger if
+    /// the peer has already finished sending.
     ///
-    /// If something is still unsent at `deadline`, the connection is aborted and fails with
-    /// ``StreamError/flushTimedOut(after:unsent:)``. If `deadline` is `nil`, ``StreamLimits/closeTimeout`` applies. If
-    /// everything is sent, but the peer of a TCP connection has not acknowledged all of it at `deadline`, the system
-    /// goes on to send the rest, and ``closed`` fails with ``StreamError/unacknowledged(bytes:)``.
+    /// If some bytes are still unsent at `deadline`, the connection is aborted and fails with
+    /// ``StreamError/flushTimedOut(after:unsent:)``. If `deadline` is `nil`, ``StreamLimits/closeTimeout``
+    /// applies. If all bytes are sent, but the peer of a TCP connection has not acknowledged all of them at
+    /// `deadline`, the system goes on to send the rest, and ``closed`` fails with
+    /// ``StreamError/unacknowledged(bytes:)``.
     ///
     /// A second call does nothing. If `deadline` is negative, the returned future fails with
     /// ``FutureError/invalidArgument(_:)`` and nothing is closed.

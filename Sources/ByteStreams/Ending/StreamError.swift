@@ -23,8 +23,8 @@ public enum StreamError: Error, Hashable {
     /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. At that time `unread` bytes had
     /// come but had not been read. `unsent` bytes had been written but had not been sent.
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
-    /// Closing took too long to send what was queued: `unsent` bytes were left at the deadline. The connection has been
-    /// aborted.
+    /// The stream could not send all queued bytes before the deadline of ``ByteStream/close(within:)``:
+    /// `unsent` bytes were left. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
     /// All bytes were sent, but the peer had not acknowledged the last `bytes` of them when the connection was closed.
     /// The system may go on to send these bytes. Whether they arrive is not known.

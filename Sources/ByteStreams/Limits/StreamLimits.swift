@@ -20,14 +20,14 @@ public struct StreamLimits: Hashable, Sendable {
     /// remember a queued write, so a smaller write counts as 512 bytes. The first hundred or so queued writes are
     /// exempt from this rule.
     public var writeCap = 16_777_216
-    /// The time that ``ByteStream/close(within:)`` has if its deadline is `nil`. In this time the stream sends what is
-    /// queued, then keeps reading until the peer has finished sending.
+    /// The time that ``ByteStream/close(within:)`` has if its deadline is `nil`. In this time the stream
+    /// sends the queued bytes, then keeps reading until the peer has finished sending.
     public var closeTimeout: Duration = .seconds(5)
     /// The number of bytes from the peer that a stream may throw away after ``ByteStream/close(within:)``. If more than
     /// this number have come and everything is sent, the stream no longer waits for the peer to finish.
     public var closeDiscardLimit = 1_048_576
-    /// The number of the loop's connections that may linger (see ``ByteStream/close(within:)``) at a time. If one more
-    /// begins to linger, the connection that has lingered longest is reset and fails with
+    /// The number of the loop's connections that may linger (see ``ByteStream/close(within:)``) at a time. If
+    /// another connection begins to linger, the connection that has lingered longest is reset and fails with
     /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 

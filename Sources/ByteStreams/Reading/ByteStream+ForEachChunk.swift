@@ -8,10 +8,11 @@ extension ByteStream {
     /// back. So if `body` returns the future of its write, no more than one chunk is ever queued. If this side calls
     /// ``close(within:)``, the returned future completes without failure.
     ///
-    /// Fails with what `body` throws, with the failure of the future that `body` returned, or with the error that broke
-    /// the connection. Fails with ``StreamError/readPending`` if a read is pending. Fails with `FutureError.cycle` if
-    /// `body` returns a future that waits for the one that this method returns. Cancelling the returned future asks the
-    /// pending future that `body` returned to cancel. The bytes that follow stay readable.
+    /// Fails with the error that `body` throws, with the failure of the future that `body` returned, or with
+    /// the error that broke the connection. Fails with ``StreamError/readPending`` if a read is pending.
+    /// Fails with `FutureError.cycle` if `body` returns a future that waits for the future of this method.
+    /// Cancelling the returned future asks the pending future that `body` returned to cancel. The bytes that
+    /// follow stay readable.
     ///
     /// ```swift
     /// let echo = connection.forEachChunk { chunk in connection.write(chunk) }
@@ -100,7 +101,7 @@ class ChunkReader: Reader {
 
     final override func inboundChanged() { run() }
 
-    /// Takes what has already come, if anything, in a later callback.
+    /// Takes the bytes that have already come in a later callback. Does nothing if no bytes have come.
     final func runLater() {
         if stream.hasUnread || stream.isAtEnd { stream.core.later { self.run() } }
     }

@@ -39,7 +39,7 @@ extension ByteStream {
     /// Completes with the next line, or with `nil` if the peer has finished sending and nothing is left to read. The
     /// result leaves out the line feed at the end of the line, and a carriage return right before the line feed.
     ///
-    /// What the peer sends after the last line feed counts as a line. The bytes need not be text. Fails with
+    /// The bytes after the last line feed count as a line, too. The bytes need not be text. Fails with
     /// ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes. The bytes of the line stay
     /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
     public func readLine(limit: Int = 65_536) -> Future<Data?> {

@@ -4,10 +4,11 @@ public import Futures
 extension ByteStream {
     /// Completes with the next bytes from the peer. Completes without bytes when the peer has finished sending.
     ///
-    /// Reads return the bytes in the order in which the peer sent them. Only one read can be pending at a time: another
-    /// read fails with ``StreamError/readPending``. If a pending read is cancelled or times out, no bytes are lost: the
-    /// next read gets what has arrived. This holds for all kinds of read. But a read that has completed has taken its
-    /// bytes, even if a future derived from the read is cancelled or fails.
+    /// Reads return the bytes in the order in which the peer sent them. Only one read can be pending at a
+    /// time: another read fails with ``StreamError/readPending``. If a pending read is cancelled or times
+    /// out, no bytes are lost: the next read gets the bytes that have arrived. This holds for all kinds of
+    /// read. But a read that has completed has taken its bytes, even if a future derived from the read is
+    /// cancelled or fails.
     ///
     /// Fails with the error that broke the connection, after all bytes that came have been read. Fails with
     /// ``StreamError/connectionClosed`` after ``close(within:)``, and with ``StreamError/notReadable`` if the stream is

@@ -2,10 +2,10 @@ public import Futures
 
 /// A connection as two streams of bytes: this side reads what the peer sends, and writes what the peer gets.
 ///
-/// A stream belongs to its loop, and may only be used on that loop's thread. On any other thread, its methods trap. A
-/// stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the last reference ends
-/// the connection. A connection that has been read to its end is then closed. Any other connection is aborted. Debug
-/// builds report such an abort as ``StreamError/droppedUnclosed``.
+/// A stream belongs to its loop, and may only be used on that loop's thread. On any other thread, its methods
+/// trap. A stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the
+/// last reference ends the connection. If the stream has been read to its end, the connection is closed. If
+/// not, the connection is aborted, and debug builds report the abort as ``StreamError/droppedUnclosed``.
 ///
 /// If an error breaks the connection, ``closed``, all pending futures and all later calls fail with that error. Such a
 /// failure never counts as unhandled.
@@ -109,7 +109,7 @@ open class ByteStream {
         #endif
     }
 
-    /// The name of the stream in what the loop's observer hears.
+    /// The name of the stream in the events that the loop's observer gets.
     final var name: any CustomStringConvertible { self as? any CustomStringConvertible ?? "stream" }
 
     /// Whether the transport may be used.

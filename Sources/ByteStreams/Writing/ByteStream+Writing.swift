@@ -2,18 +2,19 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Sends `data`, and completes when all of it has left this side's queue. The peer may not have received it by
-    /// then.
+    /// Sends `data`, and completes when all bytes have left this side's queue. The peer may not have received
+    /// them by then.
     ///
-    /// What the system does not take at once is queued. A write without bytes completes when all earlier writes have
-    /// completed. If you cancel the returned future before the system has been given any of the bytes, the bytes are
-    /// taken back. Otherwise cancelling has no effect.
+    /// Bytes that the system does not take at once are queued. A write without bytes completes when all
+    /// earlier writes have completed. If you cancel the returned future before the system has been given any
+    /// of the bytes, the bytes are taken back. Otherwise cancelling has no effect.
     ///
-    /// Fails with the error that broke the connection. Fails with ``StreamError/backpressureExceeded(queued:limit:)``
-    /// if more than ``StreamLimits/writeCap`` bytes were queued before. Fails with ``StreamError/connectionClosed``
-    /// after ``close(within:)``, and with ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Of these
-    /// failures, only ``StreamError/writeSideShutDown`` counts as unhandled if nothing observes the future. The others
-    /// can be learned from ``closed``.
+    /// Fails with the error that broke the connection. Fails with
+    /// ``StreamError/backpressureExceeded(queued:limit:)`` if more than ``StreamLimits/writeCap`` bytes were
+    /// queued before. Fails with ``StreamError/connectionClosed`` after ``close(within:)``, and with
+    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Of these failures, only
+    /// ``StreamError/writeSideShutDown`` counts as unhandled if nothing observes the future. To hear of the
+    /// others, observe ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         write(data.bytes) { data.dropFirst($0) }
@@ -67,7 +68,8 @@ extension ByteStream {
     /// Completes when fewer bytes are queued than ``StreamLimits/writeLowWaterMark``. Completes at once if fewer bytes
     /// are queued now than ``StreamLimits/writeHighWaterMark``.
     ///
-    /// Fails as ``write(_:)-(Data)`` does. Cancelling this future has no effect on anything else that waits for it.
+    /// Fails as ``write(_:)-(Data)`` does. Cancelling this future has no effect on other code that waits for
+    /// it.
     ///
     /// ```swift
     /// for name in names {

@@ -6,8 +6,8 @@ public import Futures
 // calls `turn()`.
 
 extension EventLoop {
-    /// The descriptor that is readable whenever ``turn()`` has something to do other than timers that are due. For
-    /// timers, see ``pollTimeout``. The descriptor is always the same.
+    /// The descriptor that is readable whenever ``turn()`` has something to do. Timers do not make it
+    /// readable: for timers, use ``pollTimeout``. The descriptor is always the same.
     ///
     /// Traps on an attached loop, since the host runs that loop anyway.
     /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
@@ -31,8 +31,8 @@ extension EventLoop {
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)
     }
 
-    /// Runs what is due or ready, without waiting. Returns `true` while something is left that would keep ``run()``
-    /// from returning.
+    /// Runs what is due or ready, without waiting. Returns `true` if something is left for which ``run()``
+    /// would wait.
     ///
     /// Traps in a callback of this loop, and on a loop that is attached to a host's loop. Fails with
     /// ``Futures/FutureError/shutDown`` after the loop has been shut down.

@@ -2,12 +2,13 @@ internal import CLibUV
 public import Futures
 
 extension EventLoop {
-    /// Creates a loop. The loop belongs to the calling thread until it is run, and from then on to the thread that runs
-    /// it.
+    /// Creates a loop. The loop belongs to the calling thread. If another thread runs the loop, the loop
+    /// belongs to that thread from then on.
     ///
-    /// Makes the process ignore SIGPIPE, unless the signal has a handler. So writing to a peer that has gone is only an
-    /// error of that connection. This stays true if other code restores the signal's default effect, because a thread
-    /// that makes or runs a loop also blocks SIGPIPE. Programs that such a thread starts inherit the blocked signal.
+    /// Makes the process ignore SIGPIPE, unless the signal has a handler. So a write to a peer that has gone
+    /// fails, and does not end the process. A thread that makes or runs a loop also blocks SIGPIPE. So this
+    /// stays true if other code restores the signal's default effect. Programs that such a thread starts
+    /// inherit the blocked signal.
     ///
     /// Opens `/dev/null` on each of the descriptors 0 to 2 that is closed. Otherwise, connections would get these
     /// numbers.

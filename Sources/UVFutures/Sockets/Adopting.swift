@@ -2,8 +2,8 @@ public import ByteStreams
 public import Futures
 
 extension SocketListener {
-    /// Takes over `descriptor`, a listening socket. Other code, such as a parent process, has already bound the socket
-    /// and made it listen.
+    /// Takes over `descriptor`, a listening socket of other code. For example, a parent process has made the
+    /// socket listen.
     ///
     /// From now on the listener owns the descriptor, and closes it. The descriptor is put into non-blocking mode, and
     /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets another

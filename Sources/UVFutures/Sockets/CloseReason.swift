@@ -13,8 +13,8 @@ public enum CloseReason: Hashable, Sendable {
     case flushTimedOut
     /// This side closed the connection normally, but the peer did not acknowledge everything in time.
     case unacknowledged
-    /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``) when more than
-    /// ``ByteStreams/StreamLimits/maxLingering`` connections did, and had to end.
+    /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``), and was reset because more
+    /// than ``ByteStreams/StreamLimits/maxLingering`` connections lingered.
     case crowdedOut
     /// Too much data waited to be sent, because the peer did not take it.
     case backpressureExceeded

@@ -2,8 +2,9 @@ internal import ByteStreams
 internal import Futures
 
 extension EventLoop {
-    /// Calls `begin` when the process gets one of `signals`, and `abort` at each further signal. Completes as
-    /// the first of the futures that complete. Until then, the signals have no other effect.
+    /// Calls `begin` when the process gets one of `signals`, and `abort` at each further signal. Both return
+    /// a future. The first of these futures that completes also completes the returned future. Until then,
+    /// the signals have no other effect.
     ///
     /// If `keepsAlive` is `true`, the wait keeps the loop running. Signals alone do not.
     func end(

@@ -1,23 +1,25 @@
 internal import Futures
 
-/// A snapshot of what a server has done so far, and of what it is doing.
+/// The numbers that describe what a server has done so far, and its connections at the moment.
 public struct ServerStatistics: Hashable, Sendable {
     /// The number of connections that the server has accepted so far.
     public var accepted = 0
     /// The number of open connections, not counting connections that linger (see
     /// ``ByteStreams/ByteStream/close(within:)``).
     public var active = 0
-    /// The number of connections that linger: they have sent everything, and wait for their peers to finish. See
-    /// ``ByteStreams/ByteStream/close(within:)``. They do not count for ``AcceptLimits/maxConnections``.
+    /// The number of connections that linger. Such a connection has sent everything, and waits until its peer
+    /// has finished sending: see ``ByteStreams/ByteStream/close(within:)``. It does not count for
+    /// ``AcceptLimits/maxConnections``.
     public var lingering = 0
-    /// The number of open connections that are being drained. Once draining has begun, these are all open connections.
+    /// The number of open connections that are being drained. Zero until draining begins. From then on, the
+    /// same as ``active``.
     public var draining = 0
     /// The number of times that the server stopped accepting because ``AcceptLimits/maxConnections`` were open.
     public var pauses = 0
     /// The number of times that a connection could not be accepted: mostly for lack of descriptors or memory. Such a
     /// connection waits in the system, and the server tries again. So one connection may be counted several times.
     public var shortages = 0
-    /// The number of sockets so far that turned out not to listen any more, and were closed.
+    /// The number of sockets that the server has closed so far because they no longer listened.
     public var shed = 0
     /// The number of bytes received so far, on all connections.
     public var bytesReceived = 0
@@ -34,8 +36,8 @@ public struct ServerStatistics: Hashable, Sendable {
 }
 
 extension SocketServer {
-    /// A snapshot of what the server has done so far. Reading this property takes time in proportion to the number of
-    /// open connections.
+    /// The numbers that describe what the server has done so far. Reading this property takes time in
+    /// proportion to the number of open connections.
     public var statistics: ServerStatistics {
         core.checkThread()
         var statistics = counters

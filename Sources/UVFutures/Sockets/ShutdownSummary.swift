@@ -1,10 +1,11 @@
-/// The numbers of connections that were open when a server was shut down, by how they ended.
+/// The numbers of connections that were open when the shutdown of a server began. There is one number for
+/// each way in which connections end.
 public struct ShutdownSummary: Hashable, Sendable {
     /// The number of connections that ended normally. Everything written was sent and, over TCP, acknowledged by the
     /// peer's system.
     public var finished = 0
-    /// The number of connections that this side aborted. Either the server aborted the connection when its time was
-    /// over, or a handler did, for example because it failed.
+    /// The number of connections that this side aborted. The server aborts connections when their time is
+    /// over, or when their handler fails. Handlers abort connections, too.
     public var aborted = 0
     /// The number of connections that ended in another way: by a reset from the peer, by a time limit, or before the
     /// peer had acknowledged everything.

@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
 ///
-/// Errors of the system are reported as ``UVError``s with both addresses. What only one kind of socket can do is in the
-/// subclass for that kind, such as ``TCPConnection``.
+/// Errors of the system are reported as ``UVError``s with both addresses. Each kind of socket has a subclass
+/// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
     /// Whether a draining server half-closes this connection as soon as its peer waits for no answer any more. `true`
     /// by default.
@@ -16,8 +16,8 @@ public class SocketConnection: ByteStream, Identifiable {
     /// parts, if the handler writes some of the answer between the parts. In that case set this property to `false`,
     /// and end the connection when ``draining`` completes.
     public final var endsWhenIdle = true
-    /// Whether the server is draining. If it is, the handler should finish the current message and close the
-    /// connection.
+    /// Whether the server is draining. If this property is `true`, the handler should finish the current
+    /// message and close the connection.
     public private(set) final var isDraining = false
 
     /// The number of the connection, unique in the process.
@@ -57,7 +57,7 @@ public class SocketConnection: ByteStream, Identifiable {
 extension SocketConnection {
     /// Completes when the server of this connection begins to drain. Cancelled if the connection ends before that.
     ///
-    /// Cancelling the returned future has no effect on others that wait for it.
+    /// Cancelling the returned future has no effect on other code that waits for it.
     public final var draining: Future<Void> {
         core.checkThread()
         if let drainingPromise { return drainingPromise.future }

@@ -14,9 +14,8 @@ extension SocketServer {
         return promise.future
     }
 
-    /// Stops accepting, waits up to `grace` for open connections to finish, and aborts connections that are still open
-    /// then. Completes when all connections are closed. Does not tell the connections to finish. To do that, use
-    /// ``drain(within:)``.
+    /// Stops accepting, and aborts the connections that are still open after `grace`. Completes when all
+    /// connections are closed. Does not tell the connections to finish. To do that, use ``drain(within:)``.
     ///
     /// Connections that wait to be accepted are reset. You can call this function again, also with a shorter grace, and
     /// also while the server drains. The futures of all calls complete together. Cancelling a future changes nothing.
@@ -25,7 +24,8 @@ extension SocketServer {
         end(within: grace, "shutdown(within:)") { close() }
     }
 
-    /// Serves the connections that have come, ends them within `deadline`, and completes when everything is closed.
+    /// Serves the connections that have come, ends them within `deadline`, and completes when all connections
+    /// and sockets are closed.
     ///
     /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are closed. A
     ///    connection that has not completed its TCP handshake by then is reset.

@@ -1,8 +1,8 @@
 public import Futures
 
 extension SocketServer {
-    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. Any of these signals
-    /// that comes after that aborts the connections that are still open.
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the
+    /// process gets one of the signals again, the server aborts the connections that are still open.
     ///
     /// ```swift
     /// let summary = try loop.run(until: server.drain(on: .terminate, .interrupt, within: .seconds(30)))

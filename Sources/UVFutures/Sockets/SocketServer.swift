@@ -27,12 +27,12 @@ public import Futures
 public final class SocketServer<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// Called once for a connection if the handler fails, with the error that the handler threw or with which the
-    /// handler's future failed. Also called with errors from accepting or closing a connection.
+    /// Called once for a connection if the handler throws an error, or if the handler's future fails. The
+    /// argument is that error. Also called with errors from accepting or closing a connection.
     ///
-    /// Not called for cancellation, or for what a shutdown of the server or of the loop fails. If this property is
-    /// `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If the peer has just left,
-    /// `error.isDisconnection` is `true`.
+    /// Not called for a cancellation, or for failures because the server or the loop was shut down. If this
+    /// property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If the error only means
+    /// that the peer has left, `error.isDisconnection` is `true`.
     public var onConnectionError: ((any Error) -> Void)?
     /// Called when a connection cannot be accepted, mostly for lack of descriptors or memory, at most once a minute.
     /// The connection waits in the system, and the server tries again. If this property is `nil`, a warning is printed
@@ -187,7 +187,7 @@ public final class SocketServer<Connection: SocketConnection> {
                 return handled(connection, .success(()))
             }
             let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
-            // A connection that the handler has closed before it failed ends as after any close.
+            // If the handler has closed the connection before it failed, the close goes on.
             if connection.isOpen { connection.abort() }
             report(error, of: subject)
         }

@@ -35,7 +35,7 @@ public enum Systemd {
         case stopping
         /// The service is alive. Report this state at least once in each ``Systemd/watchdogInterval``.
         case watchdog
-        /// What the service is doing, in one line for people.
+        /// A description of what the service does now, in one line of text for people.
         case status(String)
     }
 

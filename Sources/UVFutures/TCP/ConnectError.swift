@@ -1,4 +1,5 @@
-/// The reasons why a connection to a named host failed. There is one error for each address that was tried.
+/// The error when no address of a named host could be connected to. It holds one error for each address that
+/// was tried.
 public struct ConnectError: Error, Hashable {
     /// The name of the host.
     public let host: String

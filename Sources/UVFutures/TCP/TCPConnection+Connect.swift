@@ -9,9 +9,9 @@ extension TCPConnection {
     /// alternating between IPv6 and IPv4. The next attempt starts when the latest attempt has not been answered for 250
     /// ms, or at once when an attempt fails. The connection uses the first address that answers.
     ///
-    /// `localHost`, a numeric address, and `localPort` are the local end of the connection. The system chooses what you
-    /// leave out. Attempts for addresses of a different family from `localHost` fail.
-    /// Cancelling the returned future gives up at once, and closes the sockets.
+    /// `localHost` and `localPort` are the local end of the connection. `localHost` is a numeric address. If
+    /// you leave out one of them, the system chooses it. Attempts for addresses of a different family from
+    /// `localHost` fail. Cancelling the returned future gives up at once, and closes the sockets.
     ///
     /// If `host` is numeric, fails with ``UVError``. Otherwise, fails with ``ResolutionError`` if the name cannot be
     /// resolved, and with ``ConnectError`` if all addresses have failed. When `timeout`, counted from the call, has

@@ -6,14 +6,14 @@ extension TCPConnection {
     /// and breaks the connection when `probes` of them have not been answered. With `nil`, which is the default state,
     /// the system never probes. Durations are rounded up to whole seconds.
     ///
-    /// Use this to detect a peer that vanished without a word while nothing is expected from it. The detection takes
-    /// `idle` plus `probes` times `interval`. For example, `setKeepAlive(after: .seconds(60))` takes 70 s. The
-    /// connection then fails with ``UVError/Code/timedOut``.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer than
+    /// Use this to detect a peer that vanished while this side waits for nothing from the peer. The detection
+    /// takes `idle` plus `probes` times `interval`. For example, `setKeepAlive(after: .seconds(60))` takes 70
+    /// s. The connection then fails with ``UVError/Code/timedOut``. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer than
     /// 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
-    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke the
-    /// connection, throws that error. Throws ``UVError`` if the system refuses.
-    /// Sets `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
+    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke
+    /// the connection, throws that error. Throws ``UVError`` if the system refuses. Sets `SO_KEEPALIVE`,
+    /// `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
     public func setKeepAlive(
         after idle: Duration?, every interval: Duration = .seconds(1), probes: Int = 10
     ) throws {
@@ -34,8 +34,8 @@ extension TCPConnection {
     ///
     /// Use this to detect a peer that vanished. For a peer that is still there but takes no data, use
     /// ``ByteStreams/StreamLimits/writeTimeout``. The connection then fails with ``UVError/Code/timedOut``.
-    /// Throws what ``setKeepAlive(after:every:probes:)`` throws. `limit` may be up to 24 days.
-    /// Sets `TCP_USER_TIMEOUT`.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `limit` is not positive or is longer than 24
+    /// days. Throws the other errors of ``setKeepAlive(after:every:probes:)``, too. Sets `TCP_USER_TIMEOUT`.
     public func setUserTimeout(_ limit: Duration?) throws {
         try checkConnected()
         guard let limit else { return try tcp.setUserTimeout(milliseconds: 0) }

@@ -7,9 +7,9 @@ public typealias UnixListener = SocketListener<UnixConnection>
 extension SocketListener where Connection == UnixConnection {
     /// Listens at `path`, which is written as for ``SocketAddress/init(path:)``.
     ///
-    /// If there is a socket at `path` at which no process listens any more, the new socket replaces the old one. No
-    /// other file is ever replaced. When the listener is closed, it removes the file of its socket, but not the file of
-    /// a successor.
+    /// If there is a socket at `path`, and no process listens at that socket any more, the new socket
+    /// replaces it. Other files are never replaced. When the listener is closed, it removes the file of its
+    /// socket. If another socket has replaced that file, the new file stays.
     ///
     /// From the start, the file has `permissions`, such as `0o660`, whatever the umask is. With `nil`, the umask
     /// decides. A process needs permission to write to the file in order to connect.
