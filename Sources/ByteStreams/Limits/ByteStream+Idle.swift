@@ -12,9 +12,11 @@ extension ByteStream {
         case answered
     }
 
-    /// Whether the peer waits for nothing. This is so if a reader waits for the next bytes, and all bytes of
-    /// the peer have been read. In addition, this side has written something since the peer last sent
-    /// something, if it did, and everything written has left.
+    /// Whether the peer waits for no answer. This is `true` if all of these conditions hold:
+    ///
+    /// - A reader waits for bytes, and no bytes are unread.
+    /// - This side has written something since the peer last sent something, or the peer has sent nothing yet.
+    /// - All written bytes have left, and the write side is open.
     package final var isIdle: Bool {
         exchange != .unanswered && !hasUnread && canWriteAtOnce && reader?.wantsBytes == true
     }

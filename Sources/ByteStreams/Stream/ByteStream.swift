@@ -22,7 +22,6 @@ open class ByteStream {
     final var buffer: InboundBuffer?
     /// The reader that waits for bytes. If no reader waits, the reader that the next `read()` uses again.
     private final var lastReader: Reader?
-    final var writeSide = WriteSide.open
     final var watch: StreamWatch?
     /// The properties that an idle stream does not need.
     final var details: StreamDetails?
@@ -48,6 +47,7 @@ open class ByteStream {
     final var isAtEnd = false
     private final var hasReader = false
     final var phase = Phase.open
+    final var writeSide = WriteSide.open
     /// The way in which this side ended the connection. `nil` if this side did not, or if an error broke the
     /// connection before.
     final var endedBy: Ending?
