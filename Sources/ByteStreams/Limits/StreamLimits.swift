@@ -97,7 +97,15 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     static let all = allCases
 
     /// The name of this limit's property in ``StreamLimits``.
-    public var name: String { "\(self)Timeout" }
+    public var name: String {
+        switch self {
+        case .handshake: "handshakeTimeout"
+        case .framing: "framingTimeout"
+        case .read: "readTimeout"
+        case .write: "writeTimeout"
+        case .idle: "idleTimeout"
+        }
+    }
 }
 
 extension StreamLimits {

@@ -289,6 +289,25 @@ struct StreamWatchTests {
         }
     }
 
+    @Test("what a pipe passes on ends the first limit, and begins the limit of a read anew")
+    func pipe() {
+        let limits = limits { ($0.handshakeTimeout, $0.readTimeout) = (.seconds(5), .seconds(10)) }
+        with(limits) { stream, transport, loop in
+            let (other, otherTransport) = makeStream(on: loop, limits: StreamLimits())
+            let pipe = stream.pipe(to: other)
+            for _ in 0..<5 {
+                loop.advance(by: .seconds(4))
+                transport.deliver("x")
+            }
+            loop.advance(by: .seconds(9))
+            #expect(!pipe.isCompleted)
+            loop.advance(by: .seconds(1) + Self.slack)
+            #expect(pipe.streamError == .timedOut(.read, after: .seconds(10), unread: 0, unsent: 0))
+            other.abort()
+            otherTransport.finishClose()
+        }
+    }
+
     @Test("closing takes the stream out of all limits but its own")
     func closing() {
         with(limits { $0.idleTimeout = .seconds(1) }) { stream, transport, loop in
