@@ -47,14 +47,8 @@ private enum FlatMapError: Verb { static var verb: String { "flatMapError" } }
 struct CompletingStep<Input, Output>: Step {
     let body: (Result<Input, any Error>) throws -> FutureCompletion<Output>
 
-    init(_ body: @escaping (Result<Input, any Error>) throws -> FutureCompletion<Output>) { self.body = body }
-
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.complete(with: try body(source.readResult(as: Input.self)))
-        } catch {
-            target.fail(error)
-        }
+        do { target.complete(with: try body(source.readResult(as: Input.self))) } catch { target.fail(error) }
     }
 }
 

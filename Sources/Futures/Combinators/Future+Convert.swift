@@ -5,10 +5,8 @@ extension Future {
     /// Casts the value to `type`. Fails with ``FutureError/castFailed(from:to:)`` if the value is not of that type.
     public func cast<NewValue>(to type: NewValue.Type) -> Future<NewValue> {
         map { value in
-            guard let cast = value as? NewValue else {
-                throw FutureError.castFailed(from: "\(Swift.type(of: value as Any))", to: "\(NewValue.self)")
-            }
-            return cast
+            try (value as? NewValue).unwrapped(
+                or: FutureError.castFailed(from: "\(Swift.type(of: value as Any))", to: "\(NewValue.self)"))
         }
     }
 
@@ -17,10 +15,7 @@ extension Future {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> NewValue?
     ) -> Future<NewValue> {
-        map(on: context, token: token) { value in
-            guard let transformed = try transform(value) else { throw FutureError.filtered }
-            return transformed
-        }
+        map(on: context, token: token) { try transform($0).unwrapped(or: FutureError.filtered) }
     }
 
     /// Makes the error of this future the value of the returned future. If this future has a value, the returned future
@@ -30,10 +25,7 @@ extension Future {
     /// let complaint = save(1).errorAsValue().map { "not saved: \($0)" }
     /// ```
     public func errorAsValue() -> Future<any Error> {
-        let step = MapResultStep<Value, any Error> { result in
-            guard let error = result.thrownError else { throw FutureError.notFailed }
-            return error
-        }
+        let step = MapResultStep<Value, any Error> { try $0.thrownError.unwrapped(or: FutureError.notFailed) }
         return cell.derive(step, when: [.success, .failure])
     }
 
@@ -52,7 +44,6 @@ extension Future {
             other.spared(by: token).recover(including: .cancellation) { _ in throw error }
         }
     }
-
 }
 
 extension Future {
@@ -65,9 +56,14 @@ extension Future {
     public func unwrap<Wrapped>(
         orFail error: any Error = FutureError.missingValue
     ) -> Future<Wrapped> where Value == Wrapped? {
-        map { value in
-            guard let value else { throw error }
-            return value
-        }
+        map { try $0.unwrapped(or: error) }
+    }
+}
+
+extension Optional {
+    /// Returns the content, or throws `error` if there is none.
+    fileprivate func unwrapped(or error: @autoclosure () -> any Error) throws -> Wrapped {
+        guard let self else { throw error() }
+        return self
     }
 }

@@ -41,11 +41,7 @@ struct FlatMapStep<Input, Output>: Step {
 
     @inlinable
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.complete(using: try transform(source.readPayload(as: Input.self)).cell)
-        } catch {
-            target.fail(error)
-        }
+        target.tryToFollow { try transform(source.readPayload(as: Input.self)) }
     }
 
     @inlinable static var verb: String? { "flatMap" }
@@ -59,10 +55,6 @@ struct FlatMapResultStep<Input, Output>: Step {
 
     @inlinable
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.complete(using: try body(source.readResult(as: Input.self)).cell)
-        } catch {
-            target.fail(error)
-        }
+        target.tryToFollow { try body(source.readResult(as: Input.self)) }
     }
 }

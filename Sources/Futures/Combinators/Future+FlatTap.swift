@@ -30,8 +30,7 @@ extension Future {
         let step = CompletingStep<Value, Value> { result in
             result.after(C.completion { try body(result.thrownError!) })
         }
-        return cell.derive(
-            Named(FlatTapError.self, step), when: policy.interest, on: context, token: token)
+        return cell.derive(Named(FlatTapError.self, step), when: policy.interest, on: context, token: token)
     }
 
     /// Calls `body` with the outcome, and waits for what `body` returns. Then passes the outcome on.
@@ -63,7 +62,7 @@ extension Future {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () throws -> C
     ) -> Future<Value> {
-        cell.derive(CleanUpStep<Value, C>(body), when: [.all, .afterCancel], on: context, token: token)
+        cell.derive(CleanUpStep<Value, C>(body: body), when: [.all, .afterCancel], on: context, token: token)
     }
 }
 
@@ -73,8 +72,6 @@ private enum FlatTapResult: Verb { static var verb: String { "flatTapResult" } }
 
 private struct CleanUpStep<Output, C: Completing>: Step {
     let body: () throws -> C
-
-    init(_ body: @escaping () throws -> C) { self.body = body }
 
     func run(source: CellPointer, target: CellPointer) {
         let wasOpen = target.isOpen

@@ -9,7 +9,18 @@ extension Future {
     /// ```
     public func delay<Ignored>(until other: Future<Ignored>) -> Future<Value> {
         other.ignoreFailure()
-        return cell.derive(
-            FlatMapResultStep { result in other.map { _ in try result.get() } }, when: [.success, .failure])
+        return held { _ in other }
+    }
+
+    /// Delays the value or the error of this future until the future that `wait` returns for the outcome has completed.
+    /// If `wait` returns `nil`, passes the outcome on at once.
+    func held<Ignored>(
+        on context: LocalContext = .loop, token: CancellationToken = .none,
+        _ wait: @escaping (Result<Value, any Error>) throws -> Future<Ignored>?
+    ) -> Future<Value> {
+        let step = CompletingStep<Value, Value> { result in
+            try wait(result).map { .using($0.map { _ in try result.get() }) } ?? result.completion
+        }
+        return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
 }

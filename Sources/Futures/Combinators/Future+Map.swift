@@ -39,11 +39,7 @@ struct MapStep<Input, Output>: Step {
 
     @inlinable
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.succeed(try transform(source.readPayload(as: Input.self)))
-        } catch {
-            target.fail(error)
-        }
+        target.tryToSucceed { try transform(source.readPayload(as: Input.self)) }
     }
 
     @inlinable static var verb: String? { "map" }
@@ -57,10 +53,20 @@ struct MapResultStep<Input, Output>: Step {
 
     @inlinable
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.succeed(try body(source.readResult(as: Input.self)))
-        } catch {
-            target.fail(error)
-        }
+        target.tryToSucceed { try body(source.readResult(as: Input.self)) }
+    }
+}
+
+extension CellPointer {
+    /// Succeeds with the value that `body` returns, or fails with the error that `body` throws.
+    @inlinable @inline(__always)
+    func tryToSucceed<Value>(_ body: () throws -> Value) {
+        do { succeed(try body()) } catch { fail(error) }
+    }
+
+    /// Completes with the outcome of the future that `body` returns, or fails with the error that `body` throws.
+    @inlinable @inline(__always)
+    func tryToFollow<Value>(_ body: () throws -> Future<Value>) {
+        do { complete(using: try body().cell) } catch { fail(error) }
     }
 }

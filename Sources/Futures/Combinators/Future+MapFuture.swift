@@ -25,13 +25,7 @@ extension Future {
 private struct MapFutureStep<Output>: Step {
     let body: (_ source: Cell) throws -> Output
 
-    func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.succeed(try body(source.object))
-        } catch {
-            target.fail(error)
-        }
-    }
+    func run(source: CellPointer, target: CellPointer) { target.tryToSucceed { try body(source.object) } }
 
     static var verb: String? { "mapFuture" }
 }

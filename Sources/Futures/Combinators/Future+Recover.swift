@@ -28,8 +28,7 @@ extension Future {
     @inlinable
     public func recover(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
-        token: CancellationToken = .none,
-        _ body: @escaping (any Error) throws -> Value
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> Value
     ) -> Future<Value> {
         cell.derive(RecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
@@ -42,8 +41,7 @@ extension Future {
     @inlinable
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
-        token: CancellationToken = .none,
-        _ body: @escaping (any Error) throws -> Future<Value>
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> Future<Value>
     ) -> Future<Value> {
         cell.derive(FlatRecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
@@ -52,8 +50,7 @@ extension Future {
     @inlinable
     public func mapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
-        token: CancellationToken = .none,
-        _ body: @escaping (any Error) throws -> any Error
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> any Error
     ) -> Future<Value> {
         recover(including: policy, on: context, token: token) { error in throw try body(error) }
     }
@@ -67,11 +64,7 @@ struct RecoverStep<Output>: Step {
 
     @inlinable
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.succeed(try body(source.readFailure()))
-        } catch {
-            target.fail(error)
-        }
+        target.tryToSucceed { try body(source.readFailure()) }
     }
 
     @inlinable static var verb: String? { "recover" }
@@ -85,11 +78,7 @@ struct FlatRecoverStep<Output>: Step {
 
     @inlinable
     func run(source: CellPointer, target: CellPointer) {
-        do {
-            target.complete(using: try body(source.readFailure()).cell)
-        } catch {
-            target.fail(error)
-        }
+        target.tryToFollow { try body(source.readFailure()) }
     }
 
     @inlinable static var verb: String? { "flatMapError" }

@@ -22,8 +22,7 @@ extension Future {
     @inlinable
     public func tapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
-        token: CancellationToken = .none,
-        _ body: @escaping (any Error) throws -> Void
+        token: CancellationToken = .none, _ body: @escaping (any Error) throws -> Void
     ) -> Future<Value> {
         let step = TapStep<Value> { result in
             if case .failure(let error) = result { try body(error) }

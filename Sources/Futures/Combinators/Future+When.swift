@@ -31,7 +31,7 @@ extension Future {
     public func whenCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none, _ body: @escaping () -> Void
     ) {
-        cell.observe(CancelObserver(body: body), when: .cancellation, on: context, token: token)
+        cell.observe(JobStep(body: body), when: .cancellation, on: context, token: token)
     }
 }
 
@@ -64,17 +64,6 @@ struct FailureObserver: Step {
     @inlinable init(body: @escaping (any Error) -> Void) { self.body = body }
 
     @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readError()) }
-
-    @usableFromInline typealias Output = Void
-}
-
-@usableFromInline
-struct CancelObserver: Step {
-    @usableFromInline let body: () -> Void
-
-    @inlinable init(body: @escaping () -> Void) { self.body = body }
-
-    @inlinable func run(source: CellPointer, target: CellPointer) { body() }
 
     @usableFromInline typealias Output = Void
 }

@@ -149,7 +149,5 @@ private final class CacheEntry<Key, Value>: LineMember {
 
     init(_ key: Key) { self.key = key }
 
-    var complaint: String? {
-        cost < 0 ? "a cost of \(cost) is negative; give zero or more" : nil
-    }
+    var complaint: String? { cost < 0 ? "a cost of \(cost) is negative; give zero or more" : nil }
 }

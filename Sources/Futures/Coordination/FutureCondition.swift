@@ -6,9 +6,7 @@ public final class FutureCondition {
     private let line: WaitLine<Void>
     private var breakage: (any Error)?
 
-    public init(on loop: EventLoop) {
-        line = WaitLine(on: loop.core, name: "condition")
-    }
+    public init(on loop: EventLoop) { line = WaitLine(on: loop.core, name: "condition") }
 
     public var loop: EventLoop { line.loop }
 
@@ -35,11 +33,7 @@ public final class FutureCondition {
     ) -> Future<Void> {
         loop.core.checkThread()
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
-        do {
-            if try predicate() { return loop.succeeded() }
-        } catch {
-            return loop.failed(error)
-        }
+        do { if try predicate() { return loop.succeeded() } } catch { return loop.failed(error) }
         let closedError = line.closedError
         return wait(token: token).flatMap { [weak self] in
             guard let self else { throw closedError }

@@ -6,13 +6,9 @@ public final class FutureEvent {
     private let line: WaitLine<Void>
     public private(set) var isSet = false
 
-    public convenience init(on loop: EventLoop) {
-        self.init(on: loop, name: "event")
-    }
+    public convenience init(on loop: EventLoop) { self.init(on: loop, name: "event") }
 
-    init(on loop: EventLoop, name: String) {
-        line = WaitLine(on: loop.core, name: name)
-    }
+    init(on loop: EventLoop, name: String) { line = WaitLine(on: loop.core, name: name) }
 
     public var loop: EventLoop { line.loop }
 
@@ -46,7 +42,6 @@ extension Future {
     /// ready.set()
     /// ```
     public func delay(until event: FutureEvent) -> Future<Value> {
-        cell.derive(
-            FlatMapResultStep { result in event.wait().map { try result.get() } }, when: [.success, .failure])
+        held { _ in event.wait() }
     }
 }

@@ -5,9 +5,7 @@
 public final class FutureMutex {
     private let semaphore: FutureSemaphore
 
-    public init(on loop: EventLoop) {
-        semaphore = FutureSemaphore(1, name: "mutex", on: loop)
-    }
+    public init(on loop: EventLoop) { semaphore = FutureSemaphore(1, name: "mutex", on: loop) }
 
     /// Whether somebody holds the lock.
     public var isLocked: Bool { semaphore.available == 0 }

@@ -19,9 +19,7 @@ public final class FutureQueue<Resource> {
 
     /// A handler that is called with `true` when the queue becomes empty, and with `false` when it is no longer
     /// empty. The call comes later, from the loop. If the change has been undone by then, there is no call.
-    public var onEmptyChange: ((Bool) -> Void)? {
-        didSet { toldEmpty = isEmpty }
-    }
+    public var onEmptyChange: ((Bool) -> Void)? { didSet { toldEmpty = isEmpty } }
 
     /// The reason why the queue takes no more operations. `nil` as long as the queue is open.
     public private(set) var closedError: (any Error)?

@@ -6,9 +6,7 @@ public final class FutureReadWriteLock {
     private static let everybody = Int.max
     private let semaphore: FutureSemaphore
 
-    public init(on loop: EventLoop) {
-        semaphore = FutureSemaphore(Self.everybody, name: "lock", on: loop)
-    }
+    public init(on loop: EventLoop) { semaphore = FutureSemaphore(Self.everybody, name: "lock", on: loop) }
 
     /// The number of readers and writers that wait for the lock.
     public var waitingCount: Int { semaphore.waitingCount }

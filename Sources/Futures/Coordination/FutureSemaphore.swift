@@ -76,8 +76,7 @@ public final class FutureSemaphore: PermitIssuer {
     /// let pages = names.map { name in semaphore.with { fetch(name) } }
     /// ```
     public func with<Value>(
-        _ count: Int = 1, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Future<Value>
+        _ count: Int = 1, token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
         acquire(count, token: token).whileHeld(token, body)
     }

@@ -17,11 +17,7 @@ final class QueuedOperation: Producer, LineMember {
         self.priority = priority
         self.ended = ended
         start = { target in
-            do {
-                target.follow(try operation().cell)
-            } catch {
-                target.fail(error)
-            }
+            do { target.follow(try operation().cell) } catch { target.fail(error) }
         }
         super.init()
         target.setProducer(self)
@@ -30,9 +26,7 @@ final class QueuedOperation: Producer, LineMember {
 
     func run() {
         isRunning = true
-        let start = start
-        self.start = nil
-        start?(target)
+        start.take()?(target)
     }
 
     /// Ends the operation with `error`, and asks what it runs to cancel.
@@ -47,9 +41,7 @@ final class QueuedOperation: Producer, LineMember {
     override var answersRequests: Bool { !isRunning }
 
     override func settled() {
-        let (ended, operation) = (ended, start)
-        self.ended = nil
-        start = nil
+        let (ended, operation) = (ended.take(), start.take())
         withExtendedLifetime(operation) { ended?(self) }
     }
 }

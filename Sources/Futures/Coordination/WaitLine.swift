@@ -77,14 +77,10 @@ package final class WaitLine<Payload> {
     }
 
     /// Completes all that wait now.
-    func succeed() {
-        for waiter in takeAll() { waiter.target.succeed(()) }
-    }
+    func succeed() { for waiter in takeAll() { waiter.target.succeed(()) } }
 
     /// Fails all that wait now.
-    func fail(_ error: any Error) {
-        for waiter in takeAll() { waiter.target.fail(error) }
-    }
+    func fail(_ error: any Error) { for waiter in takeAll() { waiter.target.fail(error) } }
 
     /// The waiters, in order.
     package var all: [LineWaiter<Payload>] { waiters.all }

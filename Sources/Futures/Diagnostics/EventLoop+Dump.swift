@@ -32,10 +32,17 @@ extension LoopCore {
                 guard let site = promiseSites[ObjectIdentifier(cell.object)] else { return }
                 counts["\(site.file):\(site.line)", default: 0] += 1
             }
-            let sites = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            return sites.map { "promise: \($0.key)" + ($0.value > 1 ? " (\($0.value) of them)" : "") }
+            return counts.byCount.map { "promise: \($0)" }
         #else
             return []
         #endif
+    }
+}
+
+extension [String: Int] {
+    /// The names, each with its count if that is more than one. The highest counts come first.
+    var byCount: [String] {
+        sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { $0.key + ($0.value > 1 ? " (\($0.value) of them)" : "") }
     }
 }

@@ -55,8 +55,7 @@ package enum Misuse {
     }
 
     static func notAttached() -> Never {
-        trap(
-            "detach() was called on an event loop that is attached to no host's. End it with shutdown().")
+        trap("detach() was called on an event loop that is attached to no host's. End it with shutdown().")
     }
 
     static func endOfAttachedThread() -> Never {

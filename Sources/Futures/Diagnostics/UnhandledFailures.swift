@@ -71,9 +71,7 @@ extension LoopCore {
     }
 
     @inline(__always)
-    func reportUnhandledFailures() {
-        if unhandled.isPending || unhandled.hasOmitted { report() }
-    }
+    func reportUnhandledFailures() { if unhandled.isPending || unhandled.hasOmitted { report() } }
 
     private func report() {
         let failures = unhandled.failures
@@ -102,11 +100,8 @@ extension LoopCore {
     func releaseHandlers() {
         reportUnhandledFailures()
         unhandled.isOver = true
-        let handlers = (unhandled.handler, observer, slowCallbacks)
-        unhandled.handler = nil
-        observer = nil
-        slowCallbacks = nil
-        // What they held may fail a future as it goes.
+        // Objects that the handlers hold may fail futures when they are released.
+        let handlers = (unhandled.handler.take(), observer.take(), slowCallbacks.take())
         withExtendedLifetime(handlers) {}
     }
 

@@ -19,7 +19,8 @@ extension EventLoop {
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Value]> {
-        traverse(elements, maxConcurrent: limit, into: [Value?](), token, placed(body, on: context)) {
+        traverse(maxConcurrent: limit, into: [Value?](), token, next(of: elements), placed(body, on: context))
+        {
             values, result, index in
             values.place(try result.get(), at: index)
         } conclude: { values in
@@ -37,7 +38,8 @@ extension EventLoop {
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Result<Value, any Error>]> {
         let body = placed(body, on: context)
-        return traverse(elements, maxConcurrent: limit, into: [Result<Value, any Error>?](), token) {
+        return traverse(maxConcurrent: limit, into: [Result<Value, any Error>?](), token, next(of: elements))
+        {
             [unowned core] element in
             do { return try body(element) } catch { return core.failed(error) }
         } take: { results, result, index in
@@ -59,10 +61,7 @@ extension EventLoop {
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = 1, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Ignored>
     ) -> Future<Void> {
-        traverse(elements, maxConcurrent: limit, into: (), token, placed(body, on: context)) { _, result, _ in
-            _ = try result.get()
-        } conclude: {
-        }
+        forEach(maxConcurrent: limit, token, next(of: elements), placed(body, on: context))
     }
 
     /// Runs `body` `count` times. Each run follows when the future of the run before has succeeded. `body` gets the
@@ -87,33 +86,28 @@ extension EventLoop {
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>
     ) -> Future<Void> {
-        traverse(maxConcurrent: 1, into: (), token) {
-            try condition() ? () : nil
-        } body: {
-            try body()
-        } take: { _, result, _ in
+        forEach(maxConcurrent: 1, token, { try condition() ? () : nil }, body)
+    }
+
+    private func forEach<Element, Ignored>(
+        maxConcurrent limit: Int, _ token: CancellationToken, _ pull: @escaping () throws -> Element?,
+        _ body: @escaping (Element) throws -> Future<Ignored>
+    ) -> Future<Void> {
+        traverse(maxConcurrent: limit, into: (), token, pull, body) { _, result, _ in
             _ = try result.get()
         } conclude: {
         }
     }
 
-    private func traverse<Element, Output, Total, Value>(
-        _ elements: some Sequence<Element>, maxConcurrent limit: Int, into total: Total,
-        _ token: CancellationToken,
-        _ body: @escaping (Element) throws -> Future<Output>,
-        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
-        conclude: @escaping (Total) -> Value
-    ) -> Future<Value> {
+    /// Returns a function that takes the next of `elements`, or returns `nil` at the end.
+    private func next<Element>(of elements: some Sequence<Element>) -> () -> Element? {
         var iterator = elements.makeIterator()
-        return traverse(
-            maxConcurrent: limit, into: total, token, pull: { iterator.next() }, body: body, take: take,
-            conclude: conclude)
+        return { iterator.next() }
     }
 
     private func traverse<Element, Output, Total, Value>(
         maxConcurrent limit: Int, into total: Total, _ token: CancellationToken,
-        pull: @escaping () throws -> Element?,
-        body: @escaping (Element) throws -> Future<Output>,
+        _ pull: @escaping () throws -> Element?, _ body: @escaping (Element) throws -> Future<Output>,
         take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
         conclude: @escaping (Total) -> Value
     ) -> Future<Value> {

@@ -24,9 +24,7 @@ extension Future {
         on loop: EventLoop? = nil, token: CancellationToken = .none,
         onFirstFailure: ((any Error, _ index: Int) -> Void)? = nil
     ) -> Future<[Value]> {
-        guard failFast else {
-            return allAtTheEnd(futures, cancelRemaining, on: loop, token, onFirstFailure)
-        }
+        guard failFast else { return allAtTheEnd(futures, cancelRemaining, on: loop, token, onFirstFailure) }
         return gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: .success([])
         ) { all, count in

@@ -20,17 +20,16 @@ public func combine<each Value>(
     guard let loop = loop ?? EventLoop.current else { Misuse.noLoop() }
     loop.core.checkThread()
     let target = Cell.plain(loop.core, state: .pending, of: (repeat each Value).self)
-    let group = Group(target: target, cancelRemaining: cancelRemaining)
-    let combination = Combination(
-        Gathering(group: group), missing: missing, parts: repeat Part<each Value>())
+    let combined = Gathering<(repeat each Value)>(target, cancelRemaining)
+    let combination = Combination(combined, missing: missing, parts: repeat Part<each Value>())
     if missing == 0 { combination.succeed() }
     for (future, part) in repeat (each futures, each combination.parts) {
-        group.wait(for: future.cell, step: combination.step(for: part))
+        combined.group.wait(for: future.cell, step: combination.step(for: part))
     }
     return Future(target)
 }
 
-/// The values of several types that have arrived, each in a box of its own.
+/// The values that have arrived so far. Each value is in a box, since the values have different types.
 private final class Combination<each Value> {
     private let combined: Gathering<(repeat each Value)>
     private var missing: Int
@@ -49,8 +48,7 @@ private final class Combination<each Value> {
                 part.value = .some(value)
                 self.missing -= 1
                 if self.missing == 0 { self.succeed() }
-            case .failure(let error):
-                self.combined.fail(error)
+            case .failure(let error): self.combined.fail(error)
             }
         }
     }
@@ -58,6 +56,7 @@ private final class Combination<each Value> {
     func succeed() { combined.succeed((repeat (each parts).required)) }
 }
 
+/// A box for the value of one of several futures. `nil` until the value has arrived.
 private final class Part<Value> {
     var value: Value?
 

@@ -13,12 +13,7 @@ extension Future {
         gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: refusal(of: "race")
         ) { race, _ in
-            { result, _ in
-                switch result {
-                case .success: race.complete(result)
-                case .failure(let error): race.fail(error)
-                }
-            }
+            { result, _ in race.complete(result) }
         }
     }
 

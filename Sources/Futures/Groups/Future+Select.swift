@@ -22,20 +22,13 @@ extension Future {
         token: CancellationToken = .none
     ) -> Future where Value == FutureEither<A, B> {
         let target = Cell.plain(first.loop.core, state: .pending, of: Value.self)
-        if let condition = token.condition, condition.ends(target, of: [first.cell, second.cell]) {
+        let cells = [first.cell, second.cell]
+        guard let either = Gathering<Value>(target, of: cells, cancelRemaining, token) else {
             return Future(target)
         }
-        let either = Gathering<Value>(group: Group(target: target, cancelRemaining: cancelRemaining))
-        if let condition = token.condition { either.group.end(by: condition) }
         func wait<Part>(for future: Future<Part>, _ side: @escaping (Part) -> Value) {
-            either.group.wait(
-                for: future.cell,
-                step: CompleteObserver<Part> { result in
-                    switch result {
-                    case .success(let value): either.succeed(side(value))
-                    case .failure(let error): either.fail(error)
-                    }
-                })
+            let step = CompleteObserver<Part> { result in either.complete(result.map(side)) }
+            either.group.wait(for: future.cell, step: step)
         }
         wait(for: first, Value.left)
         wait(for: second, Value.right)

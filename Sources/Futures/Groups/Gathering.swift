@@ -4,14 +4,19 @@ struct Gathering<Output> {
     @usableFromInline let group: Group
     @usableFromInline let target: Cell
 
-    init(group: Group) {
-        self.group = group
-        target = group.target
+    init(_ target: Cell, _ cancelRemaining: CancelRemaining) {
+        self.target = target
+        group = Group(target: target, cancelRemaining: cancelRemaining)
     }
 
+    /// Begins a group of `cells`. Returns `nil` if `token` has ended the group already.
     @usableFromInline
-    init(_ target: Cell, _ cancelRemaining: CancelRemaining) {
-        self.init(group: Group(target: target, cancelRemaining: cancelRemaining))
+    init?(
+        _ target: Cell, of cells: [Cell], _ cancelRemaining: CancelRemaining, _ token: CancellationToken
+    ) {
+        if let condition = token.condition, condition.ends(target, of: cells) { return nil }
+        self.init(target, cancelRemaining)
+        if let condition = token.condition { group.end(by: condition) }
     }
 
     /// Whether the group has its outcome, or nobody wants it any more.
@@ -20,9 +25,15 @@ struct Gathering<Output> {
     @inlinable
     func succeed(_ value: Output) { target.succeed(value) }
 
-    func complete(_ result: Result<Output, any Error>) { target.complete(result) }
+    /// Ends the group with the value or the error in `result`.
+    func complete(_ result: Result<Output, any Error>) {
+        switch result {
+        case .success(let value): succeed(value)
+        case .failure(let error): fail(error)
+        }
+    }
 
-    /// Ends the group with the outcome of an input that has no value.
+    /// Ends the group with the error of an input. Cancellation counts as an error here.
     @usableFromInline
     func fail(_ error: any Error) { group.fail(error) }
 
@@ -59,15 +70,10 @@ extension Future {
     ) -> Future<Output> {
         let cells = futures.map { $0.cell }
         let target = Cell.plain(.ofGroup(cells, loop), state: .pending, of: Output.self)
-        if let condition = token.condition, condition.ends(target, of: cells) {
+        guard let gathering = Gathering<Output>(target, of: cells, cancelRemaining, token) else {
             return Future<Output>(target)
         }
-        guard !cells.isEmpty else {
-            target.complete(ifEmpty())
-            return Future<Output>(target)
-        }
-        let gathering = Gathering<Output>(target, cancelRemaining)
-        if let condition = token.condition { gathering.group.end(by: condition) }
+        if cells.isEmpty { target.complete(ifEmpty()) }
         let arrived = collect(gathering, cells.count)
         gathering.group.wait(for: cells, queued: queued) { source, index in
             arrived(source.readResult(as: Value.self), index)

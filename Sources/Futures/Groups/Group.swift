@@ -19,9 +19,7 @@ final class Group: Producer {
 
     /// Runs `step` when `future` completes: at once, or from the ready queue if the outcome is one of `queued`, since
     /// it calls a user's closure then.
-    func wait<S: Step>(
-        for future: Cell, queued: Cell.Interest = [], step: S
-    ) where S.Output == Void {
+    func wait<S: Step>(for future: Cell, queued: Cell.Interest = [], step: S) where S.Output == Void {
         checkLoop(of: future)
         guard !target.isCompleted else { return letGo(future) }
         let member = Cell.waiting(future.loop, step: step)
@@ -73,8 +71,7 @@ final class Group: Producer {
 
     /// Stops waiting for what is still pending: the outcome is there, or nobody wants it.
     override func settled() {
-        watch?.end()
-        watch = nil
+        watch.take()?.end()
         work.take()?.stopObserving(cancelling: true)
         let members = unsafe members
         unsafe self.members = []

@@ -18,17 +18,17 @@ extension LoopCore {
         guard isAttached else { Misuse.notAttached() }
         if let detachment = ending.detachment { return Future(detachment.outcome) }
         if ending.phase == .closed { return succeeded() }
-        // Taken before it ends: the turn that follows sees it.
         let outcome = Cell.plain(self, state: .pending, of: Void.self)
         outcome.markObserved()
+        // The turn that follows goes on with the end.
         requestTurn()
-        // The host has closed the driver's handles, which came out just now.
+        // The request has found out that the host has closed the driver's handles.
         if ending.phase == .closed { return failed(FutureError.shutDown) }
         ending.detachment = Detachment(outcome: outcome, allowance: beginEnding())
         return Future(outcome)
     }
 
-    /// Fails what is left, and closes the driver when nothing is.
+    /// Fails what is pending. Closes the driver when no handle is open and no body runs.
     func goOnDetaching() {
         guard var detachment = ending.detachment, !detachment.isClosing else { return }
         repeat { endPending(&detachment.allowance) } while hasPending
@@ -41,31 +41,23 @@ extension LoopCore {
     }
 
     private func detached() {
-        EventLoop.withCurrent(self) {
-            turnState.isTurning = true
+        end {
             releaseHandlers()
             ending.detachment?.outcome.succeed(())
             while !ready.isEmpty { drain() }
             reportUnhandledFailures()
             printOmitted()
-            turnState.isTurning = false
         }
-        completedVoid = nil
-        ending.detachment = nil
-        ending.phase = .closed
     }
-}
 
-extension LoopCore {
-    /// Ends everything now: the host has closed the driver's handles itself, so nothing can be called any more.
+    /// Ends everything now. The host has closed the driver's handles, so the driver can call nothing any more.
     package func hostHasClosed() {
         StandardError.print(
             "A host has closed the handles of an event loop that is attached to it. Call detach() first, and close "
                 + "the host's loop when the future of that completes.")
-        EventLoop.withCurrent(self) {
-            turnState.isTurning = true
+        end {
             var allowance = beginEnding()
-            // Not even for a body: nothing can wake the driver any more.
+            // Accepts no jobs even if a body has not ended: nothing can wake the driver any more.
             takeLastJobs()
             repeat {
                 endPending(&allowance)
@@ -74,11 +66,6 @@ extension LoopCore {
             releaseHandlers()
             ending.detachment?.outcome.fail(FutureError.shutDown)
             printOmitted()
-            turnState.isTurning = false
         }
-        completedVoid = nil
-        ending.detachment = nil
-        ending.phase = .closed
-        failReady()
     }
 }

@@ -11,9 +11,7 @@ extension EventLoop {
     /// }
     /// ```
     @discardableResult
-    public func execute(_ job: @escaping @Sendable () -> Void) -> Bool {
-        withCore { $0.accept(job) }
-    }
+    public func execute(_ job: @escaping @Sendable () -> Void) -> Bool { withCore { $0.accept(job) } }
 
     /// Calls `body` later, on this thread: from the ready queue, or as `context` says.
     ///
@@ -62,9 +60,7 @@ extension LoopCore {
     }
 
     /// Runs `job` now on the loop's thread, or as ``execute(_:)`` does on another one. Any thread.
-    func executeAtOnce(_ job: @escaping @Sendable () -> Void) {
-        if isCaller { job() } else { execute(job) }
-    }
+    func executeAtOnce(_ job: @escaping @Sendable () -> Void) { if isCaller { job() } else { execute(job) } }
 
     @usableFromInline
     func submit(_ cell: Cell, on context: LocalContext) {
@@ -81,9 +77,7 @@ struct SubmitStep<Output>: Step {
     @inlinable init(body: @escaping () throws -> Output) { self.body = body }
 
     @inlinable
-    func run(source: CellPointer, target: CellPointer) {
-        target.complete(Result(catching: body))
-    }
+    func run(source: CellPointer, target: CellPointer) { target.complete(Result(catching: body)) }
 
     @inlinable static var verb: String? { "submit" }
 }

@@ -33,7 +33,7 @@ extension EventLoop {
             future.ignoreFailure()
             return try result.get()
         }
-        let waiter = Cell.waiting(core, step: StopStep(loop: core))
+        let waiter = Cell.waiting(core, step: JobStep { [core] in core.driver.stop() })
         future.cell.registerObserver(waiter, when: .all)
         var wasStopped = false
         try core.enter("run(until:)") {
@@ -87,12 +87,4 @@ extension LoopCore {
         }
         EventLoop.withCurrent(self, body)
     }
-}
-
-private struct StopStep: Step {
-    let loop: LoopCore
-
-    func run(source: CellPointer, target: CellPointer) { loop.driver.stop() }
-
-    typealias Output = Void
 }

@@ -30,24 +30,32 @@ extension LoopCore {
         if turnState.isRunning || turnState.isTurning { Misuse.nestedRun("shutdown()") }
         markAsDriven(true)
         defer { markAsDriven(false) }
-        EventLoop.withCurrent(self) {
-            turnState.isTurning = true
+        end {
             var allowance = beginEnding()
             repeat {
                 endPending(&allowance)
                 if bodies.count > 0, !hasPending { waitForBodies() }
-                // The tasks that wait no more go on, here.
+                // The tasks whose waits this ends go on in the next round.
                 if isAtEnd { endRemotes(with: FutureError.shutDown) }
             } while !isAtEnd
             printOmitted()
             driver.close {}
             releaseHandlers()
+        }
+    }
+
+    /// Runs `body`, which ends everything on the loop, as the loop's last turn. Then marks the loop as closed.
+    func end(_ body: () -> Void) {
+        EventLoop.withCurrent(self) {
+            turnState.isTurning = true
+            body()
             turnState.isTurning = false
             turnState.isRequested = false
         }
         completedVoid = nil
+        ending.detachment = nil
         ending.phase = .closed
-        // What the handlers held may have left something.
+        // Objects that the released handlers held may have queued callbacks.
         failReady()
     }
 
@@ -59,7 +67,7 @@ extension LoopCore {
         return 100_000 + 10 * (counts.cells + jobs.count)
     }
 
-    /// Fails what is pending and runs its callbacks, which may leave something pending again.
+    /// Fails everything that is pending, and runs the callbacks. The callbacks may start work that is pending again.
     func endPending(_ allowance: inout Int) {
         failTimers(FutureError.shutDown)
         failPromises(FutureError.shutDown)
@@ -70,7 +78,7 @@ extension LoopCore {
         takeJobsAtEnd()
     }
 
-    /// Turns the driver until something has come, such as the end of a body.
+    /// Runs the driver until an event has come, such as the end of a body.
     private func waitForBodies() {
         noteWaitForBodies()
         turnState.isTurning = false
@@ -79,16 +87,14 @@ extension LoopCore {
         if bodies.count == 0 { takeLastJobs() }
     }
 
-    /// Goes on ending the loop, at the end of each turn.
+    /// Continues to end the loop. Called at the end of each turn.
     func goOnEnding() {
         checkProcess()
         if isAttached { goOnDetaching() } else { driver.stop() }
     }
 
-    /// Takes jobs, and still accepts them while a body is left: it may wait for what they do.
-    private func takeJobsAtEnd() {
-        if bodies.count > 0 { takeJobs() } else { takeLastJobs() }
-    }
+    /// Takes the jobs from the inbox. Closes the inbox unless a body runs: the body may wait for later jobs.
+    private func takeJobsAtEnd() { if bodies.count > 0 { takeJobs() } else { takeLastJobs() } }
 
     private var isAtEnd: Bool { liveHandles == 0 && !hasPending && bodies.count == 0 }
 

@@ -24,9 +24,7 @@ public class EventLoop: @unchecked Sendable {
     @exclusivity(unchecked) @usableFromInline final var reference: Unmanaged<LoopCore>!
     /// The object that holds all state of the loop. The core of a core is itself.
     @usableFromInline
-    package final var core: LoopCore {
-        @inline(__always) get { unsafe reference.takeUnretainedValue() }
-    }
+    package final var core: LoopCore { @inline(__always) get { unsafe reference.takeUnretainedValue() } }
 
     /// Calls `body` with the core, which nothing else retains meanwhile. Costs less than `core`.
     @inlinable @inline(__always)
@@ -35,9 +33,7 @@ public class EventLoop: @unchecked Sendable {
     }
 
     /// Creates the object that a user holds, which owns the core.
-    package init(owning core: LoopCore) {
-        unsafe reference = Unmanaged.passRetained(core)
-    }
+    package init(owning core: LoopCore) { unsafe reference = Unmanaged.passRetained(core) }
 
     /// Creates a core, which is its own core.
     init(asCore _: Void) {

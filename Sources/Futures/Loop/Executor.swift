@@ -40,9 +40,7 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     ///
     /// Traps if the loop has been shut down. The job cannot run on a different executor, and its task would never
     /// end.
-    public final func enqueue(_ job: consuming ExecutorJob) {
-        core.accept(UnownedJob(job))
-    }
+    public final func enqueue(_ job: consuming ExecutorJob) { core.accept(UnownedJob(job)) }
 
     /// Returns the executor of this loop. All objects that refer to this loop return the same executor, so all code on
     /// the loop is isolated to it.
@@ -58,9 +56,7 @@ extension EventLoop: SerialExecutor, TaskExecutor {
         unsafe UnownedSerialExecutor(ordinary: core)
     }
 
-    public final func checkIsolated() {
-        core.checkThread()
-    }
+    public final func checkIsolated() { core.checkThread() }
 
     public final func isIsolatingCurrentContext() -> Bool? {
         isCurrent ? true : core.home.movesWithTasks ? nil : false

@@ -62,18 +62,15 @@ final class Inbox: Sendable {
     }
 
     /// Swaps all jobs into `jobs`, which is empty. Its room serves the next ones.
-    func swapAll(with jobs: inout [Job?]) {
-        withLock { swap(&$0.jobs, &jobs) }
-    }
+    func swapAll(with jobs: inout [Job?]) { withLock { swap(&$0.jobs, &jobs) } }
 
     /// Refuses jobs from now on, and returns those accepted before.
     func close() -> [Job?] {
-        var jobs: [Job?] = []
         withLock { state in
             state.isOpen = false
-            swap(&state.jobs, &jobs)
+            defer { state.jobs = [] }
+            return state.jobs
         }
-        return jobs
     }
 }
 
@@ -113,9 +110,7 @@ struct JobList {
     }
 
     /// Appends jobs that have come while some of these ran.
-    mutating func append(_ others: JobList) {
-        if !others.isEmpty { append(others.jobs) }
-    }
+    mutating func append(_ others: JobList) { if !others.isEmpty { append(others.jobs) } }
 
     mutating func takeFirst() -> Job? {
         guard next < jobs.count else { return nil }

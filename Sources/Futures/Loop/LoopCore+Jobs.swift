@@ -20,10 +20,10 @@ extension LoopCore {
     func queueJobs() {
         guard !jobs.isEmpty, !areJobsQueued else { return }
         areJobsQueued = true
-        enqueue(Cell.waiting(self, step: JobsStep(loop: self)))
+        enqueue(runJobs)
     }
 
-    fileprivate func runJobs() {
+    private func runJobs() {
         areJobsQueued = false
         // Out of the loop, where each look at it would be checked.
         var running = JobList()
@@ -39,12 +39,4 @@ extension LoopCore {
         jobs = running
         if turnState.jobAllowance > 0 { queueJobs() }
     }
-}
-
-private struct JobsStep: Step {
-    let loop: LoopCore
-
-    func run(source: CellPointer, target: CellPointer) { loop.runJobs() }
-
-    typealias Output = Void
 }

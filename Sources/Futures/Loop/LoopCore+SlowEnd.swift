@@ -21,8 +21,7 @@ extension LoopCore {
     package func sayWhatIsAwaited() {
         guard isShutDown, bodies.count > 0, ending.slowAt != .max else { return }
         ending.slowAt = .max
-        var names = bodies.names.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            .map { $0.key + ($0.value > 1 ? " (\($0.value) of them)" : "") }
+        var names = bodies.names.byCount
         if names.count > Self.namesAtEnd {
             names = names.prefix(Self.namesAtEnd) + ["\(names.count - Self.namesAtEnd) others"]
         }

@@ -111,9 +111,7 @@ extension LoopCore {
 
     /// Makes the driver call `requestedTurn` before it waits, when something happens outside of a turn.
     @inline(__always)
-    func requestTurn() {
-        if !turnState.isTurning, !turnState.isRequested { requestTurnFromOutside() }
-    }
+    func requestTurn() { if !turnState.isTurning, !turnState.isRequested { requestTurnFromOutside() } }
 
     private func requestTurnFromOutside() {
         guard ending.phase != .closed else { return failReady() }
@@ -142,15 +140,17 @@ extension LoopCore {
     }
 
     /// Queues a closure of this thread, such as a job of an actor.
-    func enqueue(_ job: @escaping () -> Void) {
-        enqueue(Cell.waiting(self, step: JobStep(body: job)))
-    }
+    func enqueue(_ job: @escaping () -> Void) { enqueue(Cell.waiting(self, step: JobStep(body: job))) }
 }
 
+/// Calls a closure that takes no outcome.
+@usableFromInline
 struct JobStep: Step {
-    let body: () -> Void
+    @usableFromInline let body: () -> Void
 
-    func run(source: CellPointer, target: CellPointer) { body() }
+    @inlinable init(body: @escaping () -> Void) { self.body = body }
 
-    typealias Output = Void
+    @inlinable func run(source: CellPointer, target: CellPointer) { body() }
+
+    @usableFromInline typealias Output = Void
 }

@@ -50,9 +50,7 @@ extension LoopCore {
     func moveToTask(or trap: () -> Never) {
         checkProcess()
         guard home.movesWithTasks, EventLoop.isInTask, isOfThisTask, !home.isDriven.load(ordering: .acquiring)
-        else {
-            trap()
-        }
+        else { trap() }
         moveToThisThread()
     }
 

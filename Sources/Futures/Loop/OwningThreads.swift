@@ -27,9 +27,7 @@ enum OwningThreads {
         withLoops { $0[loop.home.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
     }
 
-    static func remove(_ loop: LoopCore) {
-        withLoops { remove(loop, from: &$0) }
-    }
+    static func remove(_ loop: LoopCore) { withLoops { remove(loop, from: &$0) } }
 
     /// Makes `loop` belong to the calling thread, or to none.
     static func move(_ loop: LoopCore, toCallingThread isClaimed: Bool) {
@@ -66,9 +64,7 @@ enum OwningThreads {
     }()
 
     /// Arranges that `threadEnds` is called at the end of the calling thread.
-    private static func noticeEnd() {
-        if unsafe pthread_getspecific(endKey) == nil { awaitRound(1) }
-    }
+    private static func noticeEnd() { if unsafe pthread_getspecific(endKey) == nil { awaitRound(1) } }
 
     private static func awaitRound(_ round: Int) {
         unsafe pthread_setspecific(endKey, UnsafeRawPointer(bitPattern: round))

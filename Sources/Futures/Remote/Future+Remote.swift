@@ -33,11 +33,7 @@ extension Future where Value: Sendable {
     ) -> Future<NewValue> {
         flatMap { [unowned loop = cell.loop] value in
             context.start(on: loop, file, line) { promise in
-                do {
-                    promise.complete(using: try transform(value))
-                } catch {
-                    promise.fail(error)
-                }
+                do { promise.complete(using: try transform(value)) } catch { promise.fail(error) }
             }
         }
     }

@@ -3,6 +3,8 @@ internal import Synchronization
 /// Something that other threads know by a number alone: nothing that crosses threads holds a cell. The loop's table
 /// says, on its own thread, what the number stands for.
 protocol Remote: AnyObject {
+    /// Whether this ends when a run finds nothing left to do.
+    var endsWithRun: Bool { get }
     /// Ends this, which has left the table: the other side is gone, or does not want to wait.
     func end(with error: any Error)
 }

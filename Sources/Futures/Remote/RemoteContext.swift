@@ -10,18 +10,12 @@ public struct RemoteContext: Sendable {
     private let runner: any RemoteRunner
     private let isBarrier: Bool
 
-    package init(_ runner: any RemoteRunner) {
-        self.init(runner, isBarrier: false)
-    }
-
-    private init(_ runner: any RemoteRunner, isBarrier: Bool) {
+    package init(_ runner: any RemoteRunner, isBarrier: Bool = false) {
         self.runner = runner
         self.isBarrier = isBarrier
     }
 
-    func start(_ job: RemoteJob) {
-        runner.start(job, asBarrier: isBarrier)
-    }
+    func start(_ job: RemoteJob) { runner.start(job, asBarrier: isBarrier) }
 
     /// Returns a context that runs closures on `queue`, in the order of the queue.
     public static func queue(_ queue: DispatchQueue) -> RemoteContext {

@@ -23,9 +23,11 @@ package final class RemoteJob: Sendable {
     /// Whether the job has been neither started nor cancelled.
     package var isWaiting: Bool { state.withLock { $0.body != nil } }
 
-    /// Runs the closure on the calling thread, unless it has run or the job was cancelled.
+    /// Runs the closure on the calling thread, and ends the job. Does nothing if the closure has been started, or if
+    /// the job was cancelled.
     package func run() {
-        guard runBody() else { return }
+        // The statement releases the closure before anybody learns that the job has ended.
+        guard state.withLock({ $0.body.take() })?() != nil else { return }
         end()
     }
 
@@ -43,13 +45,6 @@ package final class RemoteJob: Sendable {
             return state.hasEnded
         }
         if isLate { hook() }
-    }
-
-    /// Runs the closure, and releases it before anybody learns that the job has ended.
-    private func runBody() -> Bool {
-        guard let body = state.withLock({ $0.body.take() }) else { return false }
-        body()
-        return true
     }
 
     private func end() {

@@ -66,7 +66,5 @@ final class CustomRunner: RemoteRunner {
         self.run = run
     }
 
-    func start(_ job: RemoteJob, asBarrier: Bool) {
-        run { job.run() }
-    }
+    func start(_ job: RemoteJob, asBarrier: Bool) { run { job.run() } }
 }

@@ -59,9 +59,7 @@ final class RemoteState<Value: Sendable>: Sendable {
         }
     }
 
-    func forgetSource(_ id: UInt64) {
-        state.withLock { $0.sources.removeAll { $0.id == id } }
-    }
+    func forgetSource(_ id: UInt64) { state.withLock { $0.sources.removeAll { $0.id == id } } }
 
     /// The loop's side, made when it is first needed, or `nil` if it has gone. On the loop's thread.
     func entry(on loop: LoopCore) -> RemoteEntry<Value>? {
@@ -111,6 +109,7 @@ struct RemoteSource: Sendable {
 /// The loop's side of a remote promise: the producer of its future, for as long as the promise lives.
 final class RemoteEntry<Value: Sendable>: Producer, Remote {
     let cell: Cell
+    var endsWithRun: Bool { false }
     /// Called when the future completes, in any way.
     var onSettled: (() -> Void)?
     private let shared: RemoteState<Value>
@@ -142,7 +141,6 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
     override func settled() {
         cell.loop.letGo()
         shared.settled(isCancelled: cell.pointer.state == .cancelled)
-        onSettled?()
-        onSettled = nil
+        onSettled.take()?()
     }
 }

@@ -1,67 +1,43 @@
-/// A consumer that waits for a future on behalf of another thread. Does not keep `run` from returning.
-private final class Waiter: Remote {
-    private let loop: LoopCore
-    private let id: UInt64
-    /// Whether the wait ends when a run finds nothing left to do.
+/// A wait for a future on behalf of another thread. The wait does not keep `run` from returning.
+private final class Waiter<Value>: Remote {
     let endsWithRun: Bool
-    /// Called once: with the completed cell, from the ready queue, or with the error that ended the wait.
-    private let ended: (Result<CellPointer, any Error>) -> Void
-    private var observer: Cell?
+    /// The observer of the future.
+    fileprivate var observer: Cell?
+    /// Called once: with the outcome of the future, from the ready queue, or with the error that ended the wait.
+    private let resume: (Result<Value, any Error>) -> Void
 
-    init(
-        _ loop: LoopCore, id: UInt64, endsWithRun: Bool,
-        ended: @escaping (Result<CellPointer, any Error>) -> Void
-    ) {
-        self.loop = loop
-        self.id = id
+    init(endsWithRun: Bool, resume: @escaping (Result<Value, any Error>) -> Void) {
         self.endsWithRun = endsWithRun
-        self.ended = ended
-    }
-
-    /// Begins to wait. `endRemote` ends the wait by its number.
-    func wait(for cell: Cell) {
-        guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
-        loop.remotes.entries[id] = self
-        observer = cell.observe(WaitStep(waiter: self), when: .all)
+        self.resume = resume
     }
 
     func end(with error: any Error) {
-        // A future that has completed by now is read nevertheless: its value may be gone otherwise.
+        // If the future has completed by now, its observer runs nevertheless: its value may be gone otherwise.
         guard let observer, !observer.isQueued else { return }
         observer.stopObserving(cancelling: true)
-        ended(.failure(error))
+        resume(.failure(error))
     }
-
-    fileprivate func hasCompleted(_ cell: CellPointer) {
-        loop.remotes.entries[id] = nil
-        ended(.success(cell))
-    }
-}
-
-private struct WaitStep: Step {
-    let waiter: Waiter
-
-    func run(source: CellPointer, target _: CellPointer) { waiter.hasCompleted(source) }
-
-    typealias Output = Void
 }
 
 extension LoopCore {
-    /// Calls `resume` once: with the outcome of `future`, or with the error of `endRemote`.
+    /// Calls `resume` once: with the outcome of `future`, or with the error that `endRemote` is given for `id`.
     func addWaiter<Value>(
         _ id: UInt64, for future: Future<Value>, endsWithRun: Bool,
         resume: @escaping (Result<Value, any Error>) -> Void
     ) {
-        let waiter = Waiter(self, id: id, endsWithRun: endsWithRun) { end in
-            resume(end.flatMap { $0.readResult(as: Value.self) })
+        guard future.cell.pointer.isOf(self) else { Misuse.foreignFuture() }
+        let waiter = Waiter(endsWithRun: endsWithRun, resume: resume)
+        remotes.entries[id] = waiter
+        let step = CompleteObserver<Value> { [self] result in
+            remotes.entries[id] = nil
+            resume(result)
         }
-        waiter.wait(for: future.cell)
+        waiter.observer = future.cell.observe(step, when: .all)
     }
 
     /// Ends the waits that block a thread, since `run` has nothing left to do.
     func endStalledWaiters() {
-        let stalled = remotes.entries.filter { ($0.value as? Waiter)?.endsWithRun == true }
-        for id in stalled.keys.sorted() {
+        for id in remotes.entries.filter({ $0.value.endsWithRun }).keys.sorted() {
             remotes.entries.removeValue(forKey: id)?.end(with: FutureError.stalled)
         }
     }

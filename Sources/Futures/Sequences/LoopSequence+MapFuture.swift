@@ -87,9 +87,7 @@ private final class Steps<Element, NewElement> {
     func next() -> Future<NewElement?> {
         let promise = loop.makePromise(of: NewElement?.self)
         promise.onCancelRequest { [self] in
-            let promise = waiting
-            waiting = nil
-            promise?.cancel()
+            waiting.take()?.cancel()
             return .continue
         }
         waiting = promise
@@ -98,12 +96,10 @@ private final class Steps<Element, NewElement> {
     }
 
     func stop() {
-        let (pulling, inProgress, waiting) = (pulling, inProgress, waiting)
+        let (pulling, inProgress, waiting) = (pulling.take(), inProgress, waiting.take())
         sourceHasEnded = true
         isStopped = true
-        self.pulling = nil
         self.inProgress = Fifo()
-        self.waiting = nil
         pulling?.stopObserving(cancelling: true)
         for step in inProgress.all { step.observer.stopObserving(cancelling: true) }
         waiting?.cancel()

@@ -51,7 +51,7 @@ extension LoopCore {
         if let slot = entry.place.slot, slot.deadline == due { return }
         removeDeadline(of: entry)
         guard let due else { return }
-        let slot = coarse.slots[due] ?? makeSlot(due)
+        let slot = coarse.slots[due] ?? CoarseSlot(self, due)
         entry.place.index = slot.entries.count
         entry.place.slot = slot
         slot.entries.append(entry)
@@ -62,12 +62,6 @@ extension LoopCore {
         guard let slot = entry.place.slot else { return }
         slot.remove(entry)
         if slot.entries.isEmpty { remove(slot) }
-    }
-
-    private func makeSlot(_ deadline: UInt64) -> CoarseSlot {
-        let slot = CoarseSlot(self, deadline)
-        coarse.slots[deadline] = slot
-        return slot
     }
 
     fileprivate func remove(_ slot: CoarseSlot) {
@@ -95,6 +89,7 @@ private final class CoarseSlot: Producer {
         timer.setProducer(self)
         self.timer = timer
         loop.startTimer(timer, deadline: deadline, keepsAlive: true)
+        loop.coarse.slots[deadline] = self
     }
 
     fileprivate func remove(_ entry: any CoarselyTimed) {

@@ -9,9 +9,7 @@ extension EventLoop {
     /// search("f")
     /// search("fu")    // Fetches this one.
     /// ```
-    public func debounce<Input>(
-        for pause: Duration, _ body: @escaping (Input) -> Void
-    ) -> PacedCall<Input> {
+    public func debounce<Input>(for pause: Duration, _ body: @escaping (Input) -> Void) -> PacedCall<Input> {
         PacedCall(on: self, interval: pause, isPutOff: true, body)
     }
 
@@ -93,9 +91,7 @@ public final class PacedCall<Input> {
     @discardableResult
     public func cancel() -> Bool {
         loop.core.checkThread()
-        let cancelled = waiting
-        waiting = nil
-        return cancelled?.timer.cancel() ?? false
+        return waiting.take()?.timer.cancel() ?? false
     }
 
     private func wait(until instant: LoopInstant, with input: Input) {
@@ -118,7 +114,5 @@ extension PacedCall where Input == Void {
     public func callAsFunction() { callAsFunction(()) }
 }
 
-@available(
-    *, unavailable, message: "It belongs to its loop's thread; go there with loop.execute { … }."
-)
+@available(*, unavailable, message: "It belongs to its loop's thread; go there with loop.execute { … }.")
 extension PacedCall: Sendable {}

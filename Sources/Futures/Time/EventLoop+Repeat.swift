@@ -23,8 +23,7 @@ extension EventLoop {
     @discardableResult
     public func `repeat`(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
-        keepsLoopAlive: Bool = true, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Void
+        keepsLoopAlive: Bool = true, token: CancellationToken = .none, _ body: @escaping () throws -> Void
     ) -> ScheduledTask<Void> {
         `repeat`(
             every: interval, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive, token: token

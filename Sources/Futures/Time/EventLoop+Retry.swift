@@ -50,8 +50,7 @@ extension EventLoop {
 
     private func retry<Value>(
         _ attempts: Int, _ backoff: Backoff, _ generator: any RandomNumberGenerator,
-        _ token: CancellationToken,
-        _ body: @escaping (_ attempt: Int) throws -> Future<Value>,
+        _ token: CancellationToken, _ body: @escaping (_ attempt: Int) throws -> Future<Value>,
         decide: @escaping (any Error, _ remaining: Int) throws -> Rerun<Value>.Verdict
     ) -> Future<Value> {
         guard !token.isCancelled else { return failed(CancellationError()) }
@@ -62,8 +61,7 @@ extension EventLoop {
         var generator = generator
         return Rerun(
             loop: core, interest: .failure, maxRepetitions: attempts - 1,
-            delay: { backoff.delay(afterAttempt: $0, using: &generator) },
-            run: { try body($0 + 1) }
+            delay: { backoff.delay(afterAttempt: $0, using: &generator) }, run: { try body($0 + 1) }
         ) { result, remaining in
             guard case .failure(let error) = result else { return .enough }
             return try decide(error, remaining)

@@ -96,9 +96,7 @@ extension LoopCore {
 
     /// Runs the step of `cell` at `instant`.
     @usableFromInline
-    func schedule(
-        _ cell: Cell, at instant: LoopInstant, keepsLoopAlive: Bool, on context: LocalContext
-    ) {
+    func schedule(_ cell: Cell, at instant: LoopInstant, keepsLoopAlive: Bool, on context: LocalContext) {
         guard !isShutDown else {
             cell.fail(FutureError.shutDown)
             return

@@ -6,9 +6,7 @@ extension Future {
     /// ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func delay(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
-        return cell.derive(
-            FlatMapResultStep { result in loop.sleep(for: duration).map { _ in try result.get() } },
-            when: [.success, .failure], token: token)
+        return held(token: token) { _ in loop.sleep(for: duration) }
     }
 
     /// Completes with the outcome of this future, or fails with ``FutureError/timedOut(after:)`` if this future is
@@ -24,26 +22,45 @@ extension Future {
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, token: CancellationToken = .none
     ) -> Future<Value> {
-        let loop = loop
-        guard let nanoseconds = limit.wholeNanoseconds else {
-            return loop.failed(FutureError.negativeDuration(limit))
+        limited(by: Timeout(limit, replacement: nil, cancelling: cancellingSource), token)
+    }
+
+    /// Completes with the outcome of this future, or with `replacement` if this future is still pending when `limit`
+    /// has passed.
+    ///
+    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
+    /// `cancellingSource: false`, this future is left alone. Cancelling `token` cancels the returned future at once,
+    /// and leaves this future alone too. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    public func timeout(
+        after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
+        token: CancellationToken = .none
+    ) -> Future<Value> {
+        limited(by: Timeout(limit, replacement: replacement, cancelling: cancellingSource), token)
+    }
+
+    private func limited(by timeout: Timeout<Value>, _ token: CancellationToken) -> Future<Value> {
+        let loop = loop.core
+        guard let nanoseconds = timeout.limit.wholeNanoseconds else {
+            return loop.failed(FutureError.negativeDuration(timeout.limit))
         }
-        let child = Cell.plain(loop.core, state: .pending, of: Value.self)
-        until(token, cancellingSource: false).cell.register(child, when: [])
-        if !child.isCompleted {
-            child.setProducer(Timeout(limit, cancelling: cancellingSource))
-            loop.core.startTimer(child, deadline: loop.core.deadline(after: nanoseconds), keepsAlive: true)
+        let child = until(token, cancellingSource: false).branch()
+        if !child.cell.isCompleted {
+            child.cell.setProducer(timeout)
+            loop.startTimer(child.cell, deadline: loop.deadline(after: nanoseconds), keepsAlive: true)
         }
-        return Future(child)
+        return child
     }
 }
 
-private final class Timeout: TimeLimit {
-    private let limit: Duration
+private final class Timeout<Value>: TimeLimit {
+    let limit: Duration
+    /// What the future completes with when the time is up. `nil` stands for `FutureError.timedOut`.
+    private let replacement: FutureCompletion<Value>?
     private let cancelling: Bool
 
-    init(_ limit: Duration, cancelling: Bool) {
+    init(_ limit: Duration, replacement: FutureCompletion<Value>?, cancelling: Bool) {
         self.limit = limit
+        self.replacement = replacement
         self.cancelling = cancelling
     }
 
@@ -51,7 +68,7 @@ private final class Timeout: TimeLimit {
 
     override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelling)
-        cell.fail(FutureError.timedOut(after: limit))
+        cell.pointer.complete(with: replacement ?? .failure(FutureError.timedOut(after: limit)))
     }
 }
 

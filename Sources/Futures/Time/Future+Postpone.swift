@@ -9,17 +9,14 @@ extension Future {
     /// let answer = fetch("login").notBefore(.seconds(1))    // How long it took tells nothing.
     /// ```
     public func notBefore(_ delay: Duration, token: CancellationToken = .none) -> Future<Value> {
-        let loop = loop
+        let loop = loop.core
         guard let nanoseconds = delay.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(delay))
         }
-        let deadline = loop.core.deadline(after: nanoseconds)
-        let step = CompletingStep<Value, Value> { result in
-            guard loop.core.clock < deadline else { return result.completion }
-            return .using(
-                loop.core.sleep(until: deadline, keepsLoopAlive: true).map { try result.get() })
+        let deadline = loop.deadline(after: nanoseconds)
+        return held(token: token) { _ in
+            loop.clock < deadline ? loop.sleep(until: deadline, keepsLoopAlive: true) : nil
         }
-        return cell.derive(step, when: [.success, .failure], token: token)
     }
 
     /// Delays the outcome of this future, value or error, by the duration that `duration` returns for the outcome. If
@@ -36,34 +33,7 @@ extension Future {
         by duration: @escaping (Result<Value, any Error>) throws -> Duration?
     ) -> Future<Value> {
         let loop = loop
-        let step = CompletingStep<Value, Value> { result in
-            guard let duration = try duration(result) else { return result.completion }
-            return .using(loop.sleep(for: duration).map { try result.get() })
-        }
-        return cell.derive(step, when: [.success, .failure], on: context, token: token)
-    }
-
-    /// Completes with the outcome of this future, or as `replacement` says if this future is still pending when `limit`
-    /// has passed.
-    ///
-    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
-    /// `cancellingSource: false`, this future is left alone. Cancelling `token` cancels the returned future at once,
-    /// and leaves this future alone too. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
-    public func timeout(
-        after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
-        token: CancellationToken = .none
-    ) -> Future<Value> {
-        let loop = loop
-        guard let nanoseconds = limit.wholeNanoseconds else {
-            return loop.failed(FutureError.negativeDuration(limit))
-        }
-        let child = until(token, cancellingSource: false).branch()
-        if !child.isCompleted {
-            child.cell.setProducer(Replacement(replacement, cancelsSource: cancellingSource))
-            loop.core.startTimer(
-                child.cell, deadline: loop.core.deadline(after: nanoseconds), keepsAlive: true)
-        }
-        return child
+        return held(on: context, token: token) { try duration($0).map { loop.sleep(for: $0) } }
     }
 
     /// Calls `completed` with the outcome of this future, or calls `timedOut` if this future is still pending when
@@ -89,23 +59,6 @@ extension Future {
                 case .failure(let error): completed(.failure(error))
                 }
             }
-    }
-}
-
-private final class Replacement<Value>: TimeLimit {
-    private let completion: FutureCompletion<Value>
-    private let cancelsSource: Bool
-
-    init(_ completion: FutureCompletion<Value>, cancelsSource: Bool) {
-        self.completion = completion
-        self.cancelsSource = cancelsSource
-    }
-
-    override var subject: String? { "timeout" }
-
-    override func timeIsUp(for cell: Cell) {
-        cell.leaveSource(cancelling: cancelsSource)
-        cell.pointer.complete(with: completion)
     }
 }
 

@@ -12,8 +12,7 @@ final class Repetition<Ignored>: Producer {
     private var waiting: Cell?
 
     init(
-        _ cell: Cell, interval: UInt64, pace: RepeatPace, onFailure: RepeatFailure,
-        keepsLoopAlive: Bool,
+        _ cell: Cell, interval: UInt64, pace: RepeatPace, onFailure: RepeatFailure, keepsLoopAlive: Bool,
         body: @escaping () throws -> Future<Ignored>
     ) {
         self.cell = cell
@@ -41,8 +40,7 @@ final class Repetition<Ignored>: Producer {
             try timer.get()
             let future = try body()
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
-            let run = Cell.waiting(
-                loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
+            let run = Cell.waiting(loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
             waiting = run
             future.cell.registerObserver(run, when: .atOnce)
             if cell.isCompleted { settled() }
@@ -75,8 +73,6 @@ final class Repetition<Ignored>: Producer {
     override var subject: String? { "repeat" }
 
     override func settled() {
-        let waiting = waiting
-        self.waiting = nil
-        waiting?.stopObserving(cancelling: true)
+        waiting.take()?.stopObserving(cancelling: true)
     }
 }

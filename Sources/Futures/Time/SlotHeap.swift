@@ -43,7 +43,7 @@ struct SlotHeap: ~Copyable {
     /// Inserts the cell. Returns whether it is the first now.
     @inline(__always)
     mutating func insert(_ cell: CellPointer, deadline: UInt64, keepsAlive: Bool) -> Bool {
-        let slot = takePayload()
+        let slot = takeSlot()
         let entry = Entry(deadline: deadline, order: inserted, cell: cell, slot: slot, keepsAlive: keepsAlive)
         cell.timerSlot = slot
         inserted += 1
@@ -62,7 +62,9 @@ struct SlotHeap: ~Copyable {
         firstFree = slot
         count -= 1
         if count == 0 {
-            empty()
+            slots = 0
+            firstFree = SlotHeap.noSlot
+            if room > SlotHeap.keptRoom { makeRoom(0) }
         } else if place != count {
             // The last one most often belongs at the bottom, wherever the gap is.
             unsafe siftUp(entries[count], from: sink(place))
@@ -71,14 +73,7 @@ struct SlotHeap: ~Copyable {
     }
 
     @inline(__always)
-    private mutating func empty() {
-        slots = 0
-        firstFree = SlotHeap.noSlot
-        if room > SlotHeap.keptRoom { makeRoom(0) }
-    }
-
-    @inline(__always)
-    private mutating func takePayload() -> UInt32 {
+    private mutating func takeSlot() -> UInt32 {
         let slot = firstFree
         if slot != SlotHeap.noSlot {
             firstFree = unsafe places[Int(slot)]
