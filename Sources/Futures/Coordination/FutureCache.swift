@@ -41,9 +41,7 @@ public final class FutureCache<Key: Hashable, Value> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let value = value(for: key) { return loop.succeeded(value) }
         if let work = entries[key]?.work { return work.future.branch().until(token) }
-        if let expiresAfter, expiresAfter < .zero {
-            return loop.failed(FutureError.negativeDuration(expiresAfter))
-        }
+        if let complaint = FutureError.complaint(delay: expiresAfter) { return loop.failed(complaint) }
         let entry = CacheEntry<Key, Value>(key)
         let work = SharedWork<Value>(on: loop) { [weak self] work in
             entry.work = nil
@@ -82,9 +80,7 @@ public final class FutureCache<Key: Hashable, Value> {
         let entry = CacheEntry<Key, Value>(key)
         entry.cost = cost
         if let complaint = entry.complaint { Misuse.sentence(complaint) }
-        if let expiresAfter, expiresAfter < .zero {
-            Misuse.sentence("\(FutureError.negativeDuration(expiresAfter))")
-        }
+        if let complaint = FutureError.complaint(delay: expiresAfter) { Misuse.sentence("\(complaint)") }
         entries[key] = entry
         keep(value, in: entry, expiresAfter)
     }

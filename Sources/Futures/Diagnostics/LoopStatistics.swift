@@ -41,7 +41,7 @@ extension LoopCore {
     fileprivate var snapshot: LoopStatistics {
         LoopStatistics(
             futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
-            timers: timers.count - coarse.count, handles: liveHandles, connections: liveConnections,
+            timers: timers.count - coarse.count, handles: liveHandles, connections: counts.connections,
             readyCallbacks: ready.count, turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
             wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))

@@ -37,11 +37,11 @@ extension LoopCore {
             guard runNext() else { break }
             budget -= 1
             let ended = clock
-            if let watch = slowCallbacks, ended - started > watch.threshold {
-                watch.report(.nanoseconds(ended - started))
+            let duration = ended - started
+            started = ended
+            if let watch = slowCallbacks, duration > watch.threshold {
+                watch.report(.nanoseconds(duration))
                 started = clock
-            } else {
-                started = ended
             }
         }
         return budget

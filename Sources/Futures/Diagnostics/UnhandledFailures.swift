@@ -9,10 +9,9 @@ final class UnhandledFailures {
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0
     fileprivate var omitted = 0
-    /// Whether there are `failures`, and whether some are `omitted`. Each turn asks.
+    /// Whether there are `failures`. Stored, since each turn reads it.
     fileprivate(set) var isPending = false
-    fileprivate var hasOmitted = false
-    /// Whether the loop has ended, and calls nothing any more.
+    /// Whether the loop has ended. An ended loop calls no handler.
     fileprivate(set) var isOver = false
 
     /// The thing that has failed.
@@ -25,16 +24,14 @@ final class UnhandledFailures {
 
         /// Returns the line to print for its failure with `error`.
         func line(_ error: any Error) -> String {
-            "Unhandled failure of \(name ?? "a future")\(place(error)): \(error)"
-        }
-
-        private func place(_ error: any Error) -> String {
+            var text = "Unhandled failure of \(name ?? "a future")"
             #if DEBUG
-                // It says where its promise was made, which is the same place.
-                if name == nil, case .brokenPromise = error as? FutureError { return "" }
-                if let place = callers?.place { return " made at \(place)" }
+                // The text of a broken promise has this place already.
+                let hasPlace =
+                    if name == nil, case .brokenPromise = error as? FutureError { true } else { false }
+                if !hasPlace, let place = callers?.place { text += " made at \(place)" }
             #endif
-            return ""
+            return "\(text): \(error)"
         }
     }
 }
@@ -71,7 +68,7 @@ extension LoopCore {
     }
 
     @inline(__always)
-    func reportUnhandledFailures() { if unhandled.isPending || unhandled.hasOmitted { report() } }
+    func reportUnhandledFailures() { if unhandled.isPending || unhandled.omitted > 0 { report() } }
 
     private func report() {
         let failures = unhandled.failures
@@ -91,7 +88,6 @@ extension LoopCore {
                 StandardError.print(subject.line(error))
             } else {
                 unhandled.omitted += 1
-                unhandled.hasOmitted = true
             }
         }
     }
@@ -110,7 +106,6 @@ extension LoopCore {
         guard unhandled.omitted > 0 else { return }
         StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
         unhandled.omitted = 0
-        unhandled.hasOmitted = false
     }
 }
 

@@ -19,13 +19,7 @@ extension EventLoop {
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Value]> {
-        traverse(maxConcurrent: limit, into: [Value?](), token, next(of: elements), placed(body, on: context))
-        {
-            values, result, index in
-            values.place(try result.get(), at: index)
-        } conclude: { values in
-            values.map { $0! }
-        }
+        collect(elements, limit, token, placed(body, on: context)) { try $0.get() }
     }
 
     /// Calls `body` for each of `elements`, and completes with the outcomes of the futures that `body` returns, in the
@@ -38,15 +32,25 @@ extension EventLoop {
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
     ) -> Future<[Result<Value, any Error>]> {
         let body = placed(body, on: context)
-        return traverse(maxConcurrent: limit, into: [Result<Value, any Error>?](), token, next(of: elements))
-        {
-            [unowned core] element in
+        let caught = { [unowned core] element in
             do { return try body(element) } catch { return core.failed(error) }
-        } take: { results, result, index in
-            results.place(result, at: index)
-        } conclude: { results in
-            results.map { $0! }
         }
+        return collect(elements, limit, token, caught) { $0 }
+    }
+
+    /// Completes with what `item` returns for the outcomes, in the order of `elements`.
+    private func collect<Element, Output, Item>(
+        _ elements: some Sequence<Element>, _ limit: Int, _ token: CancellationToken,
+        _ body: @escaping (Element) throws -> Future<Output>,
+        _ item: @escaping (Result<Output, any Error>) throws -> Item
+    ) -> Future<[Item]> {
+        let next = next(of: elements)
+        let work = Traversal.Work(limit: limit, pull: next, body: body) { items, result, index in
+            items.place(try item(result), at: index)
+        } conclude: { (items: [Item?]) in
+            items.map { $0! }
+        }
+        return traverse(work, into: [], token)
     }
 
     /// Calls `body` for each of `elements`, and completes when all the futures that `body` returned have succeeded.
@@ -93,10 +97,11 @@ extension EventLoop {
         maxConcurrent limit: Int, _ token: CancellationToken, _ pull: @escaping () throws -> Element?,
         _ body: @escaping (Element) throws -> Future<Ignored>
     ) -> Future<Void> {
-        traverse(maxConcurrent: limit, into: (), token, pull, body) { _, result, _ in
+        let work = Traversal.Work(limit: limit, pull: pull, body: body) { (_: inout Void, result, _) in
             _ = try result.get()
         } conclude: {
         }
+        return traverse(work, into: (), token)
     }
 
     /// Returns a function that takes the next of `elements`, or returns `nil` at the end.
@@ -106,17 +111,13 @@ extension EventLoop {
     }
 
     private func traverse<Element, Output, Total, Value>(
-        maxConcurrent limit: Int, into total: Total, _ token: CancellationToken,
-        _ pull: @escaping () throws -> Element?, _ body: @escaping (Element) throws -> Future<Output>,
-        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
-        conclude: @escaping (Total) -> Value
+        _ work: Traversal<Element, Output, Total, Value>.Work, into total: Total, _ token: CancellationToken
     ) -> Future<Value> {
         core.checkThread()
         guard !token.isCancelled else { return failed(CancellationError()) }
-        guard limit > 0 else { return failed(FutureError.unsuitableLimit(limit)) }
+        guard work.limit > 0 else { return failed(FutureError.unsuitableLimit(work.limit)) }
         let cell = Cell.plain(core, state: .pending, of: Value.self)
-        Traversal(cell, limit: limit, total: total, pull: pull, body: body, take: take, conclude: conclude)
-            .start()
+        Traversal(cell, total: total, work).start()
         return Future(cell).until(token)
     }
 

@@ -128,7 +128,7 @@ private final class InOrder<Value, Total> {
         if future.cell.isDecided(by: all.target) { return all.fail(FutureError.cycle) }
         isWaiting = true
         all.group.wait(
-            forWork: future.cell, queued: .success,
+            for: future.cell, queued: .success, isWork: true,
             step: CompleteObserver<Total> { result in
                 self.isWaiting = false
                 do {

@@ -17,27 +17,22 @@ final class Group: Producer {
         target.setProducer(self)
     }
 
-    /// Runs `step` when `future` completes: at once, or from the ready queue if the outcome is one of `queued`, since
-    /// it calls a user's closure then.
-    func wait<S: Step>(for future: Cell, queued: Cell.Interest = [], step: S) where S.Output == Void {
-        checkLoop(of: future)
-        guard !target.isCompleted else { return letGo(future) }
+    /// Runs `step` when `future` completes. For an outcome in `queued`, the ready queue runs `step`, since `step` then
+    /// calls a user's closure. For any other outcome, `step` runs at once. `isWork` says that `future` is no input of
+    /// the group: a user's closure has returned it. A group waits for one such future at a time.
+    func wait<S: Step>(
+        for future: Cell, queued: Cell.Interest = [], isWork: Bool = false, step: S
+    ) where S.Output == Void {
+        guard future.pointer.isOf(target.loop) else { Misuse.foreignFuture() }
+        guard isWork || !target.isCompleted else { return letGo(future) }
         let member = Cell.waiting(future.loop, step: step)
-        unsafe members.append(member)
+        if isWork { work = member } else { unsafe members.append(member) }
         future.registerObserver(member, when: queued.union(.atOnce))
+        // The closure that has returned the work may have ended the group.
+        if isWork, target.isCompleted { settled() }
     }
 
-    /// Like `wait`, but for a future that a user's closure has returned. There is one at a time.
-    func wait<S: Step>(forWork future: Cell, queued: Cell.Interest, step: S) where S.Output == Void {
-        checkLoop(of: future)
-        let member = Cell.waiting(future.loop, step: step)
-        work = member
-        future.registerObserver(member, when: queued.union(.atOnce))
-        // The closure may have ended the group.
-        if target.isCompleted { settled() }
-    }
-
-    /// Ends the group when `token` is cancelled, which may be later, and leaves its futures alone then.
+    /// Ends the group when `token` is cancelled, now or later. Leaves the futures of the group alone in that case.
     @usableFromInline
     func end(by token: TokenCondition) {
         guard token.canBeMet else { return }
@@ -49,11 +44,7 @@ final class Group: Producer {
         target.fail(CancellationError())
     }
 
-    private func checkLoop(of future: Cell) {
-        guard future.pointer.isOf(target.loop) else { Misuse.foreignFuture() }
-    }
-
-    /// Lets go of a future that comes after the group has its outcome.
+    /// Asks `future` to cancel if the group does so at its end. Called for a future that comes after that end.
     private func letGo(_ future: Cell) {
         future.markObserved()
         if cancelRemaining != .never { _ = future.requestCancellation() }

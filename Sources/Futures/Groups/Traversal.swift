@@ -1,12 +1,18 @@
 /// Work on one element after another, several at a time: the producer of the future of the whole.
 final class Traversal<Element, Output, Total, Value>: Producer {
+    /// The closures of a traversal, and its limit.
+    struct Work {
+        let limit: Int
+        /// Returns the next element, or `nil` at the end.
+        let pull: () throws -> Element?
+        let body: (Element) throws -> Future<Output>
+        /// Adds an outcome to the total.
+        let take: (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
+        let conclude: (Total) -> Value
+    }
+
     private let cell: Cell
-    private let limit: Int
-    /// Takes the next element, or returns `nil` at the end.
-    private let pull: () throws -> Element?
-    private let body: (Element) throws -> Future<Output>
-    private let take: (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void
-    private let conclude: (Total) -> Value
+    private let work: Work
     private var total: Total
     /// The observers of the futures that are pending, by the index of their element.
     private var running: [Int: Cell] = [:]
@@ -15,19 +21,10 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     /// Whether more will be started from the ready queue.
     private var isStarting = false
 
-    init(
-        _ cell: Cell, limit: Int, total: Total, pull: @escaping () throws -> Element?,
-        body: @escaping (Element) throws -> Future<Output>,
-        take: @escaping (inout Total, Result<Output, any Error>, _ index: Int) throws -> Void,
-        conclude: @escaping (Total) -> Value
-    ) {
+    init(_ cell: Cell, total: Total, _ work: Work) {
         self.cell = cell
-        self.limit = limit
         self.total = total
-        self.pull = pull
-        self.body = body
-        self.take = take
-        self.conclude = conclude
+        self.work = work
     }
 
     func start() {
@@ -37,12 +34,12 @@ final class Traversal<Element, Output, Total, Value>: Producer {
 
     private func startMore() {
         isStarting = true
-        var room = limit - running.count
+        var room = work.limit - running.count
         do {
             while room > 0, !isExhausted, !cell.isCompleted {
                 room -= 1
                 if cell.loop.isShutDown { throw FutureError.shutDown }
-                guard let element = try pull() else {
+                guard let element = try work.pull() else {
                     isExhausted = true
                     break
                 }
@@ -58,7 +55,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private func start(_ element: Element) throws {
         let index = started
         started += 1
-        let future = try body(element).cell
+        let future = try work.body(element).cell
         guard future.pointer.isOf(cell.loop) else { Misuse.foreignFuture() }
         if future.isDecided(by: cell) { throw FutureError.cycle }
         let step = MemberStep(index: index) { source, index in
@@ -75,7 +72,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private func ended(_ result: Result<Output, any Error>, _ index: Int) {
         running[index] = nil
         do {
-            try take(&total, result, index)
+            try work.take(&total, result, index)
             if case .success = result { startMore() } else { goOn() }
         } catch {
             cell.fail(error)
@@ -86,8 +83,8 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private func goOn() {
         guard !isStarting, !cell.isCompleted else { return }
         if isExhausted {
-            if running.isEmpty { cell.succeed(conclude(total)) }
-        } else if running.count < limit {
+            if running.isEmpty { cell.succeed(work.conclude(total)) }
+        } else if running.count < work.limit {
             isStarting = true
             cell.loop.enqueue { self.startMore() }
         }

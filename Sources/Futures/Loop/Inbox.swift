@@ -56,9 +56,7 @@ final class Inbox: Sendable {
     }
 
     func wake(_ loop: LoopCore) {
-        withLock { state in
-            if state.isOpen { state.wake(loop) }
-        }
+        withLock { if $0.isOpen { $0.wake(loop) } }
     }
 
     /// Swaps all jobs into `jobs`, which is empty. Its room serves the next ones.
@@ -98,15 +96,11 @@ struct JobList {
     }
 
     mutating func append(_ others: [Job?]) {
-        if jobs.isEmpty {
-            jobs = others
-        } else {
-            if next > jobs.count / 2 {
-                jobs.removeFirst(next)
-                next = 0
-            }
-            jobs += others
+        if next > jobs.count / 2 {
+            jobs.removeFirst(next)
+            next = 0
         }
+        if jobs.isEmpty { jobs = others } else { jobs += others }
     }
 
     /// Appends jobs that have come while some of these ran.

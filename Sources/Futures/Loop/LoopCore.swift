@@ -101,7 +101,7 @@ struct LoopCounts {
 
 extension LoopCore {
     package var liveHandles: Int { counts.handles }
-    package var liveConnections: Int { counts.connections }
+
     package func count(handles change: Int) { counts.handles += change }
     package func count(connections change: Int) { counts.connections += change }
 

@@ -23,8 +23,7 @@ enum OwningThreads {
     /// Notes that a new loop belongs to the calling thread.
     static func add(_ loop: LoopCore) {
         _ = watchesForks
-        noticeEnd()
-        withLoops { $0[loop.home.thread.load(ordering: .relaxed), default: []].append(address(of: loop)) }
+        move(loop, toCallingThread: true)
     }
 
     static func remove(_ loop: LoopCore) { withLoops { remove(loop, from: &$0) } }

@@ -54,11 +54,8 @@ private final class Outcome<Value: Sendable>: Sendable {
 
     /// Waits for the outcome. Returns `nil` if `timeout` has passed first.
     func wait(_ timeout: Duration?) -> Result<Value, any Error>? {
-        if let nanoseconds = timeout?.wholeNanoseconds {
-            _ = isThere.wait(timeout: .now() + .nanoseconds(Int(clamping: nanoseconds)))
-        } else {
-            isThere.wait()
-        }
+        let nanoseconds = timeout?.wholeNanoseconds.map { Int(clamping: $0) }
+        _ = isThere.wait(timeout: nanoseconds.map { .now() + .nanoseconds($0) } ?? .distantFuture)
         return result.withLock { $0 }
     }
 }

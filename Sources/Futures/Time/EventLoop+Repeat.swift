@@ -58,10 +58,10 @@ extension EventLoop {
             cell.fail(FutureError.unsuitableInterval(interval))
             return ScheduledTask(future)
         }
-        Repetition(
-            cell, interval: nanoseconds, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
-            body: body
-        ).start()
+        let plan = Repetition.Plan(
+            interval: nanoseconds, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
+            body: body)
+        Repetition(cell, plan).start()
         return ScheduledTask(future.until(token))
     }
 }

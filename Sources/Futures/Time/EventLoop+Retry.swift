@@ -31,9 +31,7 @@ extension EventLoop {
         when condition: @escaping (any Error, _ remaining: Int) -> Bool, token: CancellationToken = .none,
         _ body: @escaping (_ attempt: Int) throws -> Future<Value>
     ) -> Future<Value> {
-        retry(attempts, backoff, generator, token, body) { error, remaining in
-            condition(error, remaining) ? .again : .enough
-        }
+        retry(attempts, backoff, generator, token, body) { condition($0, $1) ? .again : .enough }
     }
 
     /// Runs `body` until it succeeds, as long as the future that `condition` returns has the value `true`. If that

@@ -1,28 +1,26 @@
 /// A repetition in progress: the producer of the future that its task shows.
 final class Repetition<Ignored>: Producer {
+    /// What a repetition does, and how often.
+    struct Plan {
+        let interval: UInt64
+        let pace: RepeatPace
+        let onFailure: RepeatFailure
+        let keepsLoopAlive: Bool
+        let body: () throws -> Future<Ignored>
+    }
+
     private let cell: Cell
-    private let loop: LoopCore
-    private let interval: UInt64
-    private let pace: RepeatPace
-    private let onFailure: RepeatFailure
-    private let keepsLoopAlive: Bool
-    private let body: () throws -> Future<Ignored>
+    private let plan: Plan
     private var due: UInt64
     /// The observer of the timer or of the run, depending on which it waits for.
     private var waiting: Cell?
 
-    init(
-        _ cell: Cell, interval: UInt64, pace: RepeatPace, onFailure: RepeatFailure, keepsLoopAlive: Bool,
-        body: @escaping () throws -> Future<Ignored>
-    ) {
+    private var loop: LoopCore { cell.loop }
+
+    init(_ cell: Cell, _ plan: Plan) {
         self.cell = cell
-        loop = cell.loop
-        self.interval = interval
-        self.pace = pace
-        self.onFailure = onFailure
-        self.keepsLoopAlive = keepsLoopAlive
-        self.body = body
-        due = loop.deadline(after: interval)
+        self.plan = plan
+        due = cell.loop.deadline(after: plan.interval)
     }
 
     func start() {
@@ -31,14 +29,14 @@ final class Repetition<Ignored>: Producer {
     }
 
     private func waitUntilDue() {
-        let timer = loop.sleep(until: due, keepsLoopAlive: keepsLoopAlive)
+        let timer = loop.sleep(until: due, keepsLoopAlive: plan.keepsLoopAlive)
         waiting = timer.cell.observe(CompleteObserver<Void>(body: run), when: .all)
     }
 
     private func run(_ timer: Result<Void, any Error>) {
         do {
             try timer.get()
-            let future = try body()
+            let future = try plan.body()
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
             let run = Cell.waiting(loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
             waiting = run
@@ -51,7 +49,7 @@ final class Repetition<Ignored>: Producer {
 
     private func ended(_ result: Result<Void, any Error>) {
         waiting = nil
-        if case .failure(let error) = result, onFailure == .end || loop.isShutDown { cell.fail(error) }
+        if case .failure(let error) = result, plan.onFailure == .end || loop.isShutDown { cell.fail(error) }
         if cell.isCompleted { return }
         due = nextStart()
         waitUntilDue()
@@ -59,13 +57,9 @@ final class Repetition<Ignored>: Producer {
 
     private func nextStart() -> UInt64 {
         let now = loop.clock
-        switch pace {
-        case .fixedDelay:
-            return loop.deadline(after: interval)
-        case .fixedRate:
-            let missed = due > now ? 0 : (now - due) / interval
-            return due.addingSaturated((missed + 1).multipliedSaturated(by: interval))
-        }
+        guard plan.pace == .fixedRate else { return now.addingSaturated(plan.interval) }
+        let missed = due > now ? 0 : (now - due) / plan.interval
+        return due.addingSaturated((missed + 1).multipliedSaturated(by: plan.interval))
     }
 
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }

@@ -56,7 +56,7 @@ private enum Repeated: Verb { static var verb: String { "a repetition" } }
 
 extension FutureError {
     /// What is wrong with a number of repetitions or the delay before each, if anything.
-    static func complaint(repetitions: Int?, delay: Duration?) -> FutureError? {
+    static func complaint(repetitions: Int? = nil, delay: Duration?) -> FutureError? {
         if let repetitions, repetitions < 0 {
             return .invalidArgument("\(repetitions) repetitions make no sense; give zero or more")
         }
