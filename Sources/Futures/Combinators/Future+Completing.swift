@@ -1,5 +1,5 @@
 extension Future {
-    /// Calls `transform` with the value, and completes the returned future in the way that `transform` returns.
+    /// Calls `transform` with the value, and completes the returned future as the result of `transform` says.
     ///
     /// If `transform` throws, the returned future fails with that error. Traps if `transform` returns something that
     /// uses a future of a different loop.
@@ -11,7 +11,8 @@ extension Future {
         return cell.derive(Named(FlatMap.self, step), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with any outcome of this future, and completes the returned future in the way that `body` returns.
+    /// Calls `body` with any outcome of this future, and completes the returned future as the result of
+    /// `body` says.
     public func flatMapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -20,8 +21,8 @@ extension Future {
         return cell.derive(Named(FlatMapResult.self, step), when: .all, on: context, token: token)
     }
 
-    /// Replaces an error by completing the returned future in the way that `body` returns for the error. Passes a value
-    /// on unchanged.
+    /// Calls `body` with the error, and completes the returned future as the result of `body` says. Passes a
+    /// value on unchanged.
     public func flatMapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -32,9 +33,9 @@ extension Future {
 }
 
 extension Future where Value: Completing {
-    /// Completes the returned future in the way that the value of this future says. If the value is a future, the
-    /// returned future has the outcome of that future. If the value is a `Result`, the returned future has the content
-    /// of that `Result`.
+    /// Completes the returned future as the value of this future says. If the value is a future, the returned
+    /// future gets the outcome of that future. If the value is a `Result`, the returned future gets the
+    /// content of that `Result`.
     public func flatten() -> Future<Value.Value> {
         cell.derive(CompletingStep<Value, Value.Value> { try $0.get().completion }, when: .success)
     }

@@ -1,8 +1,9 @@
-// For closures that say how to complete by a leading dot: `flatMap { $0 > 0 ? .success($0) : .cancelled }`. They are
-// taken where nothing else fits, and call the methods for any `Completing`.
+// These overloads are for closures that return a `FutureCompletion` by a leading dot: `flatMap { $0 > 0 ?
+// .success($0) : .cancelled }`. The compiler chooses them if no other overload fits. They call the overloads
+// for any `Completing`.
 extension Future {
-    /// Calls `transform` with the value, and completes the returned future in the way that `transform` returns. If
-    /// `transform` throws, the returned future fails with that error.
+    /// Calls `transform` with the value, and completes the returned future as the result of `transform` says.
+    /// If `transform` throws, the returned future fails with that error.
     @_disfavoredOverload
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -11,7 +12,8 @@ extension Future {
         flatMap(on: context, token: token, transform)
     }
 
-    /// Calls `body` with any outcome of this future, and completes the returned future in the way that `body` returns.
+    /// Calls `body` with any outcome of this future, and completes the returned future as the result of
+    /// `body` says.
     @_disfavoredOverload
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -20,8 +22,8 @@ extension Future {
         flatMapResult(on: context, token: token, body)
     }
 
-    /// Replaces an error by completing the returned future in the way that `body` returns for the error. Passes a value
-    /// on unchanged.
+    /// Calls `body` with the error, and completes the returned future as the result of `body` says. Passes a
+    /// value on unchanged.
     @_disfavoredOverload
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -30,7 +32,8 @@ extension Future {
         flatMapError(including: policy, on: context, token: token, body)
     }
 
-    /// Calls `body` with the value. Passes the value on when the completion that `body` returns has succeeded.
+    /// Calls `body` with the value. Passes the value on after the completion that `body` returns has
+    /// succeeded.
     @_disfavoredOverload
     public func flatTap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -39,7 +42,8 @@ extension Future {
         flatTap(on: context, token: token, body)
     }
 
-    /// Calls `body` with the error. Passes the error on when the completion that `body` returns has succeeded.
+    /// Calls `body` with the error. Passes the error on after the completion that `body` returns has
+    /// succeeded.
     @_disfavoredOverload
     public func flatTapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -48,7 +52,8 @@ extension Future {
         flatTapError(including: policy, on: context, token: token, body)
     }
 
-    /// Calls `body` with the outcome. Passes the outcome on when the completion that `body` returns has succeeded.
+    /// Calls `body` with the outcome. Passes the outcome on after the completion that `body` returns has
+    /// succeeded.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -57,7 +62,8 @@ extension Future {
         flatTapResult(on: context, token: token, body)
     }
 
-    /// Calls `body` after any outcome. Passes the outcome on when the clean-up that `body` returns has succeeded.
+    /// Calls `body` after any outcome. Passes the outcome on after the clean-up that `body` returns has
+    /// succeeded.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

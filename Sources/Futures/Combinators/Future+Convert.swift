@@ -29,7 +29,7 @@ extension Future {
         return cell.derive(step, when: [.success, .failure])
     }
 
-    /// Replaces a failure of this future with the value of `other`. If `other` fails or is cancelled too, the returned
+    /// Replaces a failure of this future with the value of `other`. If `other` has no value, the returned
     /// future fails with the error of this future.
     ///
     /// If this future is cancelled, the returned future is cancelled at once, and `other` continues. If `token` is

@@ -76,14 +76,14 @@ private struct CleanUpStep<Output, C: Completing>: Step {
     func run(source: CellPointer, target: CellPointer) {
         let wasOpen = target.isOpen
         let cleanUp = C.completion(catching: body)
-        // Who has cancelled it does not care for what it was to pass on.
+        // If `target` was cancelled meanwhile, nobody needs the outcome of this future any more.
         let result: Result<Output, any Error> =
             target.isOpen ? source.readResult(as: Output.self) : .failure(CancellationError())
         let outcome = result.after(cleanUp)
         guard target.isOpen else {
-            // Released at once, and so reported if it fails: nobody waits for it any more.
+            // The future of the clean-up is released at once, so that its failure is reported as unhandled.
             let ending = target.withLoop { $0.completed(outcome) }
-            // Started for a future that is cancelled, it runs to its end.
+            // A clean-up that was started after the cancellation runs to its end.
             if wasOpen { ending.cancel() }
             return
         }

@@ -14,7 +14,7 @@ extension Future {
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Future<Value>) throws -> NewValue
     ) -> Future<NewValue> {
-        // A continuation does not keep alive what leads to it.
+        // The reference is weak, since a consumer must not keep its source alive.
         let step = MapFutureStep<NewValue> { [weak future = cell.checkedRoot.object] waited in
             try body(Future(future ?? waited))
         }

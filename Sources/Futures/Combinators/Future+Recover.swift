@@ -1,8 +1,9 @@
-/// The unsuccessful outcomes that an error handler is called for.
+/// The unsuccessful outcomes for which an error handler is called.
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
-    /// The interest of what hears of a cancellation wherever that comes from.
+    /// The interest of a tap. If the scope includes cancellation, the tap also runs when its own future is
+    /// cancelled.
     @usableFromInline
     var interestOfTaps: Cell.Interest {
         interest.contains(.cancellation) ? interest.union(.afterCancel) : interest

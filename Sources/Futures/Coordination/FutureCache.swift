@@ -1,8 +1,9 @@
-/// A cache that keeps what was fetched for a key, and shares fetches that are under way.
+/// A cache that keeps the value that was fetched for each key. Callers that ask for the same key at the same
+/// time share one fetch.
 ///
-/// The cache keeps values only: a fetch that fails or is cancelled leaves no entry. A value that has expired is
-/// dropped the next time that its key is looked up. When the costs exceed ``costLimit``, the values used longest ago
-/// are dropped first. A single value that costs more than the limit is not kept.
+/// The cache keeps values only: a fetch that fails or is cancelled leaves no entry. A value that has expired
+/// is dropped when its key is looked up next. When the total cost exceeds ``costLimit``, the values that were
+/// used longest ago are dropped first. A single value that costs more than the limit is not kept.
 public final class FutureCache<Key: Hashable, Value> {
     public let loop: EventLoop
     /// The highest total cost of all values together. Setting a lower limit drops values at once.
@@ -19,7 +20,7 @@ public final class FutureCache<Key: Hashable, Value> {
         self.loop = loop.core
     }
 
-    /// The number of values. This includes expired values that have not been looked up since they expired.
+    /// The number of values. Counts expired values too, until they are looked up.
     public var count: Int { used.count }
 
     /// Completes with the value for `key`. If there is none, waits for the fetch already under way for that key, or
@@ -134,7 +135,7 @@ public final class FutureCache<Key: Hashable, Value> {
     }
 }
 
-/// A value in a cache, or the work to get it.
+/// A value in a cache, or the fetch that is under way for it.
 private final class CacheEntry<Key, Value>: LineMember {
     let key: Key
     var place: Int?

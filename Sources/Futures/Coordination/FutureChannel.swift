@@ -103,7 +103,7 @@ public final class FutureChannel<Element> {
         }
     }
 
-    /// Takes the element of the send that has waited longest, and ends its wait.
+    /// Takes the element of the send that has waited longest, and completes that send.
     private func takePushed() -> Element? {
         while let send = sends.takeFirst() {
             if send.target.succeed(()) { return send.payload }

@@ -1,4 +1,4 @@
-/// A condition on which futures wait for something to change. A signal wakes one of them, a broadcast wakes all.
+/// A condition that futures wait for. A signal wakes one of them, a broadcast wakes all.
 ///
 /// Unlike ``FutureEvent``, a condition has no memory: a signal is lost if nobody waits. A signal is also lost if the
 /// waiter that it woke is cancelled afterwards. To wait for a state rather than for a change, use `wait(until:)`.

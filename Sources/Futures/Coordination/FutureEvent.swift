@@ -1,4 +1,4 @@
-/// An event that many can wait for. It happens once, or stays set until it is reset.
+/// An event that several callers can wait for. Once the event is set, it stays set until it is reset.
 ///
 /// Each call of `wait` returns a separate future. You can cancel that future, or give it a time limit, without
 /// affecting the other waits.

@@ -1,5 +1,5 @@
-/// A gate that counts those inside. After it has been closed, nobody can enter. When all have left, the future that
-/// ``close()`` returned completes.
+/// A gate that counts the entries that have not left yet. A closed gate lets nobody enter. The future that
+/// ``close()`` returned completes when all entries have left.
 public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
     private let isDeserted: FutureEvent
@@ -34,7 +34,7 @@ public final class FutureGate: PermitIssuer {
     public func with<Value>(_ body: () throws -> Future<Value>) -> Future<Value> {
         do {
             let permit = try enter()
-            // What `body` throws releases the permit, too.
+            // If `body` throws, the release of the permit object leaves the gate.
             return try body().onEnd(permit.release)
         } catch {
             return loop.failed(error)

@@ -51,7 +51,7 @@ extension FutureQueue {
         }
     }
 
-    /// Closes the queue when it is empty. Also waits for what is enqueued until then.
+    /// Closes the queue when it is empty. Operations that are enqueued before then still run.
     private func drained() -> Future<Void> {
         guard isEmpty else { return whenEmpty().flatMap(drained) }
         close()

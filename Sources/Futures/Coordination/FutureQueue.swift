@@ -139,7 +139,7 @@ public final class FutureQueue<Resource> {
         if isEmpty { tellEmptyChange() }
     }
 
-    /// Starts one operation from the ready queue, then the next. Each start is a step of its own.
+    /// Starts one operation from the ready queue, then the next one. Each start is a callback of its own.
     private func startNext() {
         guard !isStarting, running.count < maxConcurrent, !waiting.isEmpty else { return }
         isStarting = true
@@ -153,8 +153,8 @@ public final class FutureQueue<Resource> {
         }
     }
 
-    /// Calls `onEmptyChange`, from the ready queue, after the callbacks of an operation that has ended: they may
-    /// enqueue the next one.
+    /// Calls `onEmptyChange` from the ready queue, after the callbacks of the operation that has ended: these
+    /// callbacks may enqueue the next operation.
     private func tellEmptyChange() {
         guard !isTelling else { return }
         isTelling = true

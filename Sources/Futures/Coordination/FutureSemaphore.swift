@@ -95,7 +95,8 @@ public final class FutureSemaphore: PermitIssuer {
         grant()
     }
 
-    /// Serves the requests in front, as far as the permits last. A permit that nobody takes comes back meanwhile.
+    /// Serves the first requests as long as enough permits are free. If a request was cancelled, its permit
+    /// is released at once and serves the next request.
     private func grant() {
         guard !isGranting else { return }
         isGranting = true

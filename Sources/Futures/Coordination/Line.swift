@@ -1,12 +1,14 @@
-/// A member of a ``Line``, where it keeps its place.
+/// A member of a ``Line``. The member stores its place.
 protocol LineMember: AnyObject {
-    /// The member's place; `nil` outside of a line. Only the line changes it.
+    /// The place of the member. `nil` if it is in no line. Only the line changes it.
     var place: Int? { get set }
 }
 
-/// A line that members can leave from anywhere. It is first in, first out. Every step takes constant time on average.
+/// A queue, first in, first out. Members can leave from any place. Every operation takes constant time on
+/// average.
 ///
-/// A member that leaves from the middle leaves a gap. When most of the line is gaps, it closes up.
+/// A member that leaves from the middle leaves a gap. The line removes its gaps when they outnumber the
+/// members.
 struct Line<Member: LineMember> {
     private var places: [Member?] = []
     private var head = 0
@@ -28,7 +30,7 @@ struct Line<Member: LineMember> {
         return member
     }
 
-    /// Removes `member`. Does nothing if it is in no line. It must not be in another one.
+    /// Removes `member`. Does nothing if `member` is in no line. `member` must not be in a different line.
     mutating func remove(_ member: Member) {
         guard let place = member.place else { return }
         member.place = nil

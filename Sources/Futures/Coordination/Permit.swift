@@ -36,8 +36,8 @@ public final class Permit {
 extension Permit: Sendable {}
 
 extension Future where Value == Permit {
-    /// Runs `body` once the permit is there. Releases it when the future that `body` returns has completed, or when
-    /// nobody waits for that any more.
+    /// Runs `body` when the permit is there. Releases the permit when the future that `body` returned has
+    /// completed, or when nobody waits for that future any more.
     func whileHeld<NewValue>(
         _ token: CancellationToken, _ body: @escaping () throws -> Future<NewValue>
     ) -> Future<NewValue> {

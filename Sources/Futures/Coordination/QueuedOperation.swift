@@ -1,6 +1,7 @@
-/// An operation of a queue, and the producer of the future that `enqueue` returned: in line, then running.
+/// An operation of a queue. It is the producer of the future that `enqueue` returned. It waits in the queue
+/// first, then it runs.
 ///
-/// When the future ends, in any way, it frees its place in the line or its slot.
+/// When the future has ended, whatever the outcome, the operation leaves the queue or frees its slot.
 final class QueuedOperation: Producer, LineMember {
     let target: Cell
     let priority: Int
@@ -29,13 +30,15 @@ final class QueuedOperation: Producer, LineMember {
         start.take()?(target)
     }
 
-    /// Ends the operation with `error`, and asks what it runs to cancel.
+    /// Fails the future of the operation with `error`, and asks the future that the operation waits for to
+    /// cancel.
     func abort(_ error: any Error) {
         target.leaveSource(cancelling: true)
         target.fail(error)
     }
 
-    /// Cancels an operation that waits. Asks a running one, as any future that waits for it would.
+    /// Cancels an operation that waits in the queue. For a running operation, passes the request on to the
+    /// future that it waits for.
     override func cancellationRequested(by cell: CellPointer) -> Answer { isRunning ? .undecided : .cancel }
 
     override var answersRequests: Bool { !isRunning }

@@ -1,4 +1,5 @@
-/// Work that several wait for, each by a branch of `future`. The owner hears of the end without being one of them.
+/// Work that several callers wait for. Each caller has a branch of `future`. The owner learns of the end
+/// through a closure, and does not count as a caller.
 final class SharedWork<Value>: Producer {
     private let cell: Cell
     private let ended: (SharedWork) -> Void

@@ -1,5 +1,5 @@
-/// Work that concurrent callers share: a call while the work is under way gets the same outcome, without a second
-/// run.
+/// Work that concurrent callers share. A call while the work is under way gets the outcome of that work: the
+/// work does not run a second time.
 ///
 /// Each caller gets a separate future. Cancelling one of them does not affect the others. The work is asked to cancel
 /// when nothing waits for it any more. The first call after the work has ended runs it anew.
@@ -15,8 +15,8 @@ public final class SingleFlight<Value> {
     /// Whether work is under way.
     public var isPerforming: Bool { flights.isPerforming(true) }
 
-    /// Starts `work`, unless earlier work is still under way. Completes with the outcome of the work that is under
-    /// way.
+    /// Starts `work`, unless earlier work is still under way. Completes with the outcome of the work that is
+    /// under way.
     ///
     /// ```swift
     /// let logins = SingleFlight<Data>(on: loop)

@@ -1,7 +1,8 @@
-/// A future that waits until the keeper of a ``WaitLine`` completes it, and its producer.
+/// A member of a ``WaitLine``: a future that the owner of the line completes. The member is the producer of
+/// the future.
 ///
-/// The future owns it until it completes. Completion also takes it out of the line: nothing is given to a waiter that
-/// was cancelled or has timed out.
+/// The future retains the member until the future completes. A member that is cancelled or times out leaves
+/// the line, and gets no value.
 package final class LineWaiter<Payload>: Producer, LineMember {
     let target: Cell
     package let payload: Payload
@@ -16,7 +17,7 @@ package final class LineWaiter<Payload>: Producer, LineMember {
         target.failAtShutdown()
     }
 
-    /// Completes the future with `value`, which is of its type.
+    /// Completes the future with `value`, which must have the type of the future's value.
     package func succeed<Value>(_ value: Value) { target.succeed(value) }
 
     package func fail(_ error: any Error) { target.fail(error) }
@@ -30,12 +31,12 @@ package final class LineWaiter<Payload>: Producer, LineMember {
     }
 }
 
-/// Futures that wait for their turn, in order. When the line is released, those that still wait fail.
+/// A line of futures that wait, in order. When the line is released, the futures that still wait fail.
 package final class WaitLine<Payload> {
     let loop: LoopCore
     private let name: String
     private var waiters = Line<LineWaiter<Payload>>()
-    /// Called when a waiter has left that was not taken: it was cancelled, or the loop was shut down.
+    /// Called when a waiter has left the line by itself, since it was cancelled or the loop was shut down.
     package var onDeparture: () -> Void = {}
 
     package init(on loop: LoopCore, name: String) {
@@ -52,7 +53,7 @@ package final class WaitLine<Payload> {
     package var isEmpty: Bool { waiters.isEmpty }
     var first: LineWaiter<Payload>? { waiters.first }
 
-    /// Adds a future to the end of the line.
+    /// Adds a waiter to the end of the line. Returns its future.
     package func wait<Value>(for _: Value.Type = Value.self, _ payload: Payload) -> Future<Value> {
         loop.checkThread()
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
@@ -68,7 +69,8 @@ package final class WaitLine<Payload> {
         return waiter
     }
 
-    /// Gives `value` to the first waiter that takes it. Returns `false` if nobody does.
+    /// Completes the first waiter with `value`. Skips waiters that have completed. Returns `false` if the
+    /// line is empty.
     func give<Value>(_ value: Value) -> Bool {
         while let waiter = takeFirst() {
             if waiter.target.succeed(value) { return true }
@@ -76,16 +78,16 @@ package final class WaitLine<Payload> {
         return false
     }
 
-    /// Completes all that wait now.
+    /// Completes all waiters.
     func succeed() { for waiter in takeAll() { waiter.target.succeed(()) } }
 
-    /// Fails all that wait now.
+    /// Fails all waiters with `error`.
     func fail(_ error: any Error) { for waiter in takeAll() { waiter.target.fail(error) } }
 
     /// The waiters, in order.
     package var all: [LineWaiter<Payload>] { waiters.all }
 
-    /// Takes out `waiter`, to be completed by the caller.
+    /// Removes `waiter` from the line. The caller has to complete it.
     package func take(_ waiter: LineWaiter<Payload>) {
         waiter.line = nil
         waiters.remove(waiter)

@@ -1,10 +1,10 @@
-// How to make a backtrace of addresses is not in the public interface of that module, and may be another thing in the next
-// compiler: there, no place is known until somebody has looked.
+// The type that makes a backtrace of addresses is not public, and may change with the next compiler. With
+// other compilers, `place` is `nil`.
 #if DEBUG && compiler(>=6.3) && compiler(<6.4)
     @_spi(Internal) internal import Runtime
 
     extension Callers {
-        /// The innermost place outside of this library: the file, with its folder, and the line.
+        /// The innermost source line outside of this library: the file with its folder, and the line number.
         package var place: String? { addresses.lazy.compactMap(place).first }
 
         private func place(of address: UInt64) -> String? {
@@ -16,8 +16,8 @@
             return place
         }
 
-        /// Looks up names or lines. Lines take a thousand times as long as names: up to a third of a second in a
-        /// large program.
+        /// Looks up names or source lines. Source lines take a thousand times as long as names: up to a third
+        /// of a second in a large program.
         private func symbolicated(
             _ addresses: [UInt64], _ options: Backtrace.SymbolicationOptions
         ) -> [SymbolicatedBacktrace.Frame] {
@@ -35,10 +35,10 @@
 
     private let images = ImageMap.capture()
 
-    /// The places that have been looked up, by address; `nil` for code of nobody else's.
+    /// The places that have been looked up, by address. `nil` for an address that is not in a user's code.
     private let places = Locked<[UInt64: String?]>([:])
 
-    /// The folder of this library's sources.
+    /// The folder of the sources of this library.
     private let sources: String = {
         let file: String = #filePath
         let folders = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
@@ -46,8 +46,8 @@
     }()
 
     extension SymbolicatedBacktrace.Frame {
-        /// The place of the frame, unless it is in this library, or in nobody's source, as code that a macro has
-        /// made.
+        /// The place of the frame. `nil` if the frame is in this library, or in code without a source file,
+        /// such as the code of a macro.
         fileprivate var userPlace: String? {
             guard let location = symbol?.sourceLocation, location.line > 0,
                 !location.path.hasPrefix(sources), !location.path.hasPrefix("<"),
@@ -58,8 +58,9 @@
     }
 
     extension SymbolicatedBacktrace.Symbol {
-        /// Whether no user code has this name. A mangled name begins with a module. The module of an extension stands
-        /// in front of an `E`, with what the extension demands in between.
+        /// Whether the name belongs to this library. A mangled name begins with a module. For an extension,
+        /// the name of its module stands in front of an `E`, and the constraints of the extension stand in
+        /// between.
         fileprivate var isOfLibrary: Bool {
             guard rawName.hasPrefix("$s") else { return !["main", "async_Main"].contains(rawName) }
             var rest = rawName.dropFirst(2)

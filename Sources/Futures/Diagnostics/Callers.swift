@@ -1,23 +1,23 @@
 internal import CRuntime
 
 #if DEBUG
-    /// The calls on the stack, as raw addresses: cheap enough to be kept for each future. Asking for the ``place``
-    /// finds out what they mean.
+    /// The calls on the stack, as raw addresses. They are cheap enough to be kept for each future. ``place``
+    /// finds out which source lines they mean.
     package struct Callers {
         private static let limit: Int32 = 24
 
         private let found: return_addresses
 
-        /// Takes the calls that led here, within the turn of `loop` if one runs: the code that runs a loop does not
-        /// make what is made in its callbacks.
+        /// Records the calls that led here. If a turn of `loop` runs, records only the calls within the turn,
+        /// since the code that runs a loop makes nothing in the loop's callbacks.
         package init(on loop: borrowing LoopCore) {
             found = return_addresses_within(loop.isOnItsThread ? loop.turnState.stackDepth : 0)
         }
 
-        /// Takes the calls that led here, outside of a turn.
+        /// Records all calls that led here.
         init() { found = return_addresses_within(0) }
 
-        /// The addresses, innermost first.
+        /// The addresses. The innermost call comes first.
         var addresses: [UInt64] {
             (0..<Self.limit).map { UInt64(return_address_at(found, $0)) }.filter { $0 != 0 }
         }

@@ -40,7 +40,7 @@ extension LoopCore {
 }
 
 extension [String: Int] {
-    /// The names, each with its count if that is more than one. The highest counts come first.
+    /// The names. A count that is more than one stands behind its name. The highest counts come first.
     var byCount: [String] {
         sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             .map { $0.key + ($0.value > 1 ? " (\($0.value) of them)" : "") }

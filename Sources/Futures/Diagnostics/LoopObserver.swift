@@ -1,4 +1,4 @@
-/// Something that happened on a loop, as reported to the loop's observer (see ``EventLoop/observe(_:)``).
+/// An event on a loop, as reported to the loop's observer (see ``EventLoop/observe(_:)``).
 public enum LoopEvent {
     /// A turn has ended. A turn is one event and the callbacks that became ready through it. `duration` is how long
     /// the turn took. `callbacks` is how many callbacks the turn ran from the ready queue. `lag` is how late the last
@@ -40,7 +40,7 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Whether there is an observer: without one events need not be made.
+    /// Whether there is an observer. If there is none, nobody needs to make events.
     package var isObserved: Bool { observer != nil }
 
     package func tell(_ event: LoopEvent) { observer?(event) }
@@ -59,7 +59,7 @@ extension LoopCore {
     private static let slowTurn: UInt64 = 100_000_000
 }
 
-/// Lets one report of a kind through in a minute, no matter how often there is something to report.
+/// A limit that lets one report a minute through.
 package struct ReportLimit {
     private static let interval: UInt64 = 60_000_000_000
     private var lastReport: UInt64?

@@ -1,7 +1,7 @@
 /// A snapshot of the objects that are alive on a loop, and of the work that the loop has done.
 public struct LoopStatistics: Hashable, Sendable {
-    /// The number of futures that somebody holds or that something will complete. Observers and awaiting tasks count
-    /// too.
+    /// The number of futures that somebody holds or that something will complete. Counts observers and
+    /// awaiting tasks too.
     public var futures = 0
     public var promises = 0
     /// The number of timers that have not fired. The time limits of streams do not count.
@@ -10,27 +10,26 @@ public struct LoopStatistics: Hashable, Sendable {
     public var handles = 0
     /// The number of connections among the handles.
     public var connections = 0
-    /// The number of callbacks that wait in the ready queue. The more callbacks wait, the longer it takes to count
-    /// them.
+    /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
     public var readyCallbacks = 0
     /// How often the loop has drained its ready queue.
     public var turns: UInt64 = 0
-    /// The number of callbacks that all turns have run from the ready queue (`callbacks`), and the highest number
-    /// that one turn has run (`longestTurn`).
+    /// The number of callbacks that all turns together have run from the ready queue. ``longestTurn`` is the
+    /// highest number that one turn has run.
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
-    /// How often other threads have woken the loop. A burst of jobs counts once.
+    /// The number of times that other threads have woken the loop. A burst of jobs counts once.
     public var wakeUps: UInt64 = 0
-    /// How late the last timers fired (`lag`), and the latest that any timers have fired (`longestLag`). Timers are
-    /// late when callbacks, or the machine, keep the loop busy. A real loop rounds up to milliseconds, so its timers
-    /// may be late by one millisecond without that.
+    /// The delay of the timers that fired last. ``longestLag`` is the longest delay so far. Timers are late
+    /// when callbacks, or the machine, keep the loop busy. Since a real loop rounds up to milliseconds, its
+    /// timers may be late by up to one millisecond even if nothing keeps the loop busy.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
 }
 
 extension EventLoop {
-    /// A snapshot of the objects that are alive, and of the work done so far. When all work is done, the numbers of
-    /// living objects are zero again.
+    /// A snapshot of the objects that are alive, and of the work that the loop has done. When all work is
+    /// done, the numbers of living objects are zero again.
     public var statistics: LoopStatistics {
         core.checkThread()
         return core.snapshot
@@ -48,7 +47,7 @@ extension LoopCore {
     }
 }
 
-/// What a loop counts about its turns.
+/// The callbacks and the timer delays that a loop has counted so far.
 struct LoopWork {
     fileprivate(set) var callbacks: UInt64 = 0
     fileprivate(set) var longestTurn = 0

@@ -1,4 +1,5 @@
-/// The traps for a programmer's mistakes, in release builds too. Each says one sentence that names the remedy.
+/// The traps for mistakes of a programmer. They trap in release builds too. The sentence of each trap names
+/// the remedy.
 package enum Misuse {
     static func wrongThread() -> Never {
         trap(
@@ -96,12 +97,12 @@ package enum Misuse {
                 + "callback with whenComplete instead, or use run(until:) outside of all callbacks.")
     }
 
-    /// Traps for a size that is fixed when something is made, where no future could carry the error.
+    /// Traps for a size that is too small, where no future can carry the error.
     static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
         trap("\(what) of \(size) makes no sense; give at least \(minimum).")
     }
 
-    /// Traps for any other argument, with the sentence that a future would fail with.
+    /// Traps for any other argument. `text` is the sentence with which a future would fail.
     static func sentence(_ text: String) -> Never { trap(text) }
 
     static func endlessShutdown() -> Never {

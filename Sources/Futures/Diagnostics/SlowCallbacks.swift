@@ -1,8 +1,9 @@
-/// A watch for callbacks of a loop that take too long, with the handler for them.
+/// A watch for slow callbacks of a loop, with the handler that is called for them.
 struct SlowCallbackWatch {
     let threshold: UInt64
     let report: (Duration) -> Void
-    /// Whether each callback that is made asks the driver for a turn, so that the driver learns what makes it.
+    /// Whether each new callback makes the loop request a turn of the driver, so that the driver can find the
+    /// code that made the callback.
     var revealsMakers = false
 }
 
@@ -26,7 +27,8 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Runs what is ready, up to `budget`, and times each callback. Returns what is left of the budget.
+    /// Runs what is ready, up to `budget`, and measures the time of each callback. Returns the rest of the
+    /// budget.
     func drainWatching(budget: Int) -> Int {
         var budget = budget
         var started = clock
@@ -47,13 +49,14 @@ extension LoopCore {
         return budget
     }
 
-    /// Asks the driver for a turn whenever a callback makes another one, so that it can see where that is. Of use
-    /// only before a trap: it upsets the loop.
+    /// Makes the loop request a turn of the driver for each new callback, so that the driver can see which
+    /// code makes callbacks. Call it only before a trap: it disturbs the order of the loop.
     package func revealMakers() {
         slowCallbacks = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
     }
 
-    /// Ends what `revealMakers` began: the callbacks have ended after all. Drops a watch for slow ones too.
+    /// Ends what `revealMakers` began, if the callbacks have come to an end after all. Also removes the
+    /// handler for slow callbacks.
     package func hideMakers() { slowCallbacks = nil }
 
     /// The number of callbacks that the loop has run from its ready queue.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Prints lines for a person, straight to the descriptor, each as a whole.
+/// Prints lines to standard error. Each line is one system call.
 package enum StandardError {
     package static func print(_ line: String) {
         var text = line + "\n"

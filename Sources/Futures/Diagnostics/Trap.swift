@@ -1,8 +1,8 @@
 internal import CRuntime
 
-/// Ends the process with a sentence about a programmer's mistake. If this library was built for debugging, adds the
-/// place of the call in question. Finding it takes a third of a second in a large program. No place is named where
-/// `SWIFT_BACKTRACE` says that a crash shall take no time for such things.
+/// Ends the process with a sentence about a mistake of the programmer. If this library was built for
+/// debugging, adds the source line of the call in question. In a large program, the search for that line
+/// takes a third of a second. There is no search if `SWIFT_BACKTRACE` turns off the backtraces of crashes.
 package func trap(_ sentence: String) -> Never {
     #if DEBUG
         if !wants_no_backtrace(), let call = placeOfCall { fatalError("\(sentence) (\(call).)") }
@@ -16,7 +16,7 @@ package func trap(_ sentence: String) -> Never {
             return Callers().place.map { "Called at \($0)" }
         }
         if let place = Callers(on: loop.core).place { return "Called at \(place)" }
-        // It is about what a callback has returned.
+        // The callback itself has returned: the mistake is in its result.
         return loop.core.ready.running?.object.callers.place.map { "In a callback made at \($0)" }
     }
 #endif

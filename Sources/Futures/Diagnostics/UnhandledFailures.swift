@@ -1,10 +1,11 @@
-/// Failures that nothing will see, until the end of the turn, and how many have been printed lately.
+/// The failures that nothing will see, until the end of the turn. Also counts the lines that were printed in
+/// the last second.
 final class UnhandledFailures {
     static let linesPerSecond = 10
 
     var handler: ((any Error) -> Void)?
     fileprivate var failures: [(error: any Error, subject: Subject)] = []
-    /// The verb of the step of the cell that was asked last.
+    /// The verb of the step that was asked for its name last.
     fileprivate var verb: String?
     fileprivate var secondStarted: UInt64 = 0
     fileprivate var printed = 0
@@ -14,15 +15,15 @@ final class UnhandledFailures {
     /// Whether the loop has ended. An ended loop calls no handler.
     fileprivate(set) var isOver = false
 
-    /// The thing that has failed.
+    /// The object that has failed.
     fileprivate struct Subject {
         let name: String?
         #if DEBUG
-            /// The callers that made the future.
+            /// The calls that made the future.
             var callers: Callers?
         #endif
 
-        /// Returns the line to print for its failure with `error`.
+        /// Returns the line to print for a failure with `error`.
         func line(_ error: any Error) -> String {
             var text = "Unhandled failure of \(name ?? "a future")"
             #if DEBUG
@@ -37,7 +38,8 @@ final class UnhandledFailures {
 }
 
 extension CellPointer {
-    /// Reports `error` at the end of the turn, as a failure of `subject`, or of what has made this future.
+    /// Reports `error` at the end of the turn, as a failure of `subject`. If `subject` is `nil`, names the
+    /// function that made this future.
     func reportUnhandled(_ error: any Error, of subject: String? = nil) {
         let loop = loop
         loop.unhandled.verb = nil
@@ -60,7 +62,7 @@ extension LoopCore {
     }
 
     fileprivate func report(_ error: any Error, of subject: UnhandledFailures.Subject) {
-        // Whoever shuts the loop down knows that what was pending fails.
+        // Not reported: whoever shuts the loop down expects that pending futures fail.
         if isShutDown, error.meansShutDown { return }
         unhandled.failures.append((error, subject))
         unhandled.isPending = true
@@ -92,7 +94,7 @@ extension LoopCore {
         }
     }
 
-    /// Releases all handlers: the loop has ended, and calls nothing from now on.
+    /// Releases all handlers, since a loop that has ended calls no handler.
     func releaseHandlers() {
         reportUnhandledFailures()
         unhandled.isOver = true
@@ -101,7 +103,8 @@ extension LoopCore {
         withExtendedLifetime(handlers) {}
     }
 
-    /// Prints how many failures were left out: with the first turn after a second, or at the end of a run.
+    /// Prints the number of failures that were not printed. Called in the first turn after a second has
+    /// passed, and at the end of a run.
     func printOmitted() {
         guard unhandled.omitted > 0 else { return }
         StandardError.print("Unhandled failures of futures, not printed: \(unhandled.omitted)")
@@ -110,7 +113,8 @@ extension LoopCore {
 }
 
 extension Error {
-    /// Whether the error says only that the loop has been shut down, for a clean-up's errors too.
+    /// Whether the error says only that the loop has been shut down. For a `CleanUpError`, both errors have
+    /// to say so.
     fileprivate var meansShutDown: Bool {
         guard let error = self as? CleanUpError else { return self as? FutureError == .shutDown }
         return error.error.meansShutDown && error.cleanUpError.meansShutDown

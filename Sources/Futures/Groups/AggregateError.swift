@@ -15,7 +15,7 @@ extension AggregateError: CustomStringConvertible {
 }
 
 extension Collection {
-    /// The elements in one line for a log: as many as are of use there.
+    /// The elements in one line for a log: the first eight, then the number of the remaining ones.
     package var listed: String {
         let most = 8
         let rest = count > most ? ["and \(count - most) more"] : []
@@ -24,7 +24,7 @@ extension Collection {
 }
 
 extension Result where Failure == any Error {
-    /// The error, or `nil` if there is a value or the future was cancelled.
+    /// The error. `nil` for a value and for cancellation.
     @usableFromInline
     var failure: (any Error)? {
         guard case .failure(let error) = self, !error.isCancellation else { return nil }

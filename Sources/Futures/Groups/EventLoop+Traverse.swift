@@ -121,7 +121,7 @@ extension EventLoop {
         return Future(cell).until(token)
     }
 
-    /// Returns `body`, which then runs on `context`, or wherever it is called if that is `nil`.
+    /// Returns a function that runs `body` on `context`. If `context` is `nil`, returns `body` itself.
     private func placed<Element, Value>(
         _ body: @escaping (Element) throws -> Future<Value>, on context: LocalContext?
     ) -> (Element) throws -> Future<Value> {
@@ -131,7 +131,7 @@ extension EventLoop {
 }
 
 extension Array {
-    /// Puts `content` at `index`, which may be beyond the end. Extends the array as needed.
+    /// Stores `content` at `index`, and fills the array with `nil` up to that index if it is shorter.
     fileprivate mutating func place<Content>(_ content: Content, at index: Int) where Element == Content? {
         while count <= index { append(nil) }
         self[index] = .some(content)

@@ -41,7 +41,7 @@ extension Future {
         }
     }
 
-    /// Like `all`, but does not fail fast.
+    /// Completes as `all` does with `failFast: false`.
     @usableFromInline
     static func allAtTheEnd(
         _ futures: some Sequence<Future>, _ cancelRemaining: CancelRemaining, on loop: EventLoop?,
@@ -95,7 +95,8 @@ extension Future {
             future.mapResult(token: isOver ? token : .none) { result in try body(result, index) }
         }
         let all = Future<NewValue>.all(mapped, on: loop, token: token)
-        // After the whole: it would ask the others to cancel if one of these ended first.
+        // Tied to the token after `all` has been, since `all` would otherwise see a cancelled future and
+        // cancel the other ones.
         if let condition = token.condition, !isOver {
             for future in mapped { future.cell.tie(to: condition, cancellingSource: false) }
         }
@@ -124,7 +125,7 @@ extension Future {
     }
 }
 
-/// The values that a group has so far.
+/// The values of a group that have arrived so far.
 @usableFromInline
 struct ArrivedValues<Value> {
     @usableFromInline var values: [Value?]
@@ -136,7 +137,7 @@ struct ArrivedValues<Value> {
         missing = count
     }
 
-    /// Adds a value. Returns all values if it was the last.
+    /// Adds `value`. Returns all values if no value is missing any more, otherwise `nil`.
     @inlinable
     mutating func add(_ value: Value, at index: Int) -> [Value]? {
         values[index] = .some(value)
@@ -145,7 +146,8 @@ struct ArrivedValues<Value> {
     }
 }
 
-/// Returns all values, or what prevents them: the errors, or else cancellation.
+/// Returns all values if every result has one. Otherwise returns the errors, or cancellation if there are no
+/// errors.
 private func join<Value>(_ results: [Result<Value, any Error>]) -> Result<[Value], any Error> {
     let errors = results.compactMap(\.failure)
     return switch errors.count {

@@ -74,7 +74,7 @@ extension Future {
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool
     ) -> Future<Value?> {
-        // A failure may be followed by a value that is there already.
+        // All outcomes are queued, since the value after a failure may be there already.
         inOrder(futures, on: loop, queued: .all, token, into: nil) { found, result, order in
             guard case .success(let value) = result, try predicate(value) else { return }
             found = value
@@ -97,16 +97,16 @@ extension Future {
     }
 }
 
-/// Takes the outcomes of a group's inputs one by one, in the order of the inputs.
+/// An object that passes on the outcomes of a group's inputs one by one, in the order of the inputs.
 private final class InOrder<Value, Total> {
     private let all: Gathering<Total>
     private let take: (inout Total, Result<Value, any Error>, InOrder) throws -> Void
     private var results: [Result<Value, any Error>?]
     private var next = 0
     private var total: Total
-    /// Whether a future still has to decide on the total before the next outcome is taken.
+    /// Whether the group waits for a future that returns the next total.
     private var isWaiting = false
-    /// Whether the closure of `take` runs, which may bring about the next outcome.
+    /// Whether `take` is running. `take` may make the next outcome arrive.
     private var isTaking = false
 
     init(
@@ -140,7 +140,7 @@ private final class InOrder<Value, Total> {
             })
     }
 
-    /// Ignores the rest.
+    /// Ignores all outcomes that follow.
     func end() { next = results.count }
 
     private func takeNext() {

@@ -1,4 +1,4 @@
-/// The outcome of a group of futures, while it is still missing.
+/// A group of futures in progress, and the cell for the outcome of the group.
 @usableFromInline
 struct Gathering<Output> {
     @usableFromInline let group: Group
@@ -19,7 +19,7 @@ struct Gathering<Output> {
         if let condition = token.condition { group.end(by: condition) }
     }
 
-    /// Whether the group has its outcome, or nobody wants it any more.
+    /// Whether the group has its outcome, or has been cancelled.
     var isOver: Bool { target.isCompleted }
 
     @inlinable
@@ -37,7 +37,8 @@ struct Gathering<Output> {
     @usableFromInline
     func fail(_ error: any Error) { group.fail(error) }
 
-    /// Calls a user's handler with the error in `result`, if there is one, before anybody sees the outcome.
+    /// Calls a user's handler with the error in `result`, before anybody sees the outcome of the group. Does
+    /// nothing if `result` has a value or stands for cancellation.
     @usableFromInline
     func call<Value>(
         _ handler: @escaping (any Error, Int) -> Void, _ result: Result<Value, any Error>, _ index: Int
@@ -46,8 +47,9 @@ struct Gathering<Output> {
     }
 }
 
-/// Tells a group which of its inputs has completed. Has no type but its own, which the closure knows: a group of a
-/// thousand would look up a generic type's metadata a thousand times.
+/// A step that tells a group which of its inputs has completed. It is not generic, and only its closure knows
+/// the type of the inputs: otherwise a group of a thousand inputs would look up the metadata of a generic
+/// type a thousand times.
 struct MemberStep: Step {
     let index: Int
     let arrived: (_ source: CellPointer, _ index: Int) -> Void
@@ -58,9 +60,9 @@ struct MemberStep: Step {
 }
 
 extension Future {
-    /// Completes with what `collect` makes of the outcomes. Calls what `collect` returns with each outcome as it
-    /// arrives: from the ready queue with those of `queued`, since it calls a user's closure then, and at once with
-    /// others.
+    /// Calls the function that `collect` returns with each outcome as it arrives. That function completes the
+    /// returned future. For an outcome in `queued` the ready queue calls the function, since the function
+    /// then calls a user's closure. For any other outcome the call is at once.
     @inlinable
     static func gather<Output>(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always, on loop: EventLoop?,
@@ -81,14 +83,14 @@ extension Future {
         return Future<Output>(target)
     }
 
-    /// Returns the outcome of a group that needs at least one future and got none.
+    /// Returns the failure of a group that got no futures but needs at least one.
     static func refusal<Output>(of group: String) -> Result<Output, any Error> {
         .failure(FutureError.invalidArgument("\(group) was given no futures; give it at least one"))
     }
 }
 
 extension Group {
-    /// Waits for all `futures`. Calls `arrived` with each future as it completes, and its index.
+    /// Waits for all `futures`. Calls `arrived` with each future that completes and with its index.
     @usableFromInline
     func wait(
         for futures: [Cell], queued: Cell.Interest,
@@ -105,7 +107,8 @@ extension Group {
 }
 
 extension LoopCore {
-    /// Returns the loop of a group of `cells`, which is `loop` if that is given. Checks the thread.
+    /// Returns the loop of a group: `loop` if it is given, otherwise the loop of the first cell, otherwise
+    /// the loop of the current callback. Traps if there is none, and off the loop's thread.
     @usableFromInline
     static func ofGroup(_ cells: [Cell], _ loop: EventLoop?) -> LoopCore {
         guard let loop = loop?.core ?? cells.first?.loop ?? EventLoop.current?.core else { Misuse.noLoop() }

@@ -1,12 +1,13 @@
-/// The producer of a future that waits for several others, each by its own member: an observer.
+/// The producer of a future that waits for several others. Each of the others has an observer, called a
+/// member.
 @usableFromInline
 final class Group: Producer {
-    // Nothing that changes it runs anybody's code, and each change would be checked at run time.
+    // Unchecked, since each change would be checked at run time. No change of the list runs code of others.
     @exclusivity(unchecked) private var members: [Cell] = []
     let target: Cell
     private var cancelRemaining: CancelRemaining
-    /// The member that waits for what a user's closure has returned. Belongs to the group itself, not to one of its
-    /// inputs.
+    /// The member that waits for a future that a user's closure has returned. That future is no input of the
+    /// group.
     private var work: Cell?
     private var watch: TokenWatch?
 
@@ -50,7 +51,7 @@ final class Group: Producer {
         if cancelRemaining != .never { _ = future.requestCancellation() }
     }
 
-    /// Ends the group with the outcome of an input that has no value.
+    /// Ends the group with the error or the cancellation of an input.
     func fail(_ error: any Error) {
         if error.isCancellation, cancelRemaining == .onFailure { cancelRemaining = .never }
         target.fail(error)
@@ -60,20 +61,21 @@ final class Group: Producer {
 
     override var subject: String? { "a group" }
 
-    /// Stops waiting for what is still pending: the outcome is there, or nobody wants it.
+    /// Stops waiting for the futures that are pending: the group has its outcome or was cancelled.
     override func settled() {
         watch.take()?.end()
         work.take()?.stopObserving(cancelling: true)
         let members = unsafe members
         unsafe self.members = []
-        // All, before the first future is asked to cancel: that may complete others.
+        // All steps are dropped before the first future is asked to cancel, since its cancellation may
+        // complete other futures.
         for member in members { member.pointer.dropStep() }
         for member in members { member.stopObserving(cancelling: cancelRemaining != .never) }
     }
 }
 
 extension Cell {
-    /// Ends an observer, no matter whether it waits for its source or to be run.
+    /// Ends an observer that waits for its source, or that waits in the ready queue.
     func stopObserving(cancelling: Bool) {
         pointer.dropStep()
         pointer.leaveSource(cancelling: cancelling)

@@ -1,4 +1,4 @@
-/// Work on one element after another, several at a time: the producer of the future of the whole.
+/// Work on a series of elements, several at a time. It is the producer of the future of the whole work.
 final class Traversal<Element, Output, Total, Value>: Producer {
     /// The closures of a traversal, and its limit.
     struct Work {
@@ -14,11 +14,11 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private let cell: Cell
     private let work: Work
     private var total: Total
-    /// The observers of the futures that are pending, by the index of their element.
+    /// The observers of the pending futures, by the index of the element.
     private var running: [Int: Cell] = [:]
     private var started = 0
     private var isExhausted = false
-    /// Whether more will be started from the ready queue.
+    /// Whether a callback in the ready queue will start more work, or `startMore` runs.
     private var isStarting = false
 
     init(_ cell: Cell, total: Total, _ work: Work) {
@@ -63,9 +63,10 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         }
         let observer = Cell.waiting(cell.loop, step: step)
         running[index] = observer
-        // A failure is known at once. After a value, user's code runs: the next element is asked for.
+        // A failure ends the traversal at once. A value is queued, since it makes the traversal call user
+        // code for the next element.
         future.registerObserver(observer, when: [.success, .atOnce])
-        // The body may have ended it all.
+        // `body` may have completed the future of the traversal.
         if cell.isCompleted { settled() }
     }
 
@@ -79,7 +80,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         }
     }
 
-    /// Succeeds, or starts more later, unless that is under way.
+    /// Succeeds if all work is done. Otherwise starts more work later, unless that is under way.
     private func goOn() {
         guard !isStarting, !cell.isCompleted else { return }
         if isExhausted {

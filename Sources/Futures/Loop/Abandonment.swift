@@ -1,9 +1,10 @@
-/// What a loop watches for being abandoned.
+/// The objects of a loop that the loop checks for having been abandoned.
 final class Abandonment {
     var watches: [UInt64: WatchedCell] = [:]
     var lastNumber: UInt64 = 0
-    /// Futures that nothing completes, and that only their consumers hold.
+    /// The producers of released `never()` futures. Only the consumers of these futures are left.
     var orphanages = Fifo<Forever>()
-    /// Whether either of these has members. Looking at them directly would be checked at run time each time.
+    /// Whether `watches` or `orphanages` may have members. Stored, since a look into them is checked at run
+    /// time.
     var isWatched = false
 }

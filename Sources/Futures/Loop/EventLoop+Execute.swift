@@ -59,7 +59,8 @@ extension LoopCore {
         return true
     }
 
-    /// Runs `job` now on the loop's thread, or as ``execute(_:)`` does on another one. Any thread.
+    /// Runs `job` at once on the loop's thread. On a different thread, submits `job` as ``execute(_:)`` does.
+    /// Any thread.
     func executeAtOnce(_ job: @escaping @Sendable () -> Void) { if isCaller { job() } else { execute(job) } }
 
     @usableFromInline

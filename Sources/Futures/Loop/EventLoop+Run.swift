@@ -64,12 +64,13 @@ extension EventLoop {
 extension LoopCore {
     fileprivate func takeStop() -> Bool { stopRequested.exchange(false, ordering: .acquiringAndReleasing) }
 
-    /// Records whether the loop is being driven, if it moves with tasks.
+    /// Records whether somebody runs the loop. Only a loop that moves with tasks needs the record.
     func markAsDriven(_ isDriven: Bool) {
         if home.movesWithTasks { home.isDriven.store(isDriven, ordering: .releasing) }
     }
 
-    /// Runs `body`, which turns the driver, as a run of this loop. `call` names what the user has called.
+    /// Runs `body`, which runs the driver, and sets the state of a running loop meanwhile. `call` is the name
+    /// of the public function that the user has called.
     package func enter(_ call: String, _ body: () -> Void) throws {
         checkProcess()
         guard !isShutDown else { throw FutureError.shutDown }

@@ -19,23 +19,23 @@
 /// the loop of a future or of a connection instead. Compare loops with `==`.
 @safe
 public class EventLoop: @unchecked Sendable {
-    // Sendable because the reference below never changes once the loop is made.
+    // Sendable because the reference below never changes after the loop has been made.
 
     @exclusivity(unchecked) @usableFromInline final var reference: Unmanaged<LoopCore>!
-    /// The object that holds all state of the loop. The core of a core is itself.
+    /// The object that holds all state of the loop. The `core` of a core is the core itself.
     @usableFromInline
     package final var core: LoopCore { @inline(__always) get { unsafe reference.takeUnretainedValue() } }
 
-    /// Calls `body` with the core, which nothing else retains meanwhile. Costs less than `core`.
+    /// Calls `body` with the core, without retaining the core. Costs less than `core`.
     @inlinable @inline(__always)
     package final func withCore<Result>(_ body: (LoopCore) throws -> Result) rethrows -> Result {
         try unsafe reference.unsafelyUnwrapped._withUnsafeGuaranteedRef(body)
     }
 
-    /// Creates the object that a user holds, which owns the core.
+    /// Creates the object that a user holds. The object owns the core.
     package init(owning core: LoopCore) { unsafe reference = Unmanaged.passRetained(core) }
 
-    /// Creates a core, which is its own core.
+    /// Creates the part of a core that it inherits. The core refers to itself.
     init(asCore _: Void) {
         unsafe reference = Unmanaged.passUnretained(unsafeDowncast(self, to: LoopCore.self))
     }
@@ -48,7 +48,7 @@ public class EventLoop: @unchecked Sendable {
 
     /// Whether the calling code is on the loop's thread. Any thread.
     public final var isCurrent: Bool {
-        // Inlined: to other threads, which give it jobs, it says no at once.
+        // Inlined, since threads that submit jobs ask this each time and get the answer at once.
         @inline(__always) get { withCore { $0.isCaller } }
     }
 

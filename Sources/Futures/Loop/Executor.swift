@@ -2,7 +2,7 @@ internal import CRuntime
 internal import Glibc
 internal import Synchronization
 
-// How jobs of actors and tasks come to a loop.
+// The ways in which jobs of actors and tasks reach a loop.
 
 extension EventLoop {
     /// The loop that is running on the calling thread: in a callback, or inside `run()`. `nil` if no loop is running
@@ -12,7 +12,7 @@ extension EventLoop {
         return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
     }
 
-    /// Runs `body` with `loop` as `current`.
+    /// Runs `body`. Meanwhile `current` is `loop`.
     package static func withCurrent<Result>(_ loop: LoopCore, _ body: () throws -> Result) rethrows -> Result
     {
         let outer = unsafe pthread_getspecific(currentKey)
@@ -29,7 +29,7 @@ extension EventLoop {
 
     package static var isMainThread: Bool { is_main_thread() }
 
-    /// Whether the caller is a task.
+    /// Whether a task runs on the calling thread.
     package static var isInTask: Bool { currentTask != 0 }
 
     static var currentTask: UInt { unsafe UInt(bitPattern: swift_task_getCurrent()) }
@@ -72,11 +72,11 @@ extension LoopCore {
         }
     }
 
-    /// Runs a job of a task, isolated to this loop.
+    /// Runs a job of a task. The job is isolated to this loop.
     func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
 }
 
-/// The isolation of a task that runs on a loop, but for no actor of the user's.
+/// An actor that isolates a task to a loop. Used for tasks that belong to no actor of the user.
 actor LoopTask {
     let loop: LoopCore
 
@@ -93,8 +93,8 @@ actor LoopTask {
     }
 }
 
-/// The way of a task from elsewhere to a loop that may have been shut down. This executor then runs the task's job on
-/// the spot. The loop's own has to trap.
+/// An executor that brings a task to a loop. If the loop has been shut down, this executor runs the task's
+/// job on the calling thread. The executor of the loop itself would trap.
 actor Visit: SerialExecutor {
     private let loop: LoopCore
 

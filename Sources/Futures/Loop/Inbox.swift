@@ -1,9 +1,10 @@
 internal import Glibc
 
-/// What other threads hand to the loop: a list that is swapped out whole, and one wake-up for each time it fills.
+/// The jobs that other threads submit to the loop. The loop takes all of them at once. The first job in an
+/// empty inbox wakes the loop.
 ///
-/// Uses the system's lock, told to try for a moment before it sleeps. The lock of Swift 6 goes through the kernel as
-/// soon as threads meet, for 40 µs.
+/// Uses a lock of the system that spins for a moment before it sleeps. The mutex of Swift 6 enters the kernel
+/// as soon as two threads meet, which takes 40 µs.
 @safe
 final class Inbox: Sendable {
     private struct State {
@@ -18,7 +19,7 @@ final class Inbox: Sendable {
     }
 
     nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    // Touched with the mutex only.
+    // Read and changed only while `mutex` is locked.
     @exclusivity(unchecked) nonisolated(unsafe) private var state = State()
 
     init() {
@@ -41,10 +42,11 @@ final class Inbox: Sendable {
         return unsafe body(&state)
     }
 
-    /// How often the driver was asked to wake up.
+    /// The number of times that the inbox has woken the driver.
     var wakeUps: UInt64 { withLock { $0.wakeUps } }
 
-    /// Adds a job, or returns `false` once the inbox is closed. Wakes under the lock, so never after `close`.
+    /// Adds a job. Returns `false` if the inbox is closed. Wakes the driver while the lock is held, so that
+    /// no wake-up comes after `close`.
     func add(_ body: @escaping @Sendable () -> Void, waking loop: LoopCore) -> Bool {
         loop.checkProcess()
         return withLock { state in
@@ -59,10 +61,10 @@ final class Inbox: Sendable {
         withLock { if $0.isOpen { $0.wake(loop) } }
     }
 
-    /// Swaps all jobs into `jobs`, which is empty. Its room serves the next ones.
+    /// Moves all jobs into `jobs`, which must be empty. The inbox keeps the storage of `jobs` for later jobs.
     func swapAll(with jobs: inout [Job?]) { withLock { swap(&$0.jobs, &jobs) } }
 
-    /// Refuses jobs from now on, and returns those accepted before.
+    /// Refuses jobs from now on. Returns the jobs that were accepted before.
     func close() -> [Job?] {
         withLock { state in
             state.isOpen = false
@@ -72,14 +74,15 @@ final class Inbox: Sendable {
     }
 }
 
-/// A closure of another thread. Bare closures in an array would each need a thunk.
+/// A closure that another thread has submitted. The struct saves a thunk that a closure in an array would
+/// need.
 struct Job {
     let body: @Sendable () -> Void
 }
 
-/// Jobs that the loop has taken in, first in, first out.
+/// The jobs that the loop has taken from its inbox. First in, first out.
 struct JobList {
-    /// The room that is kept for the next jobs.
+    /// The largest capacity, in jobs, that an empty list keeps.
     private static let keptRoom = 8192
 
     private var jobs: [Job?] = []
@@ -103,7 +106,7 @@ struct JobList {
         if jobs.isEmpty { jobs = others } else { jobs += others }
     }
 
-    /// Appends jobs that have come while some of these ran.
+    /// Appends the jobs of `others`.
     mutating func append(_ others: JobList) { if !others.isEmpty { append(others.jobs) } }
 
     mutating func takeFirst() -> Job? {

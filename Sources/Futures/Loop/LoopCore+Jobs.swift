@@ -1,22 +1,22 @@
-/// The jobs of other threads share one place in the ready queue, where some of them run at a time. A place for each
-/// would cost as much as a future.
+/// All jobs of other threads share one entry in the ready queue. Each run of the entry runs some of the jobs.
+/// An entry for each job would cost as much as a future.
 extension LoopCore {
-    /// How many run before others in the ready queue get their chance.
+    /// The number of jobs that run before other callbacks in the ready queue get their turn.
     private static let share = 64
 
-    /// Takes in what other threads have handed over.
+    /// Takes the jobs that other threads have submitted.
     func takeJobs() {
         jobs.refill(from: inbox)
         queueJobs()
     }
 
-    /// Takes in what other threads have handed over, and refuses more.
+    /// Takes the jobs that other threads have submitted, and closes the inbox.
     func takeLastJobs() {
         jobs.append(inbox.close())
         queueJobs()
     }
 
-    /// Gives the jobs a place in the ready queue, if there are any.
+    /// Adds the entry of the jobs to the ready queue, if there are jobs and the entry is not there already.
     func queueJobs() {
         guard !jobs.isEmpty, !areJobsQueued else { return }
         areJobsQueued = true
@@ -25,10 +25,10 @@ extension LoopCore {
 
     private func runJobs() {
         areJobsQueued = false
-        // Out of the loop, where each look at it would be checked.
+        // Moved into a variable, since each access to a property of the loop is checked at run time.
         var running = JobList()
         swap(&running, &jobs)
-        // One at a time where each is watched.
+        // Runs one job at a time if slow callbacks are watched, since each callback is timed.
         let share = min(slowCallbacks == nil ? LoopCore.share : 1, turnState.jobAllowance)
         turnState.jobAllowance -= share
         for _ in 0..<share {

@@ -1,9 +1,9 @@
 internal import Synchronization
 
 extension LoopCore {
-    /// Ends the loop: nobody holds any more what `EventLoop()` has returned.
+    /// Ends the loop. Called when the object that `EventLoop()` returned is released.
     func ownerIsGone() {
-        // The host of an attached loop decides when that ends.
+        // An attached loop ends when its host decides so.
         guard ending.phase == .open, !isAttached else { return }
         if !isOnItsThread { comeToThisThread() }
         ending.hasLostOwner = true
@@ -11,7 +11,8 @@ extension LoopCore {
         endIfAtRest()
     }
 
-    /// Ends a loop that has lost its owner, unless a change is in progress: then the end of that does.
+    /// Ends a loop that has lost its owner. If a change of futures is in progress, the end of that change
+    /// ends the loop.
     func endIfAtRest() {
         guard ending.phase == .open, !turnState.isRunning, !turnState.isTurning else { return }
         guard propagation.isAtRest else {
@@ -21,13 +22,14 @@ extension LoopCore {
         #if DEBUG
             if let rest, !home.movesWithTasks { StandardError.print(Misuse.forgottenLoop(with: rest)) }
         #endif
-        // The last of its futures goes with this.
+        // The release of the last future would release the core during the shutdown.
         retainItself()
         shutDown()
         releaseItself()
     }
 
-    /// Moves the loop to the calling thread, if nothing is alive on it or its own thread has ended.
+    /// Moves the loop to the calling thread, if nothing is alive on the loop or the loop's own thread has
+    /// ended. Otherwise traps.
     private func comeToThisThread() {
         let isDriven = turnState.isRunning || home.movesWithTasks && home.isDriven.load(ordering: .acquiring)
         let isFree = home.movesWithTasks || home.thread.load(ordering: .relaxed) == 0
@@ -35,7 +37,7 @@ extension LoopCore {
         moveToThisThread()
     }
 
-    /// What is alive on the loop, for a person; `nil` if nothing is.
+    /// A text about what is alive on the loop. `nil` if nothing is.
     private var rest: String? {
         let futures = counts.cells - (completedVoid == nil ? 0 : 1)
         guard futures > 0 || liveHandles > 0 || turnState.isRunning else { return nil }

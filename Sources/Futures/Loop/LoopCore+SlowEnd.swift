@@ -1,7 +1,7 @@
 extension LoopCore {
     private static let namesAtEnd = 10
 
-    /// Notes that the end of the loop waits for bodies. Reports it, once, when that has taken long.
+    /// Notes that the end of the loop waits for bodies. Prints a report once if the wait takes long.
     func noteWaitForBodies() {
         guard ending.slowAt != .max else { return }
         let now = clock
@@ -11,13 +11,14 @@ extension LoopCore {
         driver.arm(deadline: due, keepsAlive: false)
     }
 
-    /// When the driver has to come back for that report, though there are no timers any more.
+    /// The time at which the driver has to call for that report, since no timers are left. `nil` if no report
+    /// is due.
     var alarmAtEnd: TimerHeap.Alarm? {
         guard let slowAt = ending.slowAt, slowAt < .max else { return nil }
         return TimerHeap.Alarm(deadline: slowAt, keepsAlive: false)
     }
 
-    /// Prints once which bodies keep the loop from its end.
+    /// Prints the names of the bodies that the end of the loop waits for. Prints them once.
     package func sayWhatIsAwaited() {
         guard isShutDown, bodies.count > 0, ending.slowAt != .max else { return }
         ending.slowAt = .max

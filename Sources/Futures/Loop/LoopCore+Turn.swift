@@ -1,29 +1,30 @@
 internal import CRuntime
 internal import Synchronization
 
-/// What a loop knows about its turns.
+/// The state of a loop's turns.
 struct TurnState {
     var isTurning = false
     var isRequested = false
     var isRunning = false
     /// The number of turns so far.
     var count: UInt64 = 0
-    /// How many callbacks a turn may run.
+    /// The most callbacks that a turn runs.
     var budget = 4096
-    /// How many jobs of other threads may still run in this turn.
+    /// The number of jobs of other threads that may still run in this turn.
     var jobAllowance = 0
     /// When the turn began, if the loop has an observer.
     var started: UInt64 = 0
     #if DEBUG
-        /// How deep the stack was when the turn began; 0 if none runs.
+        /// The depth of the stack when the turn began. 0 if no turn runs.
         var stackDepth: UInt = 0
     #endif
 }
 
 extension LoopCore {
-    /// Lets `callback` handle an event, then runs what is ready, up to the budget, and prepares the next wait.
+    /// Calls `callback`, which handles an event. Then runs what is ready, up to the budget, and prepares the
+    /// next wait.
     ///
-    /// Each event of the driver is a turn of its own. Within another turn only `callback` is run.
+    /// Each event of the driver is a separate turn. If a turn runs already, only calls `callback`.
     @inlinable @inline(__always)
     package func turn(_ callback: () -> Void) {
         guard tryUsualTurn() else { return unusualTurn(callback) }
@@ -44,7 +45,7 @@ extension LoopCore {
     @usableFromInline
     func unusualTurn(_ callback: () -> Void) {
         guard !turnState.isTurning else { return callback() }
-        // A host knows nothing of `current`, which `run` sets otherwise.
+        // `run` sets `current`, but a host does not call `run`.
         guard isAttached else { return startTurn(callback) }
         LoopCore.withCurrent(self) { startTurn(callback) }
     }
@@ -78,13 +79,13 @@ extension LoopCore {
         if timers.hasChanged { armTimer() }
     }
 
-    /// Handles that the driver's clock has reached the armed deadline.
+    /// Fires the timers that are due. The driver calls this when the armed deadline has passed.
     package func timerFired() {
         timers.alarmFired()
         turn { fireTimers() }
     }
 
-    /// Handles that another thread called `wake`.
+    /// Takes the jobs of other threads. The driver calls this after another thread has called `wake`.
     package func wokenUp() {
         turn {
             takeJobs()
@@ -92,7 +93,7 @@ extension LoopCore {
         }
     }
 
-    /// Runs what is ready, up to the budget, and returns how much that was.
+    /// Runs what is ready, up to the budget. Returns the number of callbacks that have run.
     @discardableResult
     func drain() -> Int {
         let most = turnState.budget
@@ -109,7 +110,7 @@ extension LoopCore {
         driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
     }
 
-    /// Makes the driver call `requestedTurn` before it waits, when something happens outside of a turn.
+    /// Makes the driver call `requestedTurn` before it waits. Does nothing during a turn.
     @inline(__always)
     func requestTurn() { if !turnState.isTurning, !turnState.isRequested { requestTurnFromOutside() } }
 
@@ -119,31 +120,33 @@ extension LoopCore {
         driver.requestTurn()
     }
 
-    /// Fails what would wait for something to run: nothing runs on a loop that has been shut down.
+    /// Fails the futures in the ready queue. A loop that has been shut down runs no callbacks.
     @inline(never)
     func failReady() {
         while failNext(FutureError.shutDown) {}
         reportUnhandledFailures()
     }
 
-    /// Queues a consumer to run on its completed source. The queue takes over the reference to it.
+    /// Adds `cell` to the ready queue, to run on its completed `source`. The queue takes over the reference
+    /// to `cell`.
     @inline(__always)
     func enqueue(_ cell: CellPointer, source: CellPointer) {
         ready.append(cell, source: source)
         requestTurn()
     }
 
-    /// Queues a cell that has no source: a timer that is due, or one that runs although it was cancelled.
+    /// Adds a cell without a source to the ready queue, for example a timer that is due, or a cell that runs
+    /// although it was cancelled.
     func enqueue(_ object: Cell) {
         object.pointer.retain()
         enqueue(object.pointer, source: object.pointer)
     }
 
-    /// Queues a closure of this thread, such as a job of an actor.
+    /// Adds a closure of this thread to the ready queue, such as a job of an actor.
     func enqueue(_ job: @escaping () -> Void) { enqueue(Cell.waiting(self, step: JobStep(body: job))) }
 }
 
-/// Calls a closure that takes no outcome.
+/// A step that calls a closure, whatever the outcome of the source is.
 @usableFromInline
 struct JobStep: Step {
     @usableFromInline let body: () -> Void

@@ -1,40 +1,40 @@
 internal import Synchronization
 
-/// What a loop consists of, behind the ``EventLoop`` that its user holds. What is on the loop holds the core, and so
-/// does not keep alive a loop that its user has released.
+/// The state and the parts of a loop, behind the ``EventLoop`` that the user holds. Futures and handles
+/// retain the core instead of the user's object. So they do not keep alive a loop that the user has released.
 @usableFromInline
 package final class LoopCore: EventLoop, @unchecked Sendable {
-    // Sendable because all state below is touched on the loop's thread only, except for what says otherwise.
+    // Sendable because only the loop's thread uses the state below, except where a comment says otherwise.
 
     package let driver: any LoopDriver
-    /// Whether somebody else runs the loop, until ``detach()``.
+    /// Whether a host runs the loop, until ``detach()``.
     let isAttached: Bool
     /// Any thread.
     let home: LoopHome
     /// Any thread.
     let inbox = Inbox()
-    /// Any thread: whether `stop` was called, and no run has ended because of it.
+    /// Whether `stop` was called and no run has ended because of it yet. Any thread.
     let stopRequested = Atomic(false)
 
-    // What is to run, and what follows when it has.
+    // The work that is ready, and the work that waits.
     var turnState = TurnState()
     var ready = ReadyQueue()
     var contexts = ContextQueues()
     let timers = TimerHeap()
     var coarse = CoarseWheel()
     var jobs = JobList()
-    /// Whether the jobs have their place in the ready queue.
+    /// Whether the entry of the jobs is in the ready queue.
     var areJobsQueued = false
     let propagation = Propagation()
 
-    // What is alive.
+    // The objects that are alive.
     var counts = LoopCounts()
     var promises = PromiseList()
     let abandonment = Abandonment()
-    /// What other threads know by a number.
+    /// The objects that other threads refer to by a number.
     let remotes = RemoteTable()
     var completedVoid: Cell?
-    /// What the streams keep with the loop.
+    /// State that `ByteStreams` keeps for its streams on this loop.
     package var streams: AnyObject?
 
     // Tasks.
@@ -42,19 +42,19 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let bodyExecutor = BodyExecutor()
     let bodies = BodyList()
 
-    // What is told about the loop.
+    // Reports about the loop.
     var work = LoopWork()
     let unhandled = UnhandledFailures()
     var slowCallbacks: SlowCallbackWatch?
     var observer: ((LoopEvent) -> Void)?
     var slowTurns = ReportLimit()
     #if DEBUG
-        /// Where the promises that somebody holds were made.
+        /// The source lines that made the promises that somebody still holds.
         var promiseSites: [ObjectIdentifier: (file: StaticString, line: UInt)] = [:]
     #endif
 
     var ending = LoopEnding()
-    // Apart from what others may set: only then is no look at it checked at run time.
+    // Private, since the compiler then needs no check at run time for each access.
     private var latestNow: UInt64 = 0
 
     package init(driver: any LoopDriver, isAttached: Bool = false, movesWithTasks: Bool = false) {
@@ -70,19 +70,20 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
 
     deinit {
         OwningThreads.remove(self)
-        // No future is alive: they retain the loop. So nothing can be pending but an idle driver.
+        // Each future retains the loop, so none is alive. Only an idle driver can be open.
         if ending.phase == .open {
             _ = inbox.close()
             driver.close {}
         }
     }
 
-    /// Whether `shutdown` was called: nothing new is to be started.
+    /// Whether the loop is being shut down or has been shut down. Such a loop starts nothing new.
     package var isShutDown: Bool { ending.phase != .open }
 
     /// Monotonic time in nanoseconds, on the clock of the timers. Virtual on a virtual loop.
     ///
-    /// Never goes back. The clocks of some virtual machines do, and every difference of two readings relies on this.
+    /// Never goes back. The clocks of some virtual machines do, but all code that subtracts two readings
+    /// relies on this.
     package var clock: UInt64 {
         let now = driver.now
         if now > latestNow { latestNow = now }
@@ -90,11 +91,11 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     }
 }
 
-/// How much is alive on a loop.
+/// The numbers of objects that are alive on a loop.
 struct LoopCounts {
     var cells = 0
     var promises = 0
-    /// The driver's handles that users hold, and the connections among them.
+    /// The number of the driver's handles that users hold, and the number of connections among them.
     var handles = 0
     var connections = 0
 }
@@ -105,7 +106,7 @@ extension LoopCore {
     package func count(handles change: Int) { counts.handles += change }
     package func count(connections change: Int) { counts.connections += change }
 
-    // The loop is retained while a cell of it is alive.
+    // The loop retains itself while one of its cells is alive.
 
     @inline(__always)
     func cellWasMade() {

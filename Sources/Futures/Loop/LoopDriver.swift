@@ -1,34 +1,38 @@
-/// What turns an event loop: it waits, and calls `turn`, `requestedTurn`, `timerFired` or `wokenUp` whenever
-/// something has happened.
+/// The part of an event loop that waits for events. It calls `turn`, `requestedTurn`, `timerFired` or
+/// `wokenUp` when something has happened.
 ///
-/// On the loop's thread, except for `wake`. Nothing here schedules: only the loop decides the order of work.
+/// All functions except `wake` are called on the loop's thread. A driver decides no order of work: only the
+/// loop does.
 package protocol LoopDriver: AnyObject {
-    /// Monotonic nanoseconds, read afresh.
+    /// The current time of a monotonic clock in nanoseconds. Each access reads the clock.
     var now: UInt64 { get }
-    /// Calls `timerFired` at `deadline` or soon after, instead of at the one given before. Never calls it for `nil`.
-    /// If the deadline has passed, calls it once before it waits again, after a requested `requestedTurn`.
-    /// Only a deadline that keeps alive prevents `run` from returning.
+    /// Calls `timerFired` at `deadline` or soon after, and forgets the deadline that was given before. `nil`
+    /// means no deadline. If the deadline has passed, calls `timerFired` once before the next wait, but after
+    /// a requested `requestedTurn`. `run` returns before the deadline if nothing else is left and
+    /// `keepsAlive` is `false`.
     func arm(deadline: UInt64?, keepsAlive: Bool)
-    /// Calls `requestedTurn` before it waits again, without a system call. Polls between two of these.
+    /// Calls `requestedTurn` before the next wait, without a system call. Between two such calls the driver
+    /// polls for events.
     func requestTurn()
-    /// Calls `wokenUp` soon. Any thread; calls may be merged. Never called after `close`.
+    /// Calls `wokenUp` soon. Any thread. Several calls may lead to one call of `wokenUp`. The loop never
+    /// calls this after `close`.
     func wake()
-    /// Keeps `run` from returning for want of work, while `true`.
+    /// Keeps `run` from returning while `isNeeded` is `true`, even if no work is left.
     func keepAlive(_ isNeeded: Bool)
-    /// Prepares for a body of the loop that is isolated to the main actor, and may come back there through Dispatch's
-    /// main queue.
+    /// Prepares for a body that is isolated to the main actor. Jobs of such a body may come through
+    /// Dispatch's main queue.
     func serveMainActor()
-    /// Waits and calls back until `stop`, or until nothing is left that could call.
+    /// Waits for events and handles them, until `stop` is called or no event can come any more.
     func run()
     func stop()
-    /// Runs one round, without waiting.
+    /// Handles the events that have come, without waiting.
     func poll()
-    /// Closes the handles that users left open, and fails what waits on them. Blocks until that is done, unless
-    /// somebody else runs the loop.
+    /// Closes the handles that users have left open, and fails the futures that wait for these handles.
+    /// Blocks until all are closed, unless a host runs the loop.
     func closeHandles()
-    /// The handles that users have open, each in one line.
+    /// A description of each handle that users have open. Each description is one line.
     var openHandles: [String] { get }
-    /// Closes the driver itself, which has no users' handles any more, and then calls `done`: before it returns,
-    /// unless somebody else runs the loop. Calls nothing else afterwards.
+    /// Closes the driver, after all handles of users have been closed. Then calls `done`: before this
+    /// function returns, unless a host runs the loop. Calls nothing after `done`.
     func close(_ done: @escaping () -> Void)
 }

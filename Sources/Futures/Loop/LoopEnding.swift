@@ -1,14 +1,14 @@
-/// How far the end of a loop has come.
+/// The progress of the end of a loop.
 struct LoopEnding {
     enum Phase { case open, shuttingDown, closed }
 
     var phase = Phase.open
-    /// Whether the user's `EventLoop` has been released, so that the current run is the last.
+    /// Whether the user's `EventLoop` has been released. The current run is then the last one.
     var hasLostOwner = false
     var detachment: Detachment?
-    /// How long the end waits before it reports what it waits for.
+    /// The time that the end waits before it reports what it waits for.
     var patience: Duration = .seconds(5)
-    /// When the wait for bodies counts as long. `.max` once that has been reported.
+    /// The time at which the wait for bodies counts as long. `.max` after the report. `nil` before the wait.
     var slowAt: UInt64?
 }
 
@@ -19,11 +19,11 @@ extension LoopCore {
     }
 }
 
-/// The end of an attached loop, in progress.
+/// The state of a call of `detach()` that has not ended.
 struct Detachment {
     let outcome: Cell
-    /// How many callbacks may still run.
+    /// The number of callbacks that may still run.
     var allowance: Int
-    /// Whether nothing is left but the driver itself.
+    /// Whether only the driver itself is left to close.
     var isClosing = false
 }

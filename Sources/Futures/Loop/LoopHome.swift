@@ -1,14 +1,16 @@
 internal import CRuntime
 internal import Synchronization
 
-/// The thread that a loop belongs to, and the task, if it goes with that from thread to thread. Any thread may look.
+/// The thread that a loop belongs to. Some loops move with a task from thread to thread: for these, also the
+/// task. Any thread may read it.
 struct LoopHome: ~Copyable {
-    /// Whether the loop, at rest, goes with the task that it belongs to.
+    /// Whether the loop moves to the thread of its task whenever nobody runs the loop.
     let movesWithTasks: Bool
-    /// The identity of the thread.
+    /// The identity of the thread. 0 if the loop belongs to no thread.
     let thread = Atomic(current_thread_identity())
     let isMainThread = Atomic(LoopCore.isMainThread)
-    /// Of a loop that moves: the task that it belongs to, and whether somebody drives it.
+    /// The task that the loop belongs to, and whether somebody runs the loop. Used only if the loop moves
+    /// with tasks.
     let task = Atomic(LoopCore.currentTask)
     let isDriven = Atomic(false)
 
@@ -21,7 +23,7 @@ extension LoopCore {
 
     /// Whether the caller is on the loop's thread. Any thread.
     var isCaller: Bool {
-        // Inlined: to other threads, which give it jobs, it says no at once.
+        // Inlined, since threads that submit jobs ask this each time and get the answer at once.
         @inline(__always) get { isOnItsThread && (!home.movesWithTasks || isOfCaller) }
     }
 
@@ -29,7 +31,7 @@ extension LoopCore {
         @inline(never) get { home.isDriven.load(ordering: .relaxed) || isOfThisTask }
     }
 
-    /// Whether the caller is on the loop's thread, whatever its task.
+    /// Whether the caller is on the loop's thread. Any task of that thread counts.
     var isOnItsThread: Bool { current_thread_identity() == home.thread.load(ordering: .relaxed) }
 
     @usableFromInline
@@ -37,7 +39,8 @@ extension LoopCore {
         if !isOnItsThread { moveToTask(or: Misuse.wrongThread) }
     }
 
-    /// Moves a loop that nothing has used yet to the calling thread.
+    /// Moves the loop to the calling thread, if nothing is alive on the loop. Otherwise only the loop's task
+    /// may move it. `call` is the name of the public function that the user has called.
     func claimThread(for call: String) {
         guard !isCurrent else { return }
         checkProcess()
@@ -45,7 +48,8 @@ extension LoopCore {
         moveToThisThread()
     }
 
-    /// Moves the loop to the calling thread if the caller is the task that owns the loop.
+    /// Moves the loop to the calling thread if the caller is the task that owns the loop and nobody runs the
+    /// loop. Otherwise calls `trap`.
     @inline(never)
     func moveToTask(or trap: () -> Never) {
         checkProcess()
@@ -62,6 +66,7 @@ extension LoopCore {
         home.task.store(EventLoop.currentTask, ordering: .relaxed)
     }
 
-    /// Leaves the loop without a thread, which ends, until another one claims it.
+    /// Takes the loop from its thread, which is about to end. The loop then belongs to no thread until one
+    /// claims it.
     package func leaveThread() { OwningThreads.move(self, toCallingThread: false) }
 }

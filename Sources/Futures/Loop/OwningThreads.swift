@@ -2,11 +2,13 @@ internal import CRuntime
 internal import Glibc
 internal import Synchronization
 
-/// Records which loops belong to which thread. When a thread ends its loops belong to none: the next thread may get
-/// its identity, and would pass for it. Asked when a loop is made, moved or freed. `isCurrent` costs nothing more.
+/// A record of the loops that belong to each thread. When a thread ends, its loops belong to no thread:
+/// otherwise a new thread with the same identity would pass for the owner. `isCurrent` does not use the
+/// record, and so stays cheap.
 enum OwningThreads {
-    /// The addresses of loops, by the identity of their thread. Freed loops have been taken out.
-    // Touched with the mutex only, which a fork can hold, as the standard library's cannot be held.
+    /// The addresses of living loops, by the identity of their thread.
+    // Read and changed only while `mutex` is locked. A mutex of the system can be held across `fork`. A mutex
+    // of the standard library cannot.
     nonisolated(unsafe) private static var loops: [UInt: [UInt]] = [:]
     nonisolated(unsafe) private static let mutex = {
         let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -28,7 +30,7 @@ enum OwningThreads {
 
     static func remove(_ loop: LoopCore) { withLoops { remove(loop, from: &$0) } }
 
-    /// Makes `loop` belong to the calling thread, or to none.
+    /// Makes `loop` belong to the calling thread if `isClaimed` is `true`, or to no thread otherwise.
     static func move(_ loop: LoopCore, toCallingThread isClaimed: Bool) {
         if isClaimed { noticeEnd() }
         withLoops { loops in
@@ -49,8 +51,8 @@ enum OwningThreads {
 
     // MARK: The end of a thread
 
-    /// The round of destructors that counts. Other code that holds futures in thread-specific values releases them in
-    /// the first round, and has to be on the loop's thread for that.
+    /// The round of thread-specific destructors in which the loops lose their thread. Other code may release
+    /// futures in the first round, and must still be on the loop's thread then.
     private static let lastRound = 3
 
     private static let endKey: pthread_key_t = {
@@ -62,7 +64,7 @@ enum OwningThreads {
         return key
     }()
 
-    /// Arranges that `threadEnds` is called at the end of the calling thread.
+    /// Makes the system call `threadEnds` at the end of the calling thread.
     private static func noticeEnd() { if unsafe pthread_getspecific(endKey) == nil { awaitRound(1) } }
 
     private static func awaitRound(_ round: Int) {
@@ -88,8 +90,8 @@ enum OwningThreads {
 
     // MARK: The children of this process
 
-    /// Stands for the thread of a loop in a forked child, where nothing of the loop may be used. So every check for
-    /// the loop's thread finds that out too.
+    /// The identity that marks a loop in a forked child process, where the loop must not be used. No thread
+    /// has this identity, so each check of the loop's thread fails there.
     static let ofParent: UInt = 1
 
     private static let watchesForks =
@@ -103,7 +105,7 @@ enum OwningThreads {
 
     private static func hasForked() {
         for address in unsafe loops.values.joined() {
-            // One that moves with tasks has nothing that it could share with the parent.
+            // A loop that moves with tasks shares nothing with the parent process.
             withLoop(at: address) { if !$0.home.movesWithTasks { $0.belongToParent() } }
         }
         unsafe loops = [:]
@@ -113,7 +115,8 @@ enum OwningThreads {
 extension LoopCore {
     fileprivate func belongToParent() {
         home.thread.store(OwningThreads.ofParent, ordering: .relaxed)
-        // A turn that has forked finds out at its end.
+        // If a turn of the loop has called `fork`, the end of that turn finds this phase and checks the
+        // process.
         ending.phase = .shuttingDown
     }
 

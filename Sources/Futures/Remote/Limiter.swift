@@ -1,16 +1,17 @@
-/// Hands jobs on to another runner, a limited number at a time, in the order in which they came.
+/// A runner that passes jobs on to another runner, a limited number at a time, in the order in which they
+/// came.
 ///
-/// One lock protects all of its state. Under the lock it calls no foreign code.
+/// One lock protects the whole state. No foreign code is called while the lock is held.
 final class Limiter: RemoteRunner {
     fileprivate struct State {
         var limit: Int
-        /// The jobs that have not been handed on.
+        /// The jobs that have not been passed on.
         var queue = Fifo<(job: RemoteJob, isBarrier: Bool)>()
-        /// At least the number of jobs in the queue that have been cancelled, and are only shells.
+        /// The number of cancelled jobs that are still in the queue, or more.
         var shells = 0
         var running: Set<ObjectIdentifier> = []
         var isBarrierRunning = false
-        /// Whether a thread is handing jobs on. It will look again before it ends.
+        /// Whether a thread is passing jobs on. That thread checks the queue once more before it stops.
         var isStarting = false
     }
 
@@ -44,8 +45,8 @@ final class Limiter: RemoteRunner {
         startWhatMay()
     }
 
-    /// Starts the jobs that may start. One thread at a time does so, in a loop: a runner that runs its jobs at once
-    /// would recurse from job to job.
+    /// Starts the jobs that may start. Only one thread at a time does so, in a loop. Without the loop, a
+    /// runner that runs jobs at once would recurse from job to job.
     private func startWhatMay() {
         guard state.withLock({ $0.begin() }) else { return }
         while let (job, isShell) = state.withLock({ $0.takeNext() }) {
@@ -60,8 +61,9 @@ extension Limiter.State {
         return !isStarting
     }
 
-    /// Takes the next job, which counts as running from now on, or a shell, to be released outside of the lock. If it
-    /// returns `nil`, the calling thread has to end.
+    /// Takes the next job, which counts as running from now on. Or takes a cancelled job (a shell), which the
+    /// caller releases outside of the lock. Returns `nil` if no job may start: the calling thread then has to
+    /// stop.
     fileprivate mutating func takeNext() -> (job: RemoteJob, isShell: Bool)? {
         if let (job, isBarrier) = queue.first {
             let isShell = !job.isWaiting
@@ -77,18 +79,20 @@ extension Limiter.State {
         return nil
     }
 
-    /// Whether a job may start. A barrier waits for all before it, and all after it wait for the barrier.
+    /// Returns whether the next job may start. A barrier waits for all jobs before it, and all jobs after it
+    /// wait for the barrier.
     private func mayStart(_ isBarrier: Bool) -> Bool {
         !isBarrierRunning && (isBarrier ? running.isEmpty : running.count < limit)
     }
 
-    /// Notes the end of a job. Returns what is to be released outside of the lock.
+    /// Notes the end of a job. Returns jobs that the caller has to release outside of the lock.
     fileprivate mutating func ended(_ job: ObjectIdentifier, isBarrier: Bool) -> [RemoteJob] {
         guard running.remove(job) == nil else {
             if isBarrier { isBarrierRunning = false }
             return []
         }
-        // It was cancelled where it stood. Once in a while the shells are swept out.
+        // The job was cancelled in the queue. Cancelled jobs are removed when there are more than 64 of them
+        // and they fill more than half of the queue.
         shells += 1
         guard shells > 64, 2 * shells > queue.count else { return [] }
         let all = queue.all

@@ -1,20 +1,21 @@
 internal import Synchronization
 
-/// Something that other threads know by a number alone: nothing that crosses threads holds a cell. The loop's table
-/// says, on its own thread, what the number stands for.
+/// An object of a loop that other threads refer to by a number, so that no cell crosses threads. The loop's
+/// table finds the object by its number, on the loop's thread.
 protocol Remote: AnyObject {
-    /// Whether this ends when a run finds nothing left to do.
+    /// Whether this object ends when a run finds nothing left to do.
     var endsWithRun: Bool { get }
-    /// Ends this, which has left the table: the other side is gone, or does not want to wait.
+    /// Ends this object, after it has left the table: the other thread has released its side, or does not
+    /// want to wait any more.
     func end(with error: any Error)
 }
 
-/// What other threads know of a loop by a number.
+/// The objects of a loop that other threads refer to by a number.
 final class RemoteTable {
     var entries: [UInt64: any Remote] = [:]
-    /// Any thread.
+    /// The number that was given out last. Any thread.
     let lastID = Atomic<UInt64>(0)
-    /// The number of things that keep `run` from returning, besides the driver's own.
+    /// The number of calls of `hold` without a call of `letGo`. `run` does not return while it is positive.
     var holds = 0
 }
 
@@ -22,19 +23,20 @@ extension LoopCore {
     /// Returns a new number for the table. Any thread.
     func newRemoteID() -> UInt64 { remotes.lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Ends what the number stands for, if it is still in the table. Any thread. On the loop's own thread it does so
-    /// after what is ready, or with `throughInbox` after what other threads have posted.
+    /// Ends the object with this number, if it is still in the table. Any thread. A call on the loop's own
+    /// thread takes effect after the callbacks that are ready. With `throughInbox` it takes effect after the
+    /// jobs that other threads have submitted.
     func endRemote(_ id: UInt64, with error: any Error, throughInbox: Bool = false) {
         let job: @Sendable () -> Void = { self.remotes.entries.removeValue(forKey: id)?.end(with: error) }
         if throughInbox { _ = inbox.add(job, waking: self) } else { execute(job) }
     }
 
-    /// Forgets a promise that has been completed. On the loop's thread.
+    /// Removes a promise that has completed. On the loop's thread.
     func forgetRemote(_ id: UInt64) {
         remotes.entries.removeValue(forKey: id)?.end(with: CancellationError())
     }
 
-    /// Ends all that is in the table.
+    /// Ends all objects in the table.
     func endRemotes(with error: any Error) {
         let entries = remotes.entries
         remotes.entries = [:]
@@ -42,7 +44,7 @@ extension LoopCore {
         endWaits(with: error)
     }
 
-    /// Keeps `run` from returning for want of work, without a timer. Each call needs one of `letGo`.
+    /// Keeps `run` from returning until `letGo` is called. Needs no timer.
     package func hold() {
         remotes.holds += 1
         if remotes.holds == 1 { driver.keepAlive(true) }

@@ -47,7 +47,7 @@ extension RemoteContext {
         return loop.core
     }
 
-    /// Runs `body` on this context. It completes the returned future through a promise.
+    /// Runs `body` on this context. `body` gets a promise, and completes the returned future through it.
     func start<Value: Sendable>(
         on loop: LoopCore, _ file: StaticString, _ line: UInt,
         _ body: @escaping @Sendable (RemotePromise<Value>) -> Void
@@ -58,7 +58,8 @@ extension RemoteContext {
         guard let entry = promise.shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
         let job = RemoteJob(loop) { body(promise) }
         let id = promise.shared.id
-        // Weakly: a job that is dropped unrun by whoever was to run it breaks the promise.
+        // The reference is weak, so that the promise breaks if the runner releases the job without running
+        // it.
         entry.onSettled = { [weak job, unowned loop] in
             job?.cancel()
             loop.forgetRemote(id)

@@ -1,4 +1,5 @@
-/// A closure that runs elsewhere, once. Cancelling it before releases it without running it.
+/// A closure that runs once, on a different thread. If the job is cancelled before, the closure is released
+/// without running.
 package final class RemoteJob: Sendable {
     private struct State {
         var body: (@Sendable () -> Void)?
@@ -6,7 +7,7 @@ package final class RemoteJob: Sendable {
         var hasEnded = false
     }
 
-    /// The loop of the future that this completes.
+    /// The loop of the future that this job completes.
     package let loop: LoopCore
     private let state: Locked<State>
 
@@ -16,7 +17,7 @@ package final class RemoteJob: Sendable {
     }
 
     deinit {
-        // Whoever was to run it has dropped it.
+        // The runner may have released the job without running it.
         end()
     }
 
@@ -31,14 +32,14 @@ package final class RemoteJob: Sendable {
         end()
     }
 
-    /// Releases the closure, if it has not been started.
+    /// Releases the closure and ends the job, if the closure has not been started.
     package func cancel() {
         guard state.withLock({ $0.body.take() }) != nil else { return }
         end()
     }
 
-    /// Calls `hook` once, when the job has run or has been cancelled: on the thread that ends it, or at once if it is
-    /// over.
+    /// Calls `hook` once when the job has run or has been cancelled, on the thread that ends the job. If the
+    /// job has ended already, calls `hook` at once.
     package func whenEnded(_ hook: @escaping @Sendable () -> Void) {
         let isLate = state.withLock { state in
             if !state.hasEnded { state.hooks.append(hook) }

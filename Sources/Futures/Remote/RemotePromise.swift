@@ -22,7 +22,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     deinit {
         if shared.isForgotten { return }
         let error = FutureError.brokenPromise(file: "\(file)", line: line)
-        // Not to overtake, on the loop's own thread, what another one has posted.
+        // On the loop's own thread, the failure must not overtake a completion that a different thread has
+        // submitted.
         core.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)
     }
 

@@ -1,13 +1,13 @@
 internal import Dispatch
 
-/// Runs jobs on other threads.
+/// An object that runs jobs on other threads.
 package protocol RemoteRunner: AnyObject, Sendable {
     var name: String { get }
-    /// The identity, equal for runners that users cannot tell apart.
+    /// The identity of the runner. Runners that users cannot tell apart have the same identity.
     var identity: ObjectIdentifier { get }
-    /// Whether a job may ask to run alone.
+    /// Whether the runner can run a job alone, as a barrier.
     var hasBarriers: Bool { get }
-    /// Runs `job` at some time. On any thread, and under no lock.
+    /// Runs `job` later or at once. Any thread may call this, and holds no lock.
     func start(_ job: RemoteJob, asBarrier: Bool)
 }
 
@@ -33,14 +33,14 @@ final class QueueRunner: RemoteRunner {
     }
 }
 
-/// Runs jobs on another loop, from its ready queue.
+/// A runner that runs jobs on a loop, from the loop's ready queue.
 package final class LoopRunner: RemoteRunner {
     package let name: String
     private let loop: @Sendable () -> EventLoop
     private let isImmediate: Bool
 
-    /// Creates a runner that asks for the loop when there is a job for it. With `isImmediate` it runs jobs from the
-    /// loop's own thread at once.
+    /// Creates a runner that calls `loop` for each job. With `isImmediate`, a job that comes from the loop's
+    /// own thread runs at once.
     package init(name: String, isImmediate: Bool, loop: @escaping @Sendable () -> EventLoop) {
         self.name = name
         self.loop = loop

@@ -1,21 +1,23 @@
-/// What a remote promise and its future share, from two threads.
+/// The state that a remote promise and its future share. The two are used on different threads.
 final class RemoteState<Value: Sendable>: Sendable {
     private struct State {
         var isMade = false
-        /// Whether it was completed, from elsewhere or on the loop.
+        /// Whether the promise was completed, on any thread.
         var isCompleted = false
-        /// Whether it was completed on the loop.
+        /// Whether the future has completed on the loop.
         var isSettled = false
         var isCancelled = false
         var handler: (@Sendable () -> CancelResponse<Value>)?
-        /// Whether the handler has been called. It may hold the promise, and so stays to the end.
+        /// Whether the handler has been called. A called handler is kept until the future completes, since it
+        /// may hold the promise.
         var isAsked = false
-        /// The futures that the promise waits for.
+        /// The futures of other loops that the promise waits for.
         var sources: [RemoteSource] = []
     }
 
     let id: UInt64
-    /// Whether the loop forgets the promise when the future completes, without waiting for its release.
+    /// Whether the loop removes the promise from its table when the future completes, without waiting for the
+    /// release of the promise.
     private let isForgottenAtEnd: Bool
     private let state = Locked(State())
 
@@ -26,13 +28,13 @@ final class RemoteState<Value: Sendable>: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// Whether the loop's inbox has something that concerns this promise.
+    /// Whether the loop's inbox still has a job that concerns this promise.
     var isInFlight: Bool { state.withLock { !$0.isMade || ($0.isCompleted && !$0.isSettled) } }
 
-    /// Whether the loop need not be told when the promise is released.
+    /// Whether the release of the promise does not matter to the loop.
     var isForgotten: Bool { isForgottenAtEnd && state.withLock { $0.isCompleted } }
 
-    /// Marks it as completed. Returns `false` if it already was.
+    /// Marks the promise as completed. Returns `false` if it was completed before.
     func complete() -> Bool {
         state.withLock { state in
             defer { state.isCompleted = true }
@@ -46,12 +48,12 @@ final class RemoteState<Value: Sendable>: Sendable {
             defer { if !state.isCompleted { (state.handler, state.isAsked) = (handler, false) } }
             return (state.handler, state.isCancelled)
         }
-        // Released here, outside of the lock: what it holds may use the promise.
+        // Releases the former handler outside of the lock, since objects that it holds may use the promise.
         withExtendedLifetime(former) {}
         return !wasCancelled
     }
 
-    /// Adds a source. Returns `false` if the future has completed: nobody needs the source.
+    /// Adds `source`. Returns `false` if the future has completed: then nobody needs the source.
     func addSource(_ source: RemoteSource) -> Bool {
         state.withLock { state in
             if !state.isSettled { state.sources.append(source) }
@@ -61,7 +63,8 @@ final class RemoteState<Value: Sendable>: Sendable {
 
     func forgetSource(_ id: UInt64) { state.withLock { $0.sources.removeAll { $0.id == id } } }
 
-    /// The loop's side, made when it is first needed, or `nil` if it has gone. On the loop's thread.
+    /// Returns the loop's side of the promise, and makes it at the first call. Returns `nil` if it has been
+    /// removed. On the loop's thread.
     func entry(on loop: LoopCore) -> RemoteEntry<Value>? {
         if let remote = loop.remotes.entries[id] { return remote as? RemoteEntry }
         let isNew = state.withLock { state in
@@ -76,7 +79,7 @@ final class RemoteState<Value: Sendable>: Sendable {
 
     fileprivate var hasHandler: Bool { state.withLock { $0.handler != nil } }
 
-    /// Returns the handler, unless it has been called.
+    /// Returns the handler, or `nil` if there is no handler or it has been called before.
     fileprivate func handlerToCall() -> (@Sendable () -> CancelResponse<Value>)? {
         state.withLock { state in
             defer { state.isAsked = true }
@@ -97,20 +100,20 @@ final class RemoteState<Value: Sendable>: Sendable {
     }
 }
 
-/// A future of some loop, which waits on behalf of another thread.
+/// The number of a wait for a future. The wait is on behalf of a promise of a different loop.
 struct RemoteSource: Sendable {
     let loop: LoopCore
     let id: UInt64
 
-    /// Asks the future to cancel, if nobody else waits for it. Any thread.
+    /// Ends the wait. Asks the future to cancel, if nothing else waits for it. Any thread.
     func end() { loop.endRemote(id, with: CancellationError()) }
 }
 
-/// The loop's side of a remote promise: the producer of its future, for as long as the promise lives.
+/// The loop's side of a remote promise. It is the producer of the promise's future.
 final class RemoteEntry<Value: Sendable>: Producer, Remote {
     let cell: Cell
     var endsWithRun: Bool { false }
-    /// Called when the future completes, in any way.
+    /// Called when the future has completed, whatever the outcome.
     var onSettled: (() -> Void)?
     private let shared: RemoteState<Value>
 

@@ -1,4 +1,5 @@
-/// A queue of elements that come of themselves, and wait here until somebody asks.
+/// A queue of elements from a source that does not wait to be asked. Elements wait here until somebody asks
+/// for them.
 package final class ElementQueue<Element> {
     private let loop: LoopCore
     private var elements = Fifo<Result<Element, any Error>>()
@@ -15,13 +16,14 @@ package final class ElementQueue<Element> {
         waiter.target.complete(element.map { Element?.some($0) })
     }
 
-    /// Ends the queue: nothing will be added any more.
+    /// Ends the queue. No element may be added afterwards. Requests that wait complete with `nil`.
     package func finish() {
         isFinished = true
         for waiter in waiting.takeAll() { waiter.succeed(Element?.none) }
     }
 
-    /// Completes with the next element, or with `nil` when none will come. Cancelling it takes none.
+    /// Completes with the next element. Completes with `nil` if the queue has ended and is empty. Cancelling
+    /// the returned future takes no element.
     package func next() -> Future<Element?> {
         if let element = elements.takeFirst() { return loop.completed(element.map { .some($0) }) }
         guard !isFinished else { return loop.succeeded(nil) }

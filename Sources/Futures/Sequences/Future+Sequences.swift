@@ -49,7 +49,7 @@ extension Future {
     }
 }
 
-/// The outcomes of a group, as they come.
+/// The outcomes of a group of futures, in the order in which they arrive.
 private final class Arrivals<Value> {
     let queue: ElementQueue<Value>
     var isIterated = false
@@ -63,7 +63,7 @@ private final class Arrivals<Value> {
         self.loop = loop.core
         pending = cells.count
         cancelsRest = cancelRemaining != .never
-        // It ends with this object.
+        // Unowned, since this object ends its observers when it is released.
         let observer = CompleteObserver<Value> { [unowned self] result in
             if case .failure(let error) = result, error.isCancellation, cancelRemaining == .onFailure {
                 cancelsRest = false
@@ -94,7 +94,8 @@ extension LoopSequence {
     /// stopped.
     public func first() -> Future<Element?> {
         let iterator = makeAsyncIterator()
-        // The element passes at once: a cancellation before a callback's turn would lose it.
+        // An error handler passes the element on at once. If the element waited for a callback, a
+        // cancellation before that callback would lose it.
         return iterator.pull().mapError { error in withExtendedLifetime(iterator) { error } }
     }
 }

@@ -67,7 +67,7 @@ private final class Steps<Element, NewElement> {
     private let cancelsOlder: Bool
     private let step: (Element) throws -> Future<NewElement>
     private var inProgress = Fifo<InProgress>()
-    /// The wait for the next element of the source.
+    /// The observer of the next element of the source.
     private var pulling: Cell?
     private var sourceHasEnded = false
     private var isStopped = false
@@ -105,7 +105,8 @@ private final class Steps<Element, NewElement> {
         waiting?.cancel()
     }
 
-    /// Delivers what is due, or makes sure that something will be.
+    /// Delivers the next value if it is there. Otherwise asks the source for an element if the limit allows
+    /// it.
     private func advance() {
         guard let waiting else { return }
         if let result = inProgress.first?.future.result {
@@ -144,7 +145,7 @@ private final class Steps<Element, NewElement> {
     }
 
     private func add(_ future: Future<NewElement>) {
-        // The step itself may have released the iterator.
+        // `step` may have released the iterator.
         guard !isStopped else {
             future.ignoreFailure().cancel()
             return

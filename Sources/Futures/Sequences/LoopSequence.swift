@@ -68,7 +68,7 @@ public struct LoopSequence<Element>: AsyncSequence {
         }
     }
 
-    /// The part that the copies of an iterator share. It stops with the last of them.
+    /// The state that the copies of an iterator share. The release of the last copy stops the source.
     private final class Source {
         let next: () -> Future<Element?>
         private let onStop: () -> Void

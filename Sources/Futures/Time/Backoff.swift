@@ -32,12 +32,12 @@ public struct Backoff: Sendable {
         var scale = 1.0
         for _ in 1..<max(attempt, 1) where scale < 1e15 { scale *= factor }
         if jitter > 0 { scale *= Double.random(in: (1 - jitter)...(1 + jitter), using: &generator) }
-        // Not `initial * scale`: that traps where the product is no duration.
+        // Compared before the multiplication, which traps if the product is no duration.
         guard initial > .zero else { return .zero }
         return scale < maximum / initial ? initial * scale : maximum
     }
 
-    /// What is wrong with the values, if anything.
+    /// A text that says which value is out of range. `nil` if all values are valid.
     var complaint: String? {
         if initial < .zero { return "an initial delay of \(initial) is negative; give zero or more" }
         if maximum < .zero { return "a maximum delay of \(maximum) is negative; give zero or more" }

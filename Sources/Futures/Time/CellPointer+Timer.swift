@@ -6,7 +6,8 @@ extension LoopCore {
         requestTurn()
     }
 
-    /// Fires all timers that are due now. What they start is not due before the next time.
+    /// Fires all timers that are due now. Timers that their callbacks start fire in a later call, even if
+    /// they are due at once.
     func fireTimers() {
         let now = clock
         if let earliest = timers.earliest, earliest <= now { work.timersFired(late: now - earliest) }
@@ -15,7 +16,8 @@ extension LoopCore {
         for cell in due { fire(cell) }
     }
 
-    /// Fires a cell that was due, and that may have completed meanwhile. Takes over the reference to it.
+    /// Fires a timer that was due. The timer may have completed since then. Takes over the reference to the
+    /// cell.
     private func fire(_ cell: CellPointer) {
         if cell.state == .pending {
             if let producer = cell.producer {
@@ -41,7 +43,7 @@ extension LoopCore {
 }
 
 extension CellPointer {
-    /// Takes a cell that completes out of the list or the heap of pending cells.
+    /// Removes a cell that completes from the list of promises or from the timers.
     @inline(__always)
     func leavePending() {
         if flags.contains(.isListed) { withLoop { $0.promises.remove(self) } }

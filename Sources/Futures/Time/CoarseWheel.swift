@@ -1,14 +1,14 @@
-/// Something with a deadline that is put off far more often than it is met, and of which there are thousands.
+/// An object with a deadline that changes often and rarely passes. A loop may have thousands of such objects.
 ///
-/// Such things share the slots of their loop's ``CoarseWheel``.
+/// These objects share the slots of their loop's ``CoarseWheel``.
 package protocol CoarselyTimed: AnyObject {
-    /// The place in the wheel. Stored here, and changed by the wheel alone.
+    /// The place of this object in the wheel. Only the wheel changes it.
     var place: CoarsePlace { get set }
-    /// Handles that the deadline has passed, after the wheel has removed this. Called within a turn.
+    /// Called within a turn when the deadline has passed. The wheel has already removed this object.
     func timeHasCome(_ now: UInt64)
 }
 
-/// The place of something in its loop's wheel.
+/// The place of an object in its loop's wheel.
 package struct CoarsePlace {
     fileprivate var slot: CoarseSlot?
     fileprivate var index = 0
@@ -18,21 +18,23 @@ package struct CoarsePlace {
     package var isTaken: Bool { slot != nil }
 }
 
-/// The deadlines that may be met a little late: by a sixteenth of the time until then, 1.1 s at most. Never early.
+/// The deadlines of a loop that may be met a little late: at most by a sixteenth of the time that was left
+/// when the deadline was set, and at most by 1.1 s. They are never met early.
 ///
-/// Each slot is one timer of the loop, and exists only while something is in it, so that thousands of connections
-/// with the same time limit share a few dozen timers. Entering and leaving cost no heap operation unless a slot is
-/// made or becomes empty.
+/// Each slot is one timer of the loop, and exists only while it has entries. So thousands of connections with
+/// the same time limit share a few dozen timers. To add or remove an entry changes the loop's timers only
+/// when a slot is made or becomes empty.
 struct CoarseWheel {
     private static let finest: UInt64 = 1 << 20
     private static let coarsest: UInt64 = 1 << 30
 
     fileprivate var slots: [UInt64: CoarseSlot] = [:]
 
-    /// The number of the loop's timers that are slots.
+    /// The number of slots. Each slot is a timer of the loop.
     var count: Int { slots.count }
 
-    /// Returns when something that is due at `deadline` is looked at. `nil` if that is beyond all time.
+    /// Returns the deadline of the slot for an entry that is due at `deadline`. Returns `nil` if the slot's
+    /// deadline does not fit into 64 bits.
     static func slotDeadline(for deadline: UInt64, now: UInt64) -> UInt64? {
         let distance = deadline > now ? deadline - now : 0
         let sixteenth = max(distance / 16, finest)
@@ -45,7 +47,8 @@ struct CoarseWheel {
 }
 
 extension LoopCore {
-    /// Sets the deadline of `entry`, in place of the one before. Calls `entry` when it has passed.
+    /// Sets the deadline of `entry`, and drops the deadline that `entry` had before. Calls `timeHasCome` of
+    /// `entry` when the deadline has passed.
     package func setDeadline(_ deadline: UInt64, of entry: any CoarselyTimed, now: UInt64) {
         let due = isShutDown ? nil : CoarseWheel.slotDeadline(for: deadline, now: now)
         if let slot = entry.place.slot, slot.deadline == due { return }
@@ -57,7 +60,7 @@ extension LoopCore {
         slot.entries.append(entry)
     }
 
-    /// Removes the deadline of `entry`, which is not called any more.
+    /// Removes the deadline of `entry`. Does nothing if `entry` has no deadline.
     package func removeDeadline(of entry: any CoarselyTimed) {
         guard let slot = entry.place.slot else { return }
         slot.remove(entry)
@@ -71,15 +74,15 @@ extension LoopCore {
     }
 }
 
-/// Entries that are due at the same time: the producer of a future that nobody sees, and that is cancelled in the
-/// end.
+/// A group of entries that are due at the same time. It is the producer of a timer's future, which no user
+/// sees. When the last entry is removed, that future is cancelled.
 private final class CoarseSlot: Producer {
-    /// How many entries are called in one turn: many of them close a connection, which takes its time.
+    /// The number of entries that are called in one turn. Many entries close a connection, which takes time.
     private static let share = 256
 
     fileprivate let deadline: UInt64
     fileprivate var entries: [any CoarselyTimed] = []
-    /// The slot's timer, until it has ended.
+    /// The future of the slot's timer. `nil` after the timer has ended.
     private var timer: Cell?
 
     init(_ loop: LoopCore, _ deadline: UInt64) {

@@ -22,7 +22,8 @@ extension EventLoop {
 }
 
 extension LoopCore {
-    /// Cancels the consumers of futures that nothing completes, if nobody holds them or listens to them any more.
+    /// Cancels the consumers of released `never()` futures, if nobody holds these consumers or listens to
+    /// them.
     func cancelForgotten() {
         var (unseen, budget) = (abandonment.orphanages.count, 64)
         while unseen > 0, budget > 0, let forever = abandonment.orphanages.takeFirst() {
@@ -39,16 +40,16 @@ extension LoopCore {
 
 /// The producer of a future that nothing completes.
 final class Forever: Producer {
-    /// Takes the place of the future, which nobody holds any more, for its consumers.
+    /// The cell that has taken over the consumers of the released future. `nil` while the future exists.
     private var heir: Cell?
-    /// How many looks to skip: the longer a look takes, the rarer it is.
+    /// The number of checks to skip. It grows with the number of consumers, so that long checks are rare.
     private var patience = 0
 
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
     override func settled() { heir = nil }
 
-    /// Takes over from the future, which has gone. `heir` has taken over its consumers.
+    /// Continues without the future, which has been released. `heir` has taken over the future's consumers.
     func adopt(_ heir: Cell) {
         self.heir = heir
         heir.setProducer(self)
@@ -63,7 +64,7 @@ final class Forever: Producer {
 
     fileprivate func cancel() { heir?.fail(CancellationError()) }
 
-    /// Whether nobody would notice the future's end.
+    /// Whether nobody would notice the end of the consumers. Also `false` for each check that is skipped.
     fileprivate var isForgotten: Bool {
         guard let heir else { return false }
         guard patience == 0 else {
@@ -77,8 +78,8 @@ final class Forever: Producer {
 }
 
 extension CellPointer {
-    /// Returns whether nobody holds the consumers of this cell, direct or not, or listens, and how many were looked
-    /// at.
+    /// Returns whether nobody holds or listens to the consumers of this cell, direct or indirect. `visits` is
+    /// the number of consumers that were checked.
     fileprivate func areConsumersForgotten() -> (Bool, visits: Int) {
         var (visits, cells) = (0, [self])
         while let cell = cells.popLast() {

@@ -39,11 +39,11 @@ extension EventLoop {
 public final class PacedCall<Input> {
     public let loop: EventLoop
     private let interval: Duration
-    /// Whether each call puts off the waiting one.
+    /// Whether each call starts the wait anew.
     private let isPutOff: Bool
     private let body: (Input) -> Void
     private var waiting: (input: Input, timer: ScheduledTask<Void>)?
-    /// The earliest time for a call that is not to be put off.
+    /// The earliest time for the next call of the body. Used only if calls do not start the wait anew.
     private var earliest: LoopInstant
 
     fileprivate init(

@@ -54,7 +54,7 @@ extension Future {
 
 private final class Timeout<Value>: TimeLimit {
     let limit: Duration
-    /// What the future completes with when the time is up. `nil` stands for `FutureError.timedOut`.
+    /// The completion to use when the time is up. `nil` stands for a failure with `FutureError.timedOut`.
     private let replacement: FutureCompletion<Value>?
     private let cancelling: Bool
 
@@ -72,8 +72,9 @@ private final class Timeout<Value>: TimeLimit {
     }
 }
 
-/// The producer of a future that ends when its time is up, and until then waits for the limited future.
+/// The producer of a future with a time limit. Until the limit has passed, the future waits for another one.
 class TimeLimit: Producer {
-    /// Always `false`: cancelling a future with a time limit cancels what it waits for.
+    /// Always `false`: a request to cancel a future with a time limit goes on to the future that it waits
+    /// for.
     final override var answersRequests: Bool { false }
 }

@@ -49,7 +49,8 @@ extension Future {
         within limit: Duration, on context: LocalContext = .default, token: CancellationToken = .none,
         _ completed: @escaping (Result<Value, any Error>) -> Void, timedOut: @escaping () -> Void
     ) {
-        // What waits in between leaves this future alone, and leaves its list when the time is up.
+        // The futures in between do not cancel this future. They leave its list of consumers when the time is
+        // up.
         ignoringCancellation().mapResult(token: token) { Optional($0) }
             .timeout(after: limit, with: .success(nil))
             .whenComplete(on: context) { outcome in

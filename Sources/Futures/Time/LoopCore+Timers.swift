@@ -1,5 +1,5 @@
 extension LoopCore {
-    /// Completes at `deadline`.
+    /// Completes at `deadline`, which is in nanoseconds on the loop's clock.
     func sleep(until deadline: UInt64, keepsLoopAlive: Bool) -> Future<Void> {
         checkThread()
         guard !isShutDown else { return failed(FutureError.shutDown) }
@@ -8,14 +8,16 @@ extension LoopCore {
         return Future(cell)
     }
 
-    /// Returns the deadline `nanoseconds` from now. Far deadlines saturate: 584 years are for ever.
+    /// Returns the deadline `nanoseconds` from now. A deadline beyond the range of the clock becomes the last
+    /// instant of the range, in 584 years.
     func deadline(after nanoseconds: UInt64) -> UInt64 { clock.addingSaturated(nanoseconds) }
 }
 
 extension Duration {
-    /// Whole nanoseconds, rounded up, at most `UInt64.max`; `nil` if negative.
+    /// The duration in whole nanoseconds, rounded up. At most `UInt64.max`. `nil` if the duration is
+    /// negative.
     package var wholeNanoseconds: UInt64? {
-        // Not `components`, whose seconds do not hold every duration.
+        // Computed from attoseconds, since the seconds of `components` do not hold every duration.
         guard attoseconds >= 0 else { return nil }
         let (whole, rest) = attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
         return UInt64(clamping: whole).addingSaturated(rest > 0 ? 1 : 0)

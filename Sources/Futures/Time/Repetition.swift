@@ -1,4 +1,4 @@
-/// A repetition in progress: the producer of the future that its task shows.
+/// A repetition in progress. It is the producer of the future of its `ScheduledTask`.
 final class Repetition<Ignored>: Producer {
     /// What a repetition does, and how often.
     struct Plan {
@@ -12,7 +12,7 @@ final class Repetition<Ignored>: Producer {
     private let cell: Cell
     private let plan: Plan
     private var due: UInt64
-    /// The observer of the timer or of the run, depending on which it waits for.
+    /// The observer of the timer or of the current run, whichever the repetition waits for.
     private var waiting: Cell?
 
     private var loop: LoopCore { cell.loop }

@@ -1,31 +1,33 @@
-/// A run of some work, and what decides whether another one follows.
+/// Work that may run several times, and the closures that decide about each further run.
 struct Rerun<Value> {
     enum Verdict {
-        /// The outcome stands.
+        /// The outcome of this run is final.
         case enough
         case again
-        /// Another run follows if the answer is `true`.
+        /// Another run follows if the value of the future is `true`.
         case ask(Future<Bool>)
     }
 
     let loop: LoopCore
-    /// The outcomes on which `decide` is called. Others stand.
+    /// The kinds of outcome for which `decide` is called. Every other outcome is final.
     var interest: Cell.Interest = [.success, .failure]
-    /// How many runs may follow the first one.
+    /// The most runs that may follow the first one.
     let maxRepetitions: Int
-    /// How long to wait before a repetition. The first has the number 1. `nil` goes on at once.
+    /// Returns the time to wait before the repetition with this number. The first repetition has the number
+    /// 1. `nil` starts the repetition at once.
     let delay: (_ repetition: Int) -> Duration?
     let run: (_ repetition: Int) throws -> Future<Value>
     let decide: (Result<Value, any Error>, _ remaining: Int) throws -> Verdict
 
-    /// Completes with the outcome of the last run. If `decide`, or the future it asks, fails, the outcome in question
-    /// stands.
+    /// Completes with the outcome of the last run. An outcome is also final if `decide` throws, or if the
+    /// future that `decide` returned does not succeed.
     func start(_ repetition: Int = 0) -> Future<Value> {
         let future: Future<Value>
         do { future = try run(repetition) } catch { future = loop.failed(error) }
         guard repetition < maxRepetitions else { return future }
         let step = FlatMapResultStep { result in follow(result, repetition) }
-        // Only what fails is tried again; what succeeds is repeated.
+        // A run that follows a failure is called a retry. A run that follows a success is called a
+        // repetition.
         return interest == .failure
             ? future.cell.derive(Named(Retry.self, step), when: interest)
             : future.cell.derive(Named(Repeated.self, step), when: interest)
@@ -55,7 +57,8 @@ private enum Retry: Verb { static var verb: String { "retry" } }
 private enum Repeated: Verb { static var verb: String { "a repetition" } }
 
 extension FutureError {
-    /// What is wrong with a number of repetitions or the delay before each, if anything.
+    /// Returns the error for a negative number of repetitions or a negative delay. Returns `nil` if both are
+    /// valid.
     static func complaint(repetitions: Int? = nil, delay: Duration?) -> FutureError? {
         if let repetitions, repetitions < 0 {
             return .invalidArgument("\(repetitions) repetitions make no sense; give zero or more")

@@ -1,6 +1,8 @@
-/// A heap of cells by deadline, with four children each. Moving them about touches no cell.
+/// A heap of cells, ordered by deadline. Each entry has four children. Moving entries reads and writes no
+/// cell.
 ///
-/// Each cell knows its slot, and each slot its place in the heap, so that removing any of them takes O(log n).
+/// Each cell knows its slot, and each slot knows the place of its entry in the heap. So the removal of any
+/// cell takes O(log n).
 @safe
 struct SlotHeap: ~Copyable {
     struct Entry {
@@ -10,25 +12,25 @@ struct SlotHeap: ~Copyable {
         fileprivate let slot: UInt32
         let keepsAlive: Bool
 
-        /// Both numbers as one, to compare them without a branch.
+        /// Deadline and order as one number, which is compared without a branch.
         private var key: UInt128 { UInt128(deadline) << 64 | UInt128(order) }
 
         @inline(__always)
         fileprivate func isBefore(_ other: Entry) -> Bool { key < other.key }
     }
 
-    /// The slot of a cell that is not in the heap.
+    /// The slot number of a cell that is not in the heap.
     static var noSlot: UInt32 { .max }
 
-    /// The room that is kept when no entries are left.
+    /// The largest capacity, in entries, that an empty heap keeps.
     private static let keptRoom = 4096
 
     private(set) var count = 0
     private var room = 0
     private var entries = UnsafeMutablePointer<Entry>.allocate(capacity: 0)
-    /// By slot: the place of its entry, or the next free slot if the slot is free.
+    /// For each slot: the place of its entry, or the next free slot if the slot is free.
     private var places = UnsafeMutablePointer<UInt32>.allocate(capacity: 0)
-    /// How many slots have been in use since the heap was empty.
+    /// The number of slots that have been used since the heap was last empty.
     private var slots = 0
     private var firstFree = SlotHeap.noSlot
     private var inserted: UInt64 = 0
@@ -40,7 +42,7 @@ struct SlotHeap: ~Copyable {
 
     var first: Entry? { count > 0 ? unsafe entries[0] : nil }
 
-    /// Inserts the cell. Returns whether it is the first now.
+    /// Inserts `cell`. Returns whether `cell` is the first one now.
     @inline(__always)
     mutating func insert(_ cell: CellPointer, deadline: UInt64, keepsAlive: Bool) -> Bool {
         let slot = takeSlot()
@@ -52,7 +54,7 @@ struct SlotHeap: ~Copyable {
         return unsafe places[Int(slot)] == 0
     }
 
-    /// Takes out the entry in a slot. Returns it, and whether it was the first.
+    /// Removes the entry of `slot`. Returns the entry, and whether it was the first one.
     @inline(__always)
     mutating func remove(_ slot: UInt32) -> (entry: Entry, wasFirst: Bool) {
         let place = unsafe Int(places[Int(slot)])
@@ -66,7 +68,7 @@ struct SlotHeap: ~Copyable {
             firstFree = SlotHeap.noSlot
             if room > SlotHeap.keptRoom { makeRoom(0) }
         } else if place != count {
-            // The last one most often belongs at the bottom, wherever the gap is.
+            // The last entry usually belongs near the bottom of the heap, wherever the free place is.
             unsafe siftUp(entries[count], from: sink(place))
         }
         return (removed, place == 0)
@@ -112,9 +114,8 @@ struct SlotHeap: ~Copyable {
         put(entry, at: place)
     }
 
-    /// Fills a free place with the earliest of its children, the child's place with the earliest of its own, and so
-    /// on.
-    /// Returns the place that is free in the end.
+    /// Fills the free place with the earliest of its children, then the place of that child with the earliest
+    /// of the child's children, and so on. Returns the place that is free in the end.
     @inline(never)
     private func sink(_ start: Int) -> Int {
         var place = start
@@ -126,7 +127,7 @@ struct SlotHeap: ~Copyable {
             child = 4 &* place &+ 1
         }
         guard child < count else { return place }
-        // What is left are children without children.
+        // The remaining children have no children.
         var earliest = child
         for other in child + 1..<count { earliest = earlier(earliest, other) }
         unsafe put(entries[earliest], at: place)

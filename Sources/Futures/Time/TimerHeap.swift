@@ -1,12 +1,12 @@
-/// The cells of a loop that wait for their deadline, earliest first. Equal deadlines keep the order of insertion.
-/// Owns its members.
+/// The timers of a loop: cells that wait for a deadline, the earliest first. Cells with equal deadlines keep
+/// the order of insertion. The heap owns a reference to each cell.
 ///
-/// When it is due, a cell without a producer runs its step, or succeeds if it has none. Otherwise its producer
-/// decides.
+/// When a cell without a producer is due, its step runs, or the cell succeeds if it has no step. When a cell
+/// with a producer is due, the producer decides.
 final class TimerHeap {
     @exclusivity(unchecked) private var heap = SlotHeap()
     private var keepingAlive = 0
-    /// Whether the driver has to be told about another alarm.
+    /// Whether the driver has to learn of a new alarm.
     private(set) var hasChanged = false
 
     struct Alarm {
@@ -18,33 +18,35 @@ final class TimerHeap {
     var count: Int { unsafe heap.count }
     var earliest: UInt64? { unsafe heap.first?.deadline }
 
-    /// Returns when the driver should call, and whether any timer keeps the loop alive.
+    /// Returns the deadline that the driver needs, and whether any timer keeps the loop alive. Returns `nil`
+    /// if there are no timers.
     func takeAlarm() -> Alarm? {
         hasChanged = false
         return earliest.map { Alarm(deadline: $0, keepsAlive: keepingAlive > 0) }
     }
 
-    /// Notes that the alarm has gone off.
+    /// Notes that the driver's alarm has gone off, so that the driver needs the next one.
     func alarmFired() { hasChanged = true }
 
-    /// Makes a pending cell one of the timers. It may have been one before.
+    /// Adds a pending cell to the timers. The cell may have been a timer before.
     func insert(_ cell: CellPointer, deadline: UInt64, keepsAlive: Bool) {
-        // Most are new.
+        // Most cells are new and have one reference.
         if cell.isHeldOnce { cell.retainNew() } else { cell.retain() }
         cell.flags.insert(.isTimed)
         if keepsAlive { count(keepingAlive + 1) }
         if unsafe heap.insert(cell, deadline: deadline, keepsAlive: keepsAlive) { hasChanged = true }
     }
 
-    /// Takes a cell out. The caller has a reference to it too. Does nothing if it has been taken out before.
+    /// Removes `cell`. The caller holds a reference of its own. Does nothing if `cell` has been removed
+    /// before.
     func remove(_ cell: CellPointer) {
         guard cell.timerSlot != SlotHeap.noSlot else { return }
         take(cell.timerSlot)
         cell.release()
     }
 
-    /// Removes and returns the earliest timer if its deadline is not after `now`. The caller has to release its
-    /// reference.
+    /// Removes and returns the earliest timer, if its deadline is not after `now`. Otherwise returns `nil`.
+    /// The caller has to release the cell.
     func takeFirst(until now: UInt64) -> CellPointer? {
         guard let first = unsafe heap.first, first.deadline <= now else { return nil }
         take(first.cell.timerSlot)
