@@ -1,5 +1,6 @@
 extension Future {
-    /// Returns another future with this outcome. You can cancel the returned future without cancelling this one.
+    /// Returns a second future with the outcome of this future. You can cancel the second future without
+    /// cancelling this one.
     ///
     /// This future is asked to cancel only when all its branches, and everything else that waits for it, have been
     /// cancelled.

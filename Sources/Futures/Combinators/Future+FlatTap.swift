@@ -1,8 +1,9 @@
 extension Future {
-    /// Calls `body` with the value, and waits for what `body` returns. Then passes the value on.
+    /// Calls `body` with the value, and waits for the completion that `body` returns. Then passes the value
+    /// on.
     ///
-    /// If `body` throws, or what `body` returns fails or is cancelled, the returned future fails or is cancelled in the
-    /// same way.
+    /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled, the
+    /// returned future fails with the same error or is cancelled.
     ///
     /// ```swift
     /// let saved = future.flatTap { save($0) }    // Has the value of `future`, once that is saved.
@@ -18,11 +19,10 @@ extension Future {
         return cell.derive(Named(FlatTap.self, step), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with the error, and waits for what `body` returns. Then passes the error on.
+    /// Calls `body` with the error, and waits for the completion that `body` returns. Then passes the error on.
     ///
-    /// If `body` throws, or what `body` returns fails or is cancelled, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors. If this future was cancelled, the returned future has the second
-    /// error alone.
+    /// If `body` throws, or the completion fails or is cancelled, the returned future fails with a ``CleanUpError``, which
+    /// holds both errors. If this future was cancelled, the returned future has the second error alone.
     public func flatTapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -33,11 +33,11 @@ extension Future {
         return cell.derive(Named(FlatTapError.self, step), when: policy.interest, on: context, token: token)
     }
 
-    /// Calls `body` with the outcome, and waits for what `body` returns. Then passes the outcome on.
+    /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the outcome on.
     ///
-    /// If `body` throws, or what `body` returns fails or is cancelled, the returned future fails or is cancelled in the
-    /// same way. If this future has failed, the returned future fails with a ``CleanUpError`` instead, which holds both
-    /// errors.
+    /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled, the
+    /// returned future fails with the same error or is cancelled. If this future has failed, the returned future fails
+    /// with a ``CleanUpError`` instead, which holds both errors.
     public func flatTapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C

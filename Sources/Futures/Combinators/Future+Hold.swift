@@ -1,8 +1,9 @@
 extension Future {
     /// Delays the value or the error of this future until `other` completes.
     ///
-    /// If `other` fails or is cancelled, the returned future fails or is cancelled in the same way. If this future is
-    /// cancelled, the returned future is cancelled at once, without waiting for `other`.
+    /// If `other` fails, the returned future fails with the same error. If `other` is cancelled, the returned
+    /// future is cancelled. If this future is cancelled, the returned future is cancelled at once, without
+    /// waiting for `other`.
     ///
     /// ```swift
     /// let page = fetch("index").delay(until: connection.write("one moment\n"))

@@ -1,5 +1,6 @@
 extension Future {
-    /// Calls `body` with this future itself, and completes the returned future with what `body` returns.
+    /// Calls `body` with this future itself, and completes the returned future with the value that `body`
+    /// returns.
     ///
     /// `body` is called when this future has completed in any way, or when `token` is cancelled. If `token` was
     /// cancelled, the future that `body` gets may still be pending. If this future has completed since then, and

@@ -1,4 +1,4 @@
-/// A barrier that holds arrivals back until there are enough of them. Then all of them complete together, and the
+/// A barrier that holds arrivals back until enough of them wait. Then all of them complete together, and the
 /// next round begins.
 public final class FutureBarrier {
     /// The number of arrivals that complete together.

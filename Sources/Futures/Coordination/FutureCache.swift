@@ -86,8 +86,8 @@ public final class FutureCache<Key: Hashable, Value> {
         keep(value, in: entry, expiresAfter)
     }
 
-    /// Drops the value for `key`. If a fetch for `key` is under way, the fetch goes on for those that wait for it,
-    /// but its value is not kept.
+    /// Drops the value for `key`. If a fetch for `key` is under way, the fetch goes on for its callers, but
+    /// its value is not kept.
     public func remove(_ key: Key) {
         loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }

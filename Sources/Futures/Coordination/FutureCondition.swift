@@ -1,4 +1,4 @@
-/// A condition that futures wait for. A signal wakes one of them, a broadcast wakes all.
+/// A condition that futures wait for. A signal wakes one waiting future, a broadcast wakes all of them.
 ///
 /// Unlike ``FutureEvent``, a condition has no memory: a signal is lost if nobody waits. A signal is also lost if the
 /// waiter that it woke is cancelled afterwards. To wait for a state rather than for a change, use `wait(until:)`.
@@ -53,7 +53,7 @@ public final class FutureCondition {
         line.succeed()
     }
 
-    /// Fails all waits with `error`: those that are pending now, and all later ones.
+    /// Fails all waits with `error`: the waits that are pending now, and all later waits.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         breakage = error

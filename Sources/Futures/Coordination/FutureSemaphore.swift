@@ -32,7 +32,8 @@ public final class FutureSemaphore: PermitIssuer {
     /// The number of requests that wait.
     public var waitingCount: Int { line.count }
 
-    /// Completes with one ``Permit`` for `count` permits, when it is this request's turn and that many are free.
+    /// Completes with one ``Permit`` that stands for `count` permits. Completes when all requests before this
+    /// one have been served and `count` permits are free.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `count` is less than one or more than ``limit``. Fails with
     /// the error given to ``break(_:)``.
@@ -81,8 +82,8 @@ public final class FutureSemaphore: PermitIssuer {
         acquire(count, token: token).whileHeld(token, body)
     }
 
-    /// Fails all requests with `error`: those that wait now, and all later ones. Permits that have been handed out
-    /// stay valid.
+    /// Fails all requests with `error`: the requests that wait now, and all later requests. Permits that have
+    /// been handed out stay valid.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         guard breakage == nil else { return }

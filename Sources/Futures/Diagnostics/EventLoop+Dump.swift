@@ -1,7 +1,7 @@
 extension EventLoop {
-    /// Describes what the loop is busy with, as text for a person. The first line has figures, and each open handle
-    /// has a line of its own. If the library was built for debugging, further lines name the places where promises
-    /// were made that are still pending.
+    /// Describes the current work of the loop, as text for a person. The first line has figures, and each
+    /// open handle has a line of its own. If the library was built for debugging, further lines name the
+    /// source lines that made the promises that are still pending.
     ///
     /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change with
     /// any release.

@@ -1,30 +1,30 @@
 /// An event on a loop, as reported to the loop's observer (see ``EventLoop/observe(_:)``).
 public enum LoopEvent {
-    /// A turn has ended. A turn is one event and the callbacks that became ready through it. `duration` is how long
-    /// the turn took. `callbacks` is how many callbacks the turn ran from the ready queue. `lag` is how late the last
-    /// timers fired.
+    /// A turn has ended. A turn is one event, and the callbacks that became ready through that event.
+    /// `duration` is the time that the turn took. `callbacks` is the number of callbacks that the turn ran
+    /// from the ready queue. `lag` is the delay of the timers that fired last.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
     /// A connection, some other kind of stream, or a listening socket has been opened. Its description is one line.
     case opened(any CustomStringConvertible)
     /// A connection, some other kind of stream, or a listening socket has been closed. `failure` is the error that
     /// broke it, or `nil` if no error did.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// Something is wrong, but the loop goes on. The text is one line. For each kind of warning and each source there
-    /// is at most one warning a minute. The kinds are: a turn has taken more than 100 ms, a server has as many
-    /// connections as it may have, a connection lacks a descriptor or memory, or the watchdog of systemd could not be
-    /// fed.
+    /// Something is wrong, but the loop goes on. The text is one line. There is at most one warning a minute
+    /// for each kind of warning and each source. The kinds are: a turn has taken more than 100 ms, a server
+    /// has as many connections as it may have, a connection lacks a descriptor or memory, or the watchdog of
+    /// systemd could not be fed.
     case warning(String)
     /// A future has failed, and nothing will see the failure. `onUnhandledFailure` is called with the same error.
     case unhandledFailure(any Error)
 }
 
 extension EventLoop {
-    /// Calls `observer` with what happens on the loop, for counting and logging. `nil` removes the observer.
+    /// Calls `observer` with each event of the loop, for counting and logging. `nil` removes the observer.
     ///
-    /// A loop has one observer: a new one replaces the old one. The loop releases the observer when it has been shut
-    /// down or detached. It calls the observer within the turn in which something happens, so the observer should be
-    /// quick, and should not complete futures. With an observer, each turn reads the clock twice. Without one,
-    /// observing costs nothing. A new loop has no observer.
+    /// A loop has one observer: a new observer replaces the old one. The loop releases the observer when the
+    /// loop has been shut down or detached. The loop calls the observer within the turn in which the event
+    /// happens. So the observer should be quick, and should not complete futures. With an observer, each turn
+    /// reads the clock twice. Without an observer, events cost nothing. A new loop has no observer.
     ///
     /// ```swift
     /// loop.observe { event in

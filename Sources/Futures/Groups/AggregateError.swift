@@ -1,6 +1,6 @@
-/// Several errors in one, for example the errors of a group that waited for all of its futures.
+/// Several errors in one error, for example the errors of a group that waited for all of its futures.
 public struct AggregateError: Error {
-    /// The errors, in the order of the futures that failed with them.
+    /// The errors, in the order of the futures that have failed.
     public private(set) var errors: [any Error]
 
     public init(_ errors: [any Error] = []) { self.errors = errors }

@@ -7,10 +7,10 @@ extension EventLoop {
     /// elements are taken at once. If `elements` is empty, completes at once. If there is a `context`, `body` runs on
     /// `context`.
     ///
-    /// Fails with the first failure, and with what `body` throws. After a failure no more elements are taken, and the
-    /// pending futures are asked to cancel. The same happens if the returned future or `token` is cancelled. If `token`
-    /// is cancelled already, no element is taken. Fails with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is
-    /// not positive.
+    /// Fails with the first failure, or with the error that `body` throws. After a failure no more elements
+    /// are taken, and the pending futures are asked to cancel. The same happens if the returned future or
+    /// `token` is cancelled. If `token` is cancelled already, no element is taken. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
     ///
     /// ```swift
     /// let pages = loop.traverse(names, maxConcurrent: 4) { fetch($0) }
@@ -38,7 +38,7 @@ extension EventLoop {
         return collect(elements, limit, token, caught) { $0 }
     }
 
-    /// Completes with what `item` returns for the outcomes, in the order of `elements`.
+    /// Completes with the items that `item` makes of the outcomes, in the order of `elements`.
     private func collect<Element, Output, Item>(
         _ elements: some Sequence<Element>, _ limit: Int, _ token: CancellationToken,
         _ body: @escaping (Element) throws -> Future<Output>,
@@ -84,8 +84,9 @@ extension EventLoop {
     /// Runs `body` as long as `condition` returns `true`. Calls `condition` before each run. Each run follows when the
     /// future of the run before has succeeded.
     ///
-    /// The first call of `condition` is at once. Fails with the first failure, or with what `condition` or `body`
-    /// throws. Cancelling the returned future or `token` asks the future of the current run to cancel.
+    /// Calls `condition` for the first time at once. Fails with the first failure, or with the error that
+    /// `condition` or `body` throws. Cancelling the returned future or `token` asks the future of the current
+    /// run to cancel.
     public func `repeat`<Ignored>(
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>

@@ -73,8 +73,8 @@ extension Future {
         settle(futures, on: loop, token) { .success($0) }
     }
 
-    /// Calls `body` with the outcome and the index of each of `futures` when that future completes. Completes with what
-    /// `body` has returned, in the order of `futures`.
+    /// Calls `body` with the outcome and the index of each future when that future completes. Completes with
+    /// the values that `body` has returned, in the order of `futures`.
     ///
     /// If `body` throws, fails with that error and asks the futures that are still pending to cancel. Cancelling
     /// `token` cancels the returned future and leaves `futures` alone. If `futures` is empty, the returned future

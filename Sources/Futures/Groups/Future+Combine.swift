@@ -56,7 +56,7 @@ private final class Combination<each Value> {
     func succeed() { combined.succeed((repeat (each parts).required)) }
 }
 
-/// A box for the value of one of several futures. `nil` until the value has arrived.
+/// A box for the value of one future. `nil` until the value has arrived.
 private final class Part<Value> {
     var value: Value?
 

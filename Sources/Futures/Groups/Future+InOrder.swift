@@ -15,10 +15,11 @@ extension Future {
 
     /// Updates `initial` with the value of each of `futures`, in the order of `futures`, and completes with the result.
     ///
-    /// `update` gets a value as soon as that value and all values before it are there. Fails with the first failure in
-    /// the order of `futures`, or with what `update` throws. The pending futures are then asked to cancel. A future
-    /// that something else waits for is left alone. If `futures` is empty, the returned future belongs to `loop`, or to
-    /// the loop of the current callback if `loop` is `nil`. Traps if there is no current callback either.
+    /// `update` gets a value as soon as that value and all values before it are there. Fails with the first
+    /// failure in the order of `futures`, or with the error that `update` throws. The pending futures are
+    /// then asked to cancel. A future that something else waits for is left alone. If `futures` is empty, the
+    /// returned future belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if
+    /// there is no current callback either.
     ///
     /// ```swift
     /// let size = Future.reduce(names.map { fetch($0) }, into: 0, on: loop) { $0 += $1.count }
@@ -66,10 +67,11 @@ extension Future {
     /// Completes with the first value, in the order of `futures`, that satisfies `predicate`. Completes with `nil` if
     /// no value does.
     ///
-    /// A future that fails or is cancelled counts as a future that does not satisfy `predicate`. Once the value is
-    /// found, the pending futures are asked to cancel. A future that something else waits for is left alone. Fails with
-    /// what `predicate` throws. If `futures` is empty, the returned future belongs to `loop`, or to the loop of the
-    /// current callback if `loop` is `nil`. Traps if there is no current callback either.
+    /// A future that fails or is cancelled counts as a future that does not satisfy `predicate`. Once the
+    /// value is found, the pending futures are asked to cancel. A future that something else waits for is
+    /// left alone. Fails with the error that `predicate` throws. If `futures` is empty, the returned future
+    /// belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if there is no
+    /// current callback either.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool

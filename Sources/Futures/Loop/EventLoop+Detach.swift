@@ -1,12 +1,12 @@
 extension EventLoop {
     /// Ends a loop that is attached to a host's loop, and leaves the host's loop as it was found.
     ///
-    /// Fails what is pending and closes handles as ``shutdown()`` does, but the host's loop has to run for that. Keep
-    /// the host's loop running until the returned future completes, which is after the last close callback. Only then
-    /// close the host's loop. The tasks behind ``Future/init(on:isolation:_:)`` are cancelled, and the returned
-    /// future waits until they have ended. After five seconds, standard error lists the tasks that have not ended.
-    /// May be called in a callback of the loop. A second call returns the same future. Traps on a loop that is not
-    /// attached.
+    /// Fails everything that is pending and closes all handles, as ``shutdown()`` does. For that, the host's
+    /// loop has to run. Keep it running until the returned future completes: the future completes after the
+    /// last close callback. Only then close the host's loop. The tasks behind
+    /// ``Future/init(on:isolation:_:)`` are cancelled, and the returned future waits until these tasks have
+    /// ended. After five seconds, standard error lists the tasks that have not ended. May be called in a
+    /// callback of the loop. A second call returns the same future. Traps on a loop that is not attached.
     public func detach() -> Future<Void> {
         core.checkThread()
         return core.beginDetaching()
@@ -28,7 +28,7 @@ extension LoopCore {
         return Future(outcome)
     }
 
-    /// Fails what is pending. Closes the driver when no handle is open and no body runs.
+    /// Fails everything that is pending. Closes the driver when no handle is open and no body runs.
     func goOnDetaching() {
         guard var detachment = ending.detachment, !detachment.isClosing else { return }
         repeat { endPending(&detachment.allowance) } while hasPending

@@ -13,11 +13,13 @@ extension EventLoop {
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool { withCore { $0.accept(job) } }
 
-    /// Calls `body` later, on this thread: from the ready queue, or as `context` says.
+    /// Calls `body` later on this thread. By default the ready queue calls it. A different `context` chooses
+    /// another time.
     ///
-    /// Call it only on the loop's thread. `body` may capture anything, since it never leaves that thread. On a
-    /// different thread use ``execute(_:)``. For a result use ``submit(on:token:_:)``. Keeps ``run()`` from returning
-    /// until `body` has run. A loop that has been shut down releases `body` without running it.
+    /// Call this function only on the loop's thread. `body` may capture anything, since it never leaves that
+    /// thread. On a different thread use ``execute(_:)``. To get a result use ``submit(on:token:_:)``. Keeps
+    /// ``run()`` from returning until `body` has run. A loop that has been shut down releases `body` without
+    /// running it.
     public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
         withCore { core in
             core.checkThread()
@@ -27,8 +29,8 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context`, by default later in this turn. Completes with what `body` returns, or fails with the
-    /// error that `body` throws.
+    /// Runs `body` on `context`: by default later in this turn. Completes with the value that `body` returns,
+    /// or fails with the error that `body` throws.
     ///
     /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released without
     /// running.

@@ -11,10 +11,10 @@ extension EventLoop {
     /// During the wait, jobs that other threads submit still run. After five seconds, standard error lists the tasks
     /// that have not ended.
     ///
-    /// If actors have the loop as their executor, shut the loop down after their last use: a later job of such an
-    /// actor traps. Traps in a callback of this loop, and on a loop that is attached to a host's. Also traps if
-    /// callbacks go on starting new work without end. The limit is 100,000 callbacks, plus ten for each future that
-    /// was alive and for each job.
+    /// If actors have the loop as their executor, shut the loop down after their last use. A later job of
+    /// such an actor traps. Traps in a callback of this loop, and on a loop that is attached to a host's.
+    /// Also traps if callbacks go on starting new work without end. The limit is 100,000 callbacks, plus ten
+    /// for each future that was alive and for each job.
     ///
     /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
     public final func shutdown() {
@@ -35,7 +35,7 @@ extension LoopCore {
             repeat {
                 endPending(&allowance)
                 if bodies.count > 0, !hasPending { waitForBodies() }
-                // The tasks whose waits this ends go on in the next round.
+                // This call ends the waits of tasks. These tasks go on in the next round.
                 if isAtEnd { endRemotes(with: FutureError.shutDown) }
             } while !isAtEnd
             printOmitted()

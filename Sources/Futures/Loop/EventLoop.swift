@@ -1,8 +1,10 @@
-/// A single-threaded scheduler: runs callbacks, timers and I/O, one after another, on the thread that runs it.
+/// A scheduler for one thread. It runs callbacks, timers and I/O one after another, on the thread that calls
+/// ``run()``.
 ///
-/// Futures, promises and timers belong to the loop that made them. Use them only on the thread of that loop: using
-/// them on a different thread traps. The loop object itself may be passed around freely. Other threads reach the loop
-/// by ``execute(_:)``, `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)`` and ``stop()``.
+/// Futures, promises and timers belong to the loop that made them. Use them only on the thread of that loop.
+/// Using them on a different thread traps. You can pass the loop object itself to any thread. Other threads
+/// reach the loop by ``execute(_:)``, `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)``
+/// and ``stop()``.
 ///
 /// Until a loop is run, it belongs to the thread that made it. A loop that is attached to a host's loop belongs to
 /// the thread that attached it, and only the host runs it.
@@ -52,8 +54,8 @@ public class EventLoop: @unchecked Sendable {
         @inline(__always) get { withCore { $0.isCaller } }
     }
 
-    /// The most ready callbacks that one turn runs before I/O, timers and a host get their chance. The same limit
-    /// holds for jobs from other threads. The default is 4096.
+    /// The highest number of ready callbacks that one turn runs. After them, I/O, timers and a host get their
+    /// turn. The same limit holds for jobs from other threads. The default is 4096.
     ///
     /// A new value takes effect in the next turn. Callbacks and jobs that are left over run in the turn after that,
     /// in their order. With a smaller number, endless work holds up everything else for a shorter time, but the loop
@@ -70,9 +72,9 @@ public class EventLoop: @unchecked Sendable {
     /// A handler for failures that nothing sees. It is called at the end of the turn, once for each future that
     /// failed and was released before anything saw its failure.
     ///
-    /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard error. A
-    /// line says what has failed, with which error, and, if the library was built for debugging, where the future was
-    /// made.
+    /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard
+    /// error. Each line names the function that has failed and its error. If the library was built for
+    /// debugging, the line also names the source line that made the future.
     ///
     /// The handler is released when the loop has been shut down, or when the future of ``detach()`` completes. It is
     /// never called afterwards: later failures are printed.

@@ -1,8 +1,9 @@
 extension EventLoop {
-    /// Runs `body` on the loop, and returns what `body` returns or throws what it throws. From any task.
+    /// Runs `body` on the loop. Returns the value that `body` returns, or throws the error that `body`
+    /// throws. From any task.
     ///
-    /// The result is sent to the task. It need not be `Sendable` if nothing on the loop keeps it. Fails with
-    /// ``FutureError/shutDown`` if the loop has been shut down.
+    /// Sends the result to the task. The result need not be `Sendable` if nothing on the loop keeps it.
+    /// Throws ``FutureError/shutDown`` if the loop has been shut down.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -25,9 +26,9 @@ extension EventLoop {
 
     /// Runs `body` on the loop, and awaits the future that `body` returns. From any task.
     ///
-    /// The wait counts as a consumer of that future, and keeps ``run()`` from returning. If the task is cancelled,
-    /// the wait ends with a `CancellationError`, and the future is asked to cancel unless something else waits for
-    /// it. Fails with ``FutureError/shutDown`` if the loop has been shut down.
+    /// The wait counts as a consumer of that future, and keeps ``run()`` from returning. If the task is
+    /// cancelled, the wait ends with a `CancellationError`. The future is then asked to cancel, unless
+    /// something else waits for it. Throws ``FutureError/shutDown`` if the loop has been shut down.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>
     ) async throws -> Value {

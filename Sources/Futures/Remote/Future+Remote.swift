@@ -1,8 +1,8 @@
 extension Future where Value: Sendable {
     /// Transforms the value with `transform`, run by `context`. Fails with the error that `transform` throws.
     ///
-    /// The closure may block or compute for a long time: the loop goes on meanwhile. If this future fails or is
-    /// cancelled, so does the returned future, and `transform` does not run.
+    /// The closure may block or compute for a long time, while the loop goes on. If this future fails or is
+    /// cancelled, the returned future fails or is cancelled too, and `transform` does not run.
     ///
     /// ```swift
     /// let digest = fetch("page").map(on: .pool) { hash($0) }
@@ -19,9 +19,10 @@ extension Future where Value: Sendable {
     /// Completes with the outcome of the future that `transform` returns, or fails with the error that `transform`
     /// throws. `context` runs `transform`.
     ///
-    /// The future that `transform` returns must belong to the loop of the thread on which `context` runs closures.
-    /// With ``RemoteContext/loop(_:name:)`` that is the loop given there: this is how one loop waits for another.
-    /// Traps if the future belongs to the loop of a different thread.
+    /// The future that `transform` returns must belong to the loop of the thread on which `context` runs
+    /// closures. With ``RemoteContext/loop(_:name:)``, it must belong to the loop that was given to that
+    /// function. In this way one loop waits for another. Traps if the future belongs to the loop of a
+    /// different thread.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -74,8 +75,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the error that `body`, run by `context`, returns or throws for the first one. If this
-    /// future has a value, the returned future has the same value.
+    /// Replaces an error with the error that `body` returns or throws. `body` gets the first error, and is
+    /// run by `context`. If this future has a value, the returned future has the same value.
     public func mapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> any Error

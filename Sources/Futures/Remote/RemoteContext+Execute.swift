@@ -1,5 +1,6 @@
 extension RemoteContext {
-    /// Runs `body` on this context. The returned future completes on `loop` with what `body` returns or throws.
+    /// Runs `body` on this context. The returned future completes on `loop`: with the value that `body`
+    /// returns, or with the error that `body` throws.
     ///
     /// If `loop` is `nil`, the future belongs to the loop of the current callback. Fails with
     /// ``FutureError/brokenPromise(file:line:)`` if `body` is released without having run. Fails with

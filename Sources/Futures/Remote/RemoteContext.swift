@@ -2,10 +2,11 @@ public import Dispatch
 
 /// A place where closures run on a thread that is not the loop's.
 ///
-/// Everything that crosses threads has to be `Sendable`, including the closure. The closure's future belongs to the
-/// loop, and completes there. If the future is cancelled before the closure has started, the closure is released
-/// without running, and the next closure gets its place. If the future is cancelled later, the closure runs to its
-/// end, and its value is dropped. A closure that waits or runs keeps ``EventLoop/run()`` from returning.
+/// Everything that crosses threads has to be `Sendable`, including the closure. The closure's future belongs
+/// to the loop, and completes on the loop. If the future is cancelled before the closure has started, the
+/// closure is released without running, and the next closure gets its turn. If the future is cancelled later,
+/// the closure runs to its end, and its value is dropped. A closure that waits or runs keeps
+/// ``EventLoop/run()`` from returning.
 public struct RemoteContext: Sendable {
     private let runner: any RemoteRunner
     private let isBarrier: Bool
@@ -100,8 +101,8 @@ public struct RemoteContext: Sendable {
         limiter.limit = limit
     }
 
-    /// A variant of this context for closures that run alone. Such a closure starts when all closures given before it
-    /// have ended. No closure given after it starts before it has ended.
+    /// A variant of this context for closures that run alone. Such a closure starts when all closures given
+    /// before it have ended. Closures given after it start when it has ended.
     ///
     /// Traps unless the context has a limit, is serial, or runs closures on a Dispatch queue.
     ///

@@ -1,8 +1,8 @@
 /// The writing side of a future, for other threads: completes the future, once.
 ///
-/// The promise may be passed around freely, while its future stays on its loop. The first completion wins, also when
-/// several threads try. Until the promise is completed, it keeps ``EventLoop/run()`` from returning, since a
-/// different thread is going to complete it. Releasing the promise uncompleted fails the future with
+/// You can pass the promise to any thread, while its future stays on its loop. The first completion wins,
+/// even if several threads try. Until the promise is completed, it keeps ``EventLoop/run()`` from returning,
+/// since a different thread is going to complete it. Releasing the promise uncompleted fails the future with
 /// ``FutureError/brokenPromise(file:line:)``. All members may be used on any thread, unless noted otherwise.
 public final class RemotePromise<Value: Sendable>: Sendable {
     /// The loop of the future that this promise completes.
@@ -27,9 +27,9 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         core.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)
     }
 
-    /// The future that this promise completes. Only on the loop's thread.
+    /// The future that this promise completes. Read it only on the loop's thread.
     ///
-    /// If the loop has been shut down, this is a future that has failed with ``FutureError/shutDown``.
+    /// If the loop has been shut down, the future has failed with ``FutureError/shutDown``.
     public var future: Future<Value> {
         core.checkThread()
         guard let entry = shared.entry(on: core) else { return core.failed(FutureError.shutDown) }

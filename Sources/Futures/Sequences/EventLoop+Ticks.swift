@@ -2,10 +2,10 @@ extension EventLoop {
     /// Returns a sequence of instants: the first one when `interval` has passed since the iteration began, and one
     /// more each time that a further `interval` has passed.
     ///
-    /// A consumer that takes longer than `interval` misses the ticks that are due meanwhile, and gets the next one on
-    /// time. Ticks do not pile up, and do not drift. If `keepsLoopAlive` is `false`, waiting for a tick does not keep
-    /// ``run()`` from returning, unless a task waits. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is
-    /// not positive.
+    /// A consumer that takes longer than `interval` misses the ticks that are due in that time, and gets the
+    /// next tick on time. Ticks do not pile up, and do not drift. If `keepsLoopAlive` is `false`, waiting for
+    /// a tick does not keep ``run()`` from returning, unless a task waits. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     ///
     /// ```swift
     /// for try await _ in loop.ticks(every: .seconds(60)) { print(loop.statistics) }

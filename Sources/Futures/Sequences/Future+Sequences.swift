@@ -1,6 +1,6 @@
 extension Future {
-    /// This future as a sequence of its value, followed by the end. If this future fails, the iteration throws the
-    /// error.
+    /// A sequence of the value of this future, followed by the end. If this future fails, the iteration
+    /// throws the error.
     ///
     /// When the iterating task is cancelled, this future is asked to cancel unless something else waits for it.
     public var values: LoopSequence<Value> {
@@ -20,8 +20,8 @@ extension Future {
     /// Returns a sequence of the values of `futures`, in the order in which the futures complete. If a future fails,
     /// the iteration throws its error when that future's turn comes.
     ///
-    /// The order is the order of completion from this call on, no matter when the iteration begins. Each value is
-    /// delivered once: a second iteration gets the values that the first iteration has left.
+    /// The order counts from this call on, even if the iteration begins later. Each value is delivered once:
+    /// a second iteration gets the values that the first iteration has left.
     ///
     /// Pending futures that nothing else waits for are asked to cancel, as `cancelRemaining` says. That happens when
     /// the iterator is released, when the iteration has thrown, or when the sequence is released without an

@@ -2,10 +2,10 @@
 /// loop.
 ///
 /// The sequence reads nothing ahead: it asks its source for an element only when the consumer asks. So a slow
-/// consumer slows down the source. Each iteration asks the source independently: the description of the source says
-/// what a second iteration gets. If the task is cancelled, the wait ends with a `CancellationError`. That loses no
-/// element: whoever asks next gets it. When the iterator is released, for example after a `break`, the source is
-/// stopped.
+/// consumer slows down the source. Each iteration asks the source independently: the description of the
+/// source says what a second iteration gets. If the task is cancelled, the wait ends with a
+/// `CancellationError`, and no element is lost: the next consumer that asks gets it. When the iterator is
+/// released, for example after a `break`, the source is stopped.
 public struct LoopSequence<Element>: AsyncSequence {
     public typealias Failure = any Error
 

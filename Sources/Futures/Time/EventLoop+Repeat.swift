@@ -2,12 +2,12 @@
 public enum RepeatPace: Sendable {
     /// From the end of one run to the start of the next.
     case fixedDelay
-    /// From the start of one run to the start of the next. If a run takes longer than the interval, the starts that it
-    /// misses are left out.
+    /// From the start of one run to the start of the next. If a run takes longer than the interval, the
+    /// starts that are due meanwhile are left out.
     case fixedRate
 }
 
-/// What a repetition does when its body throws, or when the future that its body returned fails.
+/// The effect on a repetition when its body throws, or when the future that its body returned fails.
 public enum RepeatFailure: Sendable {
     /// The repetition ends, and the future of the repetition fails with that error.
     case end
@@ -16,8 +16,8 @@ public enum RepeatFailure: Sendable {
 }
 
 extension EventLoop {
-    /// Runs `body` every `interval`, for the first time after one `interval`. Ends when the returned task or `token` is
-    /// cancelled. Also ends when `body` throws, unless `onFailure` is `.continue`.
+    /// Runs `body` every `interval`. The first run starts after one `interval`. Ends when the returned task
+    /// or `token` is cancelled. Also ends when `body` throws, unless `onFailure` is `.continue`.
     ///
     /// The returned task fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     @discardableResult
@@ -34,9 +34,9 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` every `interval`, for the first time after one `interval`. Ends when the returned task or `token` is
-    /// cancelled. Also ends when `body` throws, or the future that `body` returned fails or is cancelled, unless
-    /// `onFailure` is `.continue`.
+    /// Runs `body` every `interval`. The first run starts after one `interval`. Ends when the returned task
+    /// or `token` is cancelled. Also ends when `body` throws, or the future that `body` returned fails or is
+    /// cancelled, unless `onFailure` is `.continue`.
     ///
     /// Runs never overlap: the next run waits until the future of the run before has completed. Cancelling the returned
     /// task or `token` asks the future of the current run to cancel. The returned task fails with

@@ -23,15 +23,16 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 }
 
 extension EventLoop {
-    /// The current time, as the timers see it. On a virtual loop, this is the virtual time. Can be read on any thread.
+    /// The current time of the timers' clock. On a virtual loop, this is the virtual time. Any thread may
+    /// read it.
     public var now: LoopInstant {
         LoopInstant(nanoseconds: core.isOnItsThread ? core.clock : core.driver.now)
     }
 
     /// Completes when `duration` has passed, never earlier.
     ///
-    /// A duration of zero ends in the next turn of the loop, after the loop has looked for I/O once. This is so on
-    /// every kind of loop. A real loop rounds longer durations up to whole milliseconds.
+    /// A duration of zero ends in the next turn of the loop, after the loop has looked for I/O once, on every
+    /// kind of loop. A real loop rounds longer durations up to whole milliseconds.
     ///
     /// Cancelling the returned future or `token` stops the timer. A duration of more than 584 years never ends. Fails
     /// with ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does

@@ -23,7 +23,8 @@ extension Future {
     /// `duration` returns `nil`, the returned future completes at once. If this future is cancelled, the returned
     /// future is cancelled at once.
     ///
-    /// Fails with what `duration` throws. Fails with ``FutureError/invalidArgument(_:)`` if the duration is negative.
+    /// Fails with the error that `duration` throws. Fails with ``FutureError/invalidArgument(_:)`` if the
+    /// duration is negative.
     ///
     /// ```swift
     /// let page = fetch("index").delay { $0.isSuccess ? nil : .seconds(1) }
