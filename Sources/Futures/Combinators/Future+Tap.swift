@@ -24,9 +24,7 @@ extension Future {
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> Void
     ) -> Future<Value> {
-        let step = TapStep<Value> { result in
-            if case .failure(let error) = result { try body(error) }
-        }
+        let step = TapStep<Value> { if case .failure(let error) = $0 { try body(error) } }
         return cell.derive(step, when: policy.interestOfTaps, on: context, token: token)
     }
 

@@ -25,13 +25,9 @@ extension FutureQueue {
             let future: Future<Value>
             do { future = try operation(inner) } catch { future = loop.failed(error) }
             return future.flatMapResult { result in
-                switch result {
-                case .success(let value):
-                    return inner.drained().map { value }
-                case .failure(let error):
-                    inner.abort(with: error, close: true)
-                    throw error
-                }
+                guard let error = result.thrownError else { return inner.drained().map { try result.get() } }
+                inner.abort(with: error, close: true)
+                throw error
             }.onEnd { inner.abort(with: CancellationError(), close: true) }
         }
     }

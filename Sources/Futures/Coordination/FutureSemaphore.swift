@@ -60,9 +60,7 @@ public final class FutureSemaphore: PermitIssuer {
     /// `nil`.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
-        guard breakage == nil, line.isEmpty, (1...limit).contains(count), count <= available else {
-            return nil
-        }
+        guard breakage == nil, line.isEmpty, count > 0, count <= available else { return nil }
         available -= count
         return Permit(self, count: count)
     }

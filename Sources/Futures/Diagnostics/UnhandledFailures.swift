@@ -51,8 +51,7 @@ extension CellPointer {
         loop.report(error, of: subject)
     }
 
-    @usableFromInline
-    func isCalled(_ verb: String?) { withLoop { $0.unhandled.verb = verb } }
+    @usableFromInline func isCalled(_ verb: String?) { withLoop { $0.unhandled.verb = verb } }
 }
 
 extension LoopCore {

@@ -113,13 +113,10 @@ extension Future {
         gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: conclude([])
         ) { all, count in
-            var results = [Result<Value, any Error>?](repeating: nil, count: count)
-            var missing = count
+            var results = ArrivedValues<Result<Value, any Error>>(count)
             return { result, index in
                 observer(all, result, index)
-                results[index] = result
-                missing -= 1
-                if missing == 0 { all.complete(conclude(results.map { $0! })) }
+                if let results = results.add(result, at: index) { all.complete(conclude(results)) }
             }
         }
     }

@@ -133,12 +133,9 @@ private final class InOrder<Value, Total> {
             for: future.cell, queued: .success, isWork: true,
             step: CompleteObserver<Total> { result in
                 self.isWaiting = false
-                do {
-                    self.total = try result.get()
-                    self.takeNext()
-                } catch {
-                    self.all.fail(error)
-                }
+                guard case .success(let total) = result else { return self.all.complete(result) }
+                self.total = total
+                self.takeNext()
             })
     }
 

@@ -34,14 +34,11 @@ extension Future {
             futures, cancelRemaining: cancelRemaining, on: loop, token: token,
             ifEmpty: refusal(of: "firstSuccess")
         ) { first, count in
-            var errors = [(any Error)?](repeating: nil, count: count)
-            var missing = count
+            var errors = ArrivedValues<(any Error)?>(count)
             return { result, index in
                 guard case .failure = result else { return first.complete(result) }
-                errors[index] = result.failure
-                missing -= 1
-                guard missing == 0 else { return }
-                let failures = errors.compactMap { $0 }
+                guard let all = errors.add(result.failure, at: index) else { return }
+                let failures = all.compactMap { $0 }
                 first.fail(failures.isEmpty ? CancellationError() : AggregateError(failures))
             }
         }

@@ -22,8 +22,7 @@ struct Gathering<Output> {
     /// Whether the group has its outcome, or has been cancelled.
     var isOver: Bool { target.isCompleted }
 
-    @inlinable
-    func succeed(_ value: Output) { target.succeed(value) }
+    @inlinable func succeed(_ value: Output) { target.succeed(value) }
 
     /// Ends the group with the value or the error in `result`.
     func complete(_ result: Result<Output, any Error>) {
@@ -34,8 +33,7 @@ struct Gathering<Output> {
     }
 
     /// Ends the group with the error of an input. Cancellation counts as an error here.
-    @usableFromInline
-    func fail(_ error: any Error) { group.fail(error) }
+    @usableFromInline func fail(_ error: any Error) { group.fail(error) }
 
     /// Calls a user's handler with the error in `result`, before anybody sees the outcome of the group. Does
     /// nothing if `result` has a value or stands for cancellation.

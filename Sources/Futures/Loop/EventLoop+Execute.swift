@@ -79,8 +79,7 @@ struct SubmitStep<Output>: Step {
 
     @inlinable init(body: @escaping () throws -> Output) { self.body = body }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) { target.complete(Result(catching: body)) }
+    @inlinable func run(source: CellPointer, target: CellPointer) { target.complete(Result(catching: body)) }
 
     @inlinable static var verb: String? { "submit" }
 }

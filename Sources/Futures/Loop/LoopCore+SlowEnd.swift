@@ -13,10 +13,7 @@ extension LoopCore {
 
     /// The time at which the driver has to call for that report, since no timers are left. `nil` if no report
     /// is due.
-    var alarmAtEnd: TimerHeap.Alarm? {
-        guard let slowAt = ending.slowAt, slowAt < .max else { return nil }
-        return TimerHeap.Alarm(deadline: slowAt, keepsAlive: false)
-    }
+    var alarmAtEnd: UInt64? { ending.slowAt == .max ? nil : ending.slowAt }
 
     /// Prints the names of the bodies that the end of the loop waits for. Prints them once.
     package func sayWhatIsAwaited() {

@@ -106,8 +106,7 @@ extension LoopCore {
     }
 
     private func armTimer() {
-        let next = timers.takeAlarm() ?? alarmAtEnd
-        driver.arm(deadline: next?.deadline, keepsAlive: next?.keepsAlive ?? false)
+        driver.arm(deadline: timers.takeAlarm() ?? alarmAtEnd, keepsAlive: timers.keepsLoopAlive)
     }
 
     /// Makes the driver call `requestedTurn` before it waits. Does nothing during a turn.

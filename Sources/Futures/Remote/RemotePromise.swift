@@ -83,11 +83,11 @@ public final class RemotePromise<Value: Sendable>: Sendable {
             complete(other.ignoreFailure().result ?? .failure(FutureError.shutDown))
             return
         }
+        let source = RemoteSource(loop: loop, id: id)
         loop.addWaiter(id, for: other, endsWithRun: false) { [shared] result in
-            shared.forgetSource(id)
+            shared.forgetSource(source)
             self.complete(result)
         }
-        let source = RemoteSource(loop: loop, id: id)
         if !shared.addSource(source) { source.end() }
     }
 

@@ -61,7 +61,7 @@ final class RemoteState<Value: Sendable>: Sendable {
         }
     }
 
-    func forgetSource(_ id: UInt64) { state.withLock { $0.sources.removeAll { $0.id == id } } }
+    func forgetSource(_ source: RemoteSource) { state.withLock { $0.sources.removeAll { $0 == source } } }
 
     /// Returns the loop's side of the promise, and makes it at the first call. Returns `nil` if it has been
     /// removed. On the loop's thread.
@@ -101,7 +101,7 @@ final class RemoteState<Value: Sendable>: Sendable {
 }
 
 /// The number of a wait for a future. The wait is on behalf of a promise of a different loop.
-struct RemoteSource: Sendable {
+struct RemoteSource: Hashable, Sendable {
     let loop: LoopCore
     let id: UInt64
 

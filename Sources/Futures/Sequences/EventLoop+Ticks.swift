@@ -13,9 +13,7 @@ extension EventLoop {
     public func ticks(every interval: Duration, keepsLoopAlive: Bool = true) -> LoopSequence<LoopInstant> {
         LoopSequence(on: self) { [core] in
             guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
-                return LoopSequence.AsyncIterator(next: {
-                    core.failed(FutureError.unsuitableInterval(interval))
-                })
+                return .init { core.failed(FutureError.unsuitableInterval(interval)) }
             }
             var due = core.deadline(after: nanoseconds)
             return LoopSequence.AsyncIterator(next: {

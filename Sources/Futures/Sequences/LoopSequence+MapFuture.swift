@@ -42,11 +42,7 @@ extension LoopSequence {
         limit: Int, cancellingOlder: Bool, _ step: @escaping (Element) throws -> Future<NewElement>
     ) -> LoopSequence<NewElement> {
         LoopSequence<NewElement>(on: loop) {
-            guard limit > 0 else {
-                return LoopSequence<NewElement>.AsyncIterator(next: {
-                    loop.failed(FutureError.unsuitableLimit(limit))
-                })
-            }
+            guard limit > 0 else { return .init { loop.failed(FutureError.unsuitableLimit(limit)) } }
             let steps = Steps(
                 makeAsyncIterator(), on: loop, limit: limit, cancelsOlder: cancellingOlder, step: step)
             return LoopSequence<NewElement>.AsyncIterator(next: steps.next, onStop: steps.stop)

@@ -16,9 +16,7 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 
     /// Returns the duration from this instant to `other`. The duration is negative if `other` is earlier.
     public func duration(to other: LoopInstant) -> Duration {
-        other >= self
-            ? .nanoseconds(other.nanoseconds - nanoseconds)
-            : Duration.zero - .nanoseconds(nanoseconds - other.nanoseconds)
+        .nanoseconds(other.nanoseconds) - .nanoseconds(nanoseconds)
     }
 }
 
@@ -113,8 +111,7 @@ public struct ScheduledTask<Value> {
     /// the repetition. ``cancel()`` cancels this future.
     public let future: Future<Value>
 
-    @usableFromInline
-    init(_ future: Future<Value>) { self.future = future }
+    @usableFromInline init(_ future: Future<Value>) { self.future = future }
 
     /// Ends the task at once, even if something waits for its future, and releases its body. If the future that the
     /// body returned is pending, asks that future to cancel. Returns `false` if the task has ended before.

@@ -9,20 +9,16 @@ final class TimerHeap {
     /// Whether the driver has to learn of a new alarm.
     private(set) var hasChanged = false
 
-    struct Alarm {
-        let deadline: UInt64
-        let keepsAlive: Bool
-    }
-
     var isEmpty: Bool { count == 0 }
     var count: Int { unsafe heap.count }
     var earliest: UInt64? { unsafe heap.first?.deadline }
+    /// Whether any timer keeps the loop alive.
+    var keepsLoopAlive: Bool { keepingAlive > 0 }
 
-    /// Returns the deadline that the driver needs, and whether any timer keeps the loop alive. Returns `nil`
-    /// if there are no timers.
-    func takeAlarm() -> Alarm? {
+    /// Returns the deadline that the driver needs, or `nil` if there are no timers.
+    func takeAlarm() -> UInt64? {
         hasChanged = false
-        return earliest.map { Alarm(deadline: $0, keepsAlive: keepingAlive > 0) }
+        return earliest
     }
 
     /// Notes that the driver's alarm has gone off, so that the driver needs the next one.
