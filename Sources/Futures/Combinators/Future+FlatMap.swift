@@ -39,8 +39,7 @@ struct FlatMapStep<Input, Output>: Step {
 
     @inlinable init(transform: @escaping (Input) throws -> Future<Output>) { self.transform = transform }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         target.tryToFollow { try transform(source.readPayload(as: Input.self)) }
     }
 
@@ -53,8 +52,7 @@ struct FlatMapResultStep<Input, Output>: Step {
 
     @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Future<Output>) { self.body = body }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         target.tryToFollow { try body(source.readResult(as: Input.self)) }
     }
 }

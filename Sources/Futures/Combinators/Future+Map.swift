@@ -37,8 +37,7 @@ struct MapStep<Input, Output>: Step {
 
     @inlinable init(transform: @escaping (Input) throws -> Output) { self.transform = transform }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         target.tryToSucceed { try transform(source.readPayload(as: Input.self)) }
     }
 
@@ -51,8 +50,7 @@ struct MapResultStep<Input, Output>: Step {
 
     @inlinable init(body: @escaping (Result<Input, any Error>) throws -> Output) { self.body = body }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         target.tryToSucceed { try body(source.readResult(as: Input.self)) }
     }
 }

@@ -63,8 +63,7 @@ struct RecoverStep<Output>: Step {
 
     @inlinable init(body: @escaping (any Error) throws -> Output) { self.body = body }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         target.tryToSucceed { try body(source.readFailure()) }
     }
 
@@ -77,8 +76,7 @@ struct FlatRecoverStep<Output>: Step {
 
     @inlinable init(body: @escaping (any Error) throws -> Future<Output>) { self.body = body }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         target.tryToFollow { try body(source.readFailure()) }
     }
 

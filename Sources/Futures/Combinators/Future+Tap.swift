@@ -63,8 +63,7 @@ struct TapStep<Output>: Step {
 
     @inlinable init(body: @escaping (Result<Output, any Error>) throws -> Void) { self.body = body }
 
-    @inlinable
-    func run(source: CellPointer, target: CellPointer) {
+    @inlinable func run(source: CellPointer, target: CellPointer) {
         let result = source.readResult(as: Output.self)
         do {
             try body(result)
