@@ -31,10 +31,6 @@ extension LoopCore {
         if throughInbox { _ = inbox.add(job, waking: self) } else { execute(job) }
     }
 
-    /// Removes a promise that has completed. On the loop's thread.
-    func forgetRemote(_ id: UInt64) {
-        remotes.entries.removeValue(forKey: id)?.end(with: CancellationError())
-    }
 
     /// Ends all objects in the table.
     func endRemotes(with error: any Error) {

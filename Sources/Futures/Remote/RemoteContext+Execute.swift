@@ -63,7 +63,7 @@ extension RemoteContext {
         // it.
         entry.onSettled = { [weak job, unowned loop] in
             job?.cancel()
-            loop.forgetRemote(id)
+            loop.remotes.entries.removeValue(forKey: id)?.end(with: CancellationError())
         }
         let future = Future<Value>(entry.cell)
         start(job)

@@ -28,14 +28,12 @@ package final class RemoteJob: Sendable {
     /// the job was cancelled.
     package func run() {
         // The statement releases the closure before anybody learns that the job has ended.
-        guard state.withLock({ $0.body.take() })?() != nil else { return }
-        end()
+        if state.withLock({ $0.body.take() })?() != nil { end() }
     }
 
     /// Releases the closure and ends the job, if the closure has not been started.
     package func cancel() {
-        guard state.withLock({ $0.body.take() }) != nil else { return }
-        end()
+        if state.withLock({ $0.body.take() }) != nil { end() }
     }
 
     /// Calls `hook` once when the job has run or has been cancelled, on the thread that ends the job. If the

@@ -133,11 +133,7 @@ extension EventLoop {
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
     ) -> RemotePromise<Value> {
         let promise = RemotePromise<Value>(self, file: file, line: line)
-        if isCurrent {
-            _ = promise.shared.entry(on: core)
-        } else {
-            execute { [core, shared = promise.shared] in _ = shared.entry(on: core) }
-        }
+        core.executeAtOnce { [core, shared = promise.shared] in _ = shared.entry(on: core) }
         return promise
     }
 }
