@@ -48,9 +48,10 @@ extension Future {
 
     /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the outcome on.
     ///
-    /// `body` is called exactly once: after a value, after an error or after cancellation. If `body` throws, or the
-    /// clean-up fails or is cancelled, the returned future fails or is cancelled in the same way. If this future has
-    /// failed, the returned future fails with a ``CleanUpError`` instead, which holds both errors.
+    /// `body` is called exactly once: after a value, after an error or after cancellation. If `body` throws,
+    /// the returned future fails with that error. If the clean-up fails or is cancelled, the returned future
+    /// fails with the same error or is cancelled. If this future has failed, the returned future fails with a
+    /// ``CleanUpError`` instead, which holds both errors.
     ///
     /// `body` is also called when the returned future itself is cancelled. In that case the returned future does not
     /// wait for the clean-up, and a failure of the clean-up is reported as unhandled.

@@ -13,8 +13,8 @@ public final class FutureCondition {
     /// The number of futures that wait.
     public var waitingCount: Int { line.count }
 
-    /// Completes when a signal reaches this waiter: waiters are woken in the order in which they began to wait. Fails
-    /// with the error given to ``break(_:)``.
+    /// Completes when a signal reaches this waiter. Signals wake waiters in the order in which the waiters
+    /// began to wait. Fails with the error given to ``break(_:)``.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }

@@ -1,4 +1,5 @@
-/// Work on a series of elements, several at a time. It is the producer of the future of the whole work.
+/// Work on a series of elements, several at a time. It is the producer of the future that completes when the
+/// whole work is done.
 final class Traversal<Element, Output, Total, Value>: Producer {
     /// The closures of a traversal, and its limit.
     struct Work {
@@ -18,7 +19,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
     private var running: [Int: Cell] = [:]
     private var started = 0
     private var isExhausted = false
-    /// Whether a callback in the ready queue will start more work, or `startMore` runs.
+    /// Whether `startMore` runs, or will run from the ready queue.
     private var isStarting = false
 
     init(_ cell: Cell, total: Total, _ work: Work) {

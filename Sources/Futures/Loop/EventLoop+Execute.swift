@@ -1,5 +1,6 @@
 extension EventLoop {
-    /// Runs `job` on the loop, after all jobs that this thread gave to the loop before. Any thread.
+    /// Runs `job` on the loop, after all jobs that this thread gave to the loop before. May be called on any
+    /// thread.
     ///
     /// Keeps ``run()`` from returning until the job has run. If the loop has been shut down, releases the job without
     /// running it and returns `false`. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
@@ -62,7 +63,7 @@ extension LoopCore {
     }
 
     /// Runs `job` at once on the loop's thread. On a different thread, submits `job` as ``execute(_:)`` does.
-    /// Any thread.
+    /// May be called on any thread.
     func executeAtOnce(_ job: @escaping @Sendable () -> Void) { if isCaller { job() } else { execute(job) } }
 
     @usableFromInline

@@ -50,8 +50,8 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Makes ``run()`` return after the current callback. If the loop is not running, the next ``run()`` returns at
-    /// once. Any thread.
+    /// Makes ``run()`` return after the current callback. If the loop is not running, the next ``run()``
+    /// returns at once. May be called on any thread.
     ///
     /// Traps on a loop that is attached to a host's.
     public func stop() {

@@ -48,7 +48,7 @@ public class EventLoop: @unchecked Sendable {
         unsafe reference.release()
     }
 
-    /// Whether the calling code is on the loop's thread. Any thread.
+    /// Whether the calling code is on the loop's thread. May be read on any thread.
     public final var isCurrent: Bool {
         // Inlined, since threads that submit jobs ask this each time and get the answer at once.
         @inline(__always) get { withCore { $0.isCaller } }

@@ -36,7 +36,8 @@ extension EventLoop {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. Any thread.
+    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. May be
+    /// called on any thread.
     ///
     /// Traps if the loop has been shut down. The job cannot run on a different executor, and its task would never
     /// end.

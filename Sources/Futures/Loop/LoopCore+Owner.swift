@@ -22,7 +22,7 @@ extension LoopCore {
         #if DEBUG
             if let rest, !home.movesWithTasks { StandardError.print(Misuse.forgottenLoop(with: rest)) }
         #endif
-        // The release of the last future would release the core during the shutdown.
+        // Retained, since the shutdown releases the last future, which would release the core.
         retainItself()
         shutDown()
         releaseItself()

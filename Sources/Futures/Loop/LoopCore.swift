@@ -9,11 +9,11 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     package let driver: any LoopDriver
     /// Whether a host runs the loop, until ``detach()``.
     let isAttached: Bool
-    /// Any thread.
+    /// The thread that the loop belongs to. May be used on any thread.
     let home: LoopHome
-    /// Any thread.
+    /// The jobs that other threads submit. May be used on any thread.
     let inbox = Inbox()
-    /// Whether `stop` was called and no run has ended because of it yet. Any thread.
+    /// Whether `stop` was called and no run has ended because of it yet. May be read on any thread.
     let stopRequested = Atomic(false)
 
     // The work that is ready, and the work that waits.

@@ -14,8 +14,8 @@ package protocol LoopDriver: AnyObject {
     /// Calls `requestedTurn` before the next wait, without a system call. Between two such calls the driver
     /// polls for events.
     func requestTurn()
-    /// Calls `wokenUp` soon. Any thread. Several calls may lead to one call of `wokenUp`. The loop never
-    /// calls this after `close`.
+    /// Calls `wokenUp` soon. May be called on any thread. Several calls may lead to one call of `wokenUp`.
+    /// The loop never calls this after `close`.
     func wake()
     /// Keeps `run` from returning while `isNeeded` is `true`, even if no work is left.
     func keepAlive(_ isNeeded: Bool)

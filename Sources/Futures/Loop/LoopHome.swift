@@ -21,7 +21,7 @@ extension LoopCore {
     /// Whether the loop's thread is the main thread.
     var isOfMainThread: Bool { home.isMainThread.load(ordering: .relaxed) }
 
-    /// Whether the caller is on the loop's thread. Any thread.
+    /// Whether the caller is on the loop's thread. May be read on any thread.
     var isCaller: Bool {
         // Inlined, since threads that submit jobs ask this each time and get the answer at once.
         @inline(__always) get { isOnItsThread && (!home.movesWithTasks || isOfCaller) }

@@ -120,7 +120,8 @@ extension LoopCore {
         ending.phase = .shuttingDown
     }
 
-    /// Ends the process if it is a forked child of the process that owns the loop. Any thread.
+    /// Ends the process if it is a forked child of the process that owns the loop. May be called on any
+    /// thread.
     @inline(__always)
     func checkProcess() {
         if home.thread.load(ordering: .relaxed) == OwningThreads.ofParent { Misuse.forked() }

@@ -1,6 +1,6 @@
 extension EventLoop {
     /// Runs `body` on the loop. Returns the value that `body` returns, or throws the error that `body`
-    /// throws. From any task.
+    /// throws. May be called from any task.
     ///
     /// Sends the result to the task. The result need not be `Sendable` if nothing on the loop keeps it.
     /// Throws ``FutureError/shutDown`` if the loop has been shut down.
@@ -24,7 +24,7 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on the loop, and awaits the future that `body` returns. From any task.
+    /// Runs `body` on the loop, and awaits the future that `body` returns. May be called from any task.
     ///
     /// The wait counts as a consumer of that future, and keeps ``run()`` from returning. If the task is
     /// cancelled, the wait ends with a `CancellationError`. The future is then asked to cancel, unless

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An object of a loop that other threads refer to by a number, so that no cell crosses threads. The loop's
+/// An object of a loop that other threads refer to by a number. So no cell leaves its thread. The loop's
 /// table finds the object by its number, on the loop's thread.
 protocol Remote: AnyObject {
     /// Whether this object ends when a run finds nothing left to do.
@@ -13,24 +13,23 @@ protocol Remote: AnyObject {
 /// The objects of a loop that other threads refer to by a number.
 final class RemoteTable {
     var entries: [UInt64: any Remote] = [:]
-    /// The number that was given out last. Any thread.
+    /// The number that was given out last. May be read on any thread.
     let lastID = Atomic<UInt64>(0)
     /// The number of calls of `hold` without a call of `letGo`. `run` does not return while it is positive.
     var holds = 0
 }
 
 extension LoopCore {
-    /// Returns a new number for the table. Any thread.
+    /// Returns a new number for the table. May be called on any thread.
     func newRemoteID() -> UInt64 { remotes.lastID.wrappingAdd(1, ordering: .relaxed).newValue }
 
-    /// Ends the object with this number, if it is still in the table. Any thread. A call on the loop's own
-    /// thread takes effect after the callbacks that are ready. With `throughInbox` it takes effect after the
-    /// jobs that other threads have submitted.
+    /// Ends the object with this number, if it is still in the table. May be called on any thread. A call on
+    /// the loop's own thread takes effect after the callbacks that are ready. With `throughInbox` it takes
+    /// effect after the jobs that other threads have submitted.
     func endRemote(_ id: UInt64, with error: any Error, throughInbox: Bool = false) {
         let job: @Sendable () -> Void = { self.remotes.entries.removeValue(forKey: id)?.end(with: error) }
         if throughInbox { _ = inbox.add(job, waking: self) } else { execute(job) }
     }
-
 
     /// Ends all objects in the table.
     func endRemotes(with error: any Error) {

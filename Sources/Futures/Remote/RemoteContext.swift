@@ -87,7 +87,7 @@ public struct RemoteContext: Sendable {
     /// The most closures that run at a time. `nil` if this context has no limit of its own.
     public var limit: Int? { (runner as? Limiter)?.limit }
 
-    /// Lets at most `limit` closures run at a time from now on. Any thread.
+    /// Lets at most `limit` closures run at a time from now on. May be called on any thread.
     ///
     /// A higher limit starts waiting closures at once. A lower limit does not stop running closures: no further
     /// closure starts until fewer than `limit` are running.

@@ -118,7 +118,7 @@ extension RemotePromise where Value == Void {
 }
 
 extension EventLoop {
-    /// Creates a promise of this loop that other threads may complete. Any thread.
+    /// Creates a promise of this loop that other threads may complete. May be called on any thread.
     ///
     /// If the promise is released uncompleted, the error names `file` and `line`.
     ///

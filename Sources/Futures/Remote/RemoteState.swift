@@ -100,12 +100,12 @@ final class RemoteState<Value: Sendable>: Sendable {
     }
 }
 
-/// The number of a wait for a future. The wait is on behalf of a promise of a different loop.
+/// A wait for a future of `loop`, on behalf of a promise of a different loop. `id` is the number of the wait.
 struct RemoteSource: Hashable, Sendable {
     let loop: LoopCore
     let id: UInt64
 
-    /// Ends the wait. Asks the future to cancel, if nothing else waits for it. Any thread.
+    /// Ends the wait. Asks the future to cancel, if nothing else waits for it. May be called on any thread.
     func end() { loop.endRemote(id, with: CancellationError()) }
 }
 

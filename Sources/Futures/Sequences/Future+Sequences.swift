@@ -23,9 +23,9 @@ extension Future {
     /// The order counts from this call on, even if the iteration begins later. Each value is delivered once:
     /// a second iteration gets the values that the first iteration has left.
     ///
-    /// Pending futures that nothing else waits for are asked to cancel, as `cancelRemaining` says. That happens when
-    /// the iterator is released, when the iteration has thrown, or when the sequence is released without an
-    /// iteration.
+    /// Pending futures that nothing else waits for are asked to cancel, as `cancelRemaining` says. They are
+    /// asked when the iterator is released, when the iteration has thrown, or when the sequence is released
+    /// without an iteration.
     ///
     /// If `futures` is empty, the sequence belongs to `loop`. If `loop` is `nil` then, the sequence belongs to the
     /// loop that runs the current callback, and the call traps if there is none. Traps if the futures are not all of

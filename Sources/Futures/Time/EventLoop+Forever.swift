@@ -78,8 +78,8 @@ final class Forever: Producer {
 }
 
 extension CellPointer {
-    /// Returns whether nobody holds or listens to the consumers of this cell, direct or indirect. `visits` is
-    /// the number of consumers that were checked.
+    /// Returns whether nobody holds the consumers of this cell or listens to them. Counts indirect consumers
+    /// too. `visits` is the number of consumers that were checked.
     fileprivate func areConsumersForgotten() -> (Bool, visits: Int) {
         var (visits, cells) = (0, [self])
         while let cell = cells.popLast() {

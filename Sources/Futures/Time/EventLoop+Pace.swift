@@ -30,7 +30,7 @@ extension EventLoop {
     }
 }
 
-/// A function that calls its body less often than it is called itself, as ``EventLoop/debounce(for:_:)`` or
+/// A function that limits how often its body runs, as ``EventLoop/debounce(for:_:)`` or
 /// ``EventLoop/throttle(every:_:)`` says.
 ///
 /// The body runs from the loop, never inside the call that asks for it. A call of the body that waits is made even if
