@@ -35,10 +35,11 @@ extension Future {
         after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
         token: CancellationToken = .none
     ) -> Future<Value> {
-        limited(by: Timeout(limit, replacement: replacement, cancelling: cancellingSource), token)
+        let replace = { (target: CellPointer) in target.complete(with: replacement) }
+        return limited(by: Timeout(limit, replacement: replace, cancelling: cancellingSource), token)
     }
 
-    private func limited(by timeout: Timeout<Value>, _ token: CancellationToken) -> Future<Value> {
+    private func limited(by timeout: Timeout, _ token: CancellationToken) -> Future<Value> {
         let loop = loop.core
         guard let nanoseconds = timeout.limit.wholeNanoseconds else {
             return loop.failed(FutureError.negativeDuration(timeout.limit))
@@ -52,13 +53,14 @@ extension Future {
     }
 }
 
-private final class Timeout<Value>: TimeLimit {
+// Not generic: a look-up of a generic class's metadata takes as long as all the rest of a timeout.
+private final class Timeout: TimeLimit {
     let limit: Duration
-    /// The completion to use when the time is up. `nil` stands for a failure with `FutureError.timedOut`.
-    private let replacement: FutureCompletion<Value>?
+    /// Completes the future when the time is up. `nil` stands for a failure with `FutureError.timedOut`.
+    private let replacement: ((_ target: CellPointer) -> Void)?
     private let cancelling: Bool
 
-    init(_ limit: Duration, replacement: FutureCompletion<Value>?, cancelling: Bool) {
+    init(_ limit: Duration, replacement: ((CellPointer) -> Void)?, cancelling: Bool) {
         self.limit = limit
         self.replacement = replacement
         self.cancelling = cancelling
@@ -68,7 +70,11 @@ private final class Timeout<Value>: TimeLimit {
 
     override func timeIsUp(for cell: Cell) {
         cell.leaveSource(cancelling: cancelling)
-        cell.pointer.complete(with: replacement ?? .failure(FutureError.timedOut(after: limit)))
+        if let replacement {
+            replacement(cell.pointer)
+        } else {
+            cell.fail(FutureError.timedOut(after: limit))
+        }
     }
 }
 
