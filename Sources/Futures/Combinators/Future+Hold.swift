@@ -20,7 +20,8 @@ extension Future {
         _ wait: @escaping (Result<Value, any Error>) throws -> Future<Ignored>?
     ) -> Future<Value> {
         let step = CompletingStep<Value, Value> { result in
-            try wait(result).map { .using($0.map { _ in try result.get() }) } ?? result.completion
+            guard let wait = try wait(result) else { return result.completion }
+            return .using(wait.map { _ in try result.get() })
         }
         return cell.derive(step, when: [.success, .failure], on: context, token: token)
     }
