@@ -1,5 +1,6 @@
 import Dispatch
 import Futures
+import FuturesTesting
 import TestSupport
 import Testing
 
@@ -52,5 +53,20 @@ struct RemoteStateTests {
             try expect(promise.future, succeedsWith: 2)
             try loop.run()
         }
+    }
+
+    // The waits of each loop are numbered by that loop alone.
+    @Test("the first of several loops' futures completes it, and the others are asked to cancel")
+    func sourcesOfSeveralLoops() throws {
+        let (loop, first, second) = (EventLoop.virtual(), EventLoop.virtual(), EventLoop.virtual())
+        let (winner, loser) = (first.makePromise(of: Int.self), second.makePromise(of: Int.self))
+        let promise = loop.makeRemotePromise(of: Int.self)
+        promise.complete(using: winner.future)
+        promise.complete(using: loser.future)
+        winner.succeed(1)
+        try first.run()
+        try expect(promise.future, succeedsWith: 1)
+        try second.run()
+        #expect(loser.future.isCancelled)
     }
 }
