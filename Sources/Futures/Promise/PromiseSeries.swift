@@ -15,11 +15,11 @@ package final class PromiseSeries: Producer {
     /// Returns the next future. Traps if the future before it is pending.
     @inlinable
     package func next<Value>(
-        of _: Value.Type, on loop: EventLoop, file: StaticString = #fileID, line: UInt = #line
+        of _: Value.Type, on loop: LoopCore, file: StaticString = #fileID, line: UInt = #line
     ) -> Future<Value> {
         // Inlined, so that the optimizer knows the type of the value and the behavior of the cell needs no
         // context.
-        let cell = Cell.plain(loop.core, state: .pending, of: Value.self)
+        let cell = Cell.plain(loop, state: .pending, of: Value.self)
         begin(cell, file, line)
         return Future(cell)
     }

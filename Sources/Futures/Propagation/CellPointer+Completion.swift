@@ -1,7 +1,10 @@
 extension CellPointer {
     /// Whether a producer may still complete this cell. Checks the thread.
     @usableFromInline
-    var isOpen: Bool { openRoot != nil }
+    var isOpen: Bool {
+        checkThread()
+        return root.state == .pending
+    }
 
     @inlinable @discardableResult
     func succeed<Value>(_ value: Value) -> Bool {
