@@ -4,7 +4,7 @@ public enum CancelResponse<Value> {
     case cancel
     /// Completes the future in this way, for example with a value or using another future.
     case complete(FutureCompletion<Value>)
-    /// Continues the work. The future and everything that waits for it stay pending until the work ends.
+    /// Continues the work. The future, and the futures that wait for it, stay pending until the work ends.
     case `continue`
 }
 
@@ -23,20 +23,21 @@ extension CancelResponse {
 }
 
 extension Promise {
-    /// Calls `handler` to answer a request to cancel the future: within ``Future/cancel()``, or when the last
-    /// consumer of the future is cancelled.
+    /// Registers `handler`, which answers a request to cancel the future. ``Future/cancel()`` makes such a
+    /// request. So does the cancellation of the last consumer of the future.
     ///
     /// Each handler is called at most once. If there are several handlers, they are called in the order in
     /// which they were added. The first answer that is not `continue` counts. All handlers are released when
     /// the future completes.
     ///
-    /// After ``CancelResponse/continue``, later requests do not call the handler again: they wait for the end
-    /// of the work, too. A request that a handler makes itself, to cancel the same future, does not call a
-    /// handler either. The answer to the first request then decides.
+    /// If a handler has answered ``CancelResponse/continue``, later requests do not call that handler again.
+    /// Without a new handler, a later request changes nothing: the future stays pending until the work ends.
+    /// If a handler itself asks the same future to cancel, that request calls no handler: the answer to the
+    /// first request decides.
     ///
-    /// A handler may cancel other futures, and so cause calls of their handlers. Such calls are nested at
-    /// most ``CancelOptions/depthLimit`` deep. Deeper requests are made when the outermost handler has
-    /// returned.
+    /// A handler may cancel other futures, which calls the handlers of these futures inside this handler. At
+    /// most ``CancelOptions/depthLimit`` handlers run inside one another. A request beyond this limit waits
+    /// until the outermost handler has returned.
     ///
     /// Without a handler, a request cancels the future at once, and a later ``succeed(_:)`` returns `false`.
     ///
@@ -50,10 +51,11 @@ extension Promise {
         onCancelRequest { _ in handler() }
     }
 
-    /// Calls `handler` with the options of a request to cancel the future, to answer that request.
+    /// Registers `handler`, which answers a request to cancel the future. `handler` gets the options of the
+    /// request.
     ///
     /// Each handler is called at most once, for the first request after the handler was added. The options
-    /// are those given to ``Future/cancel(_:)``.
+    /// are the options that were given to ``Future/cancel(_:)``.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }

@@ -1,11 +1,11 @@
-/// The controlling side of a cancellation token. Give its ``token`` to every operation that the source is to
+/// The controlling side of a cancellation token. Give the ``token`` to every operation that the source is to
 /// cancel.
 ///
 /// A source belongs to the loop that it was made for. If a source is released without having been cancelled,
 /// its token is never cancelled. The handlers that wait for the token are then released without running.
 ///
-/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store
-/// the source in the object that is going to cancel it.
+/// In an optimized build, the object in a local variable is released after the last use of the variable, not
+/// at the end of the scope. Store the source in the object that is going to cancel it.
 public final class CancellationSource {
     /// A cell that succeeds when the source is cancelled. If the source is released before, the cell is
     /// cancelled.
@@ -27,7 +27,7 @@ public final class CancellationSource {
     public var isCancelled: Bool { signal.hasSucceeded }
 
     /// Cancels the token. First ends every operation that was given the token, in the order of registration.
-    /// Then queues the handlers of the token.
+    /// Then makes the handlers of the token ready to run.
     ///
     /// Returns `false` and does nothing if the source has been cancelled before.
     @discardableResult

@@ -1,22 +1,24 @@
-/// A signal that tells an operation whether its result is still wanted.
+/// A signal that tells operations that their results are not needed any more.
 ///
-/// Pass a token as the `token:` of a method that adds a consumer to a future. When the token is cancelled,
-/// that consumer stops waiting, and no future upstream is asked to cancel. The futures that the consumer
-/// waited for, and their other callbacks, are not affected. What happens to the consumer depends on its kind:
+/// Pass a token as the argument `token` of a method that adds a consumer to a future. A consumer is a derived
+/// future, a group, or an observer such as the closure of `whenSuccess`. When the token is cancelled, the
+/// consumer stops waiting. The future that the consumer waited for, and the other callbacks of that future,
+/// are not affected. What happens to the consumer depends on the kind of consumer:
 ///
 /// A derived future, or the future of a group, is cancelled at once. The closures of
 /// ``Future/whenComplete(on:token:_:)`` and ``Future/whenCancelled(on:token:_:)`` are called as for a
-/// cancelled future. The closures of other observers are released without running. An operation that has no
-/// future upstream ends: a timer, a submission, or a wait for a permit. A repetition or a traversal ends
-/// together with the work that it has in progress.
+/// cancelled future. The closures of other observers are released without running. An operation that waits
+/// for no future ends: a timer, a submission, or a wait for a permit. A repetition or a traversal ends, and
+/// asks the work that is in progress to cancel.
 ///
-/// If the token is already cancelled when you pass it, the token takes precedence over an outcome that is
-/// already there. If the token is cancelled later, a callback that is already on its way, because its future
-/// has completed, still runs. If the callback of `flatMap`, or of a similar method, has already returned a
-/// future, that future is asked to cancel, unless something else waits for it.
+/// If you pass a cancelled token, the consumer ends even if its future has already completed. If the token is
+/// cancelled later, a callback whose future has completed by then still runs. If the callback of `flatMap`,
+/// or of a similar method, has already returned a future, that future is asked to cancel, unless other code
+/// waits for it.
 ///
-/// If a loop of `flatMap`s gives a token to each `flatMap`, it keeps one future for each step until the loop
-/// ends. Give the token to the operation that each step waits for instead.
+/// Do not give a token to each `flatMap` of a function that repeats itself by `flatMap`: one future for each
+/// repetition would stay in memory until the last repetition has ended. Give the token to the operation for
+/// which each `flatMap` waits.
 ///
 /// A token belongs to the loop of its ``CancellationSource``. Passing the token to a future of a different
 /// loop traps.
@@ -33,10 +35,11 @@ public struct CancellationToken {
     /// Whether the token has been cancelled.
     public var isCancelled: Bool { condition?.isMet == true }
 
-    /// Calls `handler` when the token is cancelled. Handlers are called in the order of registration.
+    /// Calls `handler` on `context` when the token is cancelled. Handlers are called in the order of
+    /// registration.
     ///
-    /// If the token is already cancelled, `handler` is queued now. If the token can never be cancelled any
-    /// more, `handler` is released.
+    /// If the token is already cancelled, `handler` becomes ready to run now. If the token can never be
+    /// cancelled any more, `handler` is released without running.
     ///
     /// ```swift
     /// source.token.onCancel { connection.abort() }
@@ -86,8 +89,8 @@ public struct CancellationToken {
 @available(*, unavailable, message: "A token belongs to its loop's thread; go there with loop.execute { … }.")
 extension CancellationToken: Sendable {}
 
-/// A registered handler that waits for a token to be cancelled. Releasing the registration does not remove
-/// the handler.
+/// A handler that was registered with ``CancellationToken/onCancel(on:_:)``. Releasing the registration does
+/// not remove the handler.
 public struct CancellationRegistration {
     private let watch: TokenWatch?
 

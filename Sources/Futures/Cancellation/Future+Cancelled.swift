@@ -1,6 +1,6 @@
 extension Future {
-    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``, which
-    /// error handlers see. Any other outcome of this future is passed on.
+    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``. Error
+    /// handlers are called for this failure. Any other outcome of this future is passed on.
     ///
     /// If you cancel the returned future itself, it is cancelled as usual, and does not fail.
     ///
@@ -14,14 +14,14 @@ extension Future {
     /// Turns a failure of this future into cancellation if `isCancellation` returns `true` for the error. Any
     /// other outcome of this future is passed on.
     ///
-    /// If you do not give `isCancellation`, every error is turned into cancellation. If `isCancellation`
-    /// throws, the returned future fails with the error that was thrown.
+    /// Without `isCancellation`, every error is turned into cancellation. If `isCancellation` throws, the
+    /// returned future fails with that error.
     public func failureAsCancellation(
         where isCancellation: @escaping (any Error) throws -> Bool = { _ in true }
     ) -> Future<Value> { mapError { try isCancellation($0) ? CancellationError() : $0 } }
 
-    /// Returns a future with this outcome. If the returned future is cancelled, it stops waiting, and this
-    /// future continues.
+    /// Returns a future with the outcome of this future. Cancelling the returned future does not cancel this
+    /// future.
     ///
     /// ```swift
     /// let index = fetch("index")
@@ -34,13 +34,13 @@ extension Future {
         return child
     }
 
-    /// Passes the outcome on, unless one of `signals` completes first.
+    /// Passes on the outcome of this future, unless one of `signals` completes first.
     ///
     /// If a signal completes first, the returned future fails with the error of that signal. If that signal
     /// has succeeded, the returned future fails with ``FutureError/aborted``. If that signal was cancelled,
-    /// the returned future is cancelled. In all these cases this future is asked to cancel, unless something
-    /// else waits for it. The signals themselves are not cancelled. Traps if a signal belongs to a different
-    /// loop.
+    /// the returned future is cancelled. In all these cases, this future is asked to cancel, unless other
+    /// code waits for it. The signals are not cancelled. Traps if a signal belongs to a different loop from
+    /// the loop of this future.
     ///
     /// ```swift
     /// let page = fetch("index").abort(when: [connection.closed])

@@ -5,7 +5,8 @@ public protocol Disposable: AnyObject {
 }
 
 extension Disposable {
-    /// Disposes of the object when `delay` has passed, and keeps the object alive until then.
+    /// Calls ``dispose()`` when `delay` has passed, and keeps the object alive until then. Cancelling the
+    /// returned task prevents the call.
     @discardableResult
     public func dispose(after delay: Duration, on loop: EventLoop) -> ScheduledTask<Void> {
         loop.schedule(after: delay) { self.dispose() }

@@ -1,7 +1,7 @@
-/// A bag of things that are disposed of together, in the order in which they were added.
+/// A bag of objects, closures and futures that end together, in the order in which they were added.
 ///
-/// When a bag is released, everything in it is disposed of. You can add things again after a bag was disposed
-/// of. Things that are added while the bag is being disposed of stay in the bag until the next time.
+/// Releasing a bag disposes of everything in the bag. You can use a bag again after a call of ``dispose()``.
+/// If you add something during that call, it stays in the bag until the next call.
 public final class DisposeBag: Disposable {
     private struct Content {
         let dispose: () -> Void
@@ -17,27 +17,28 @@ public final class DisposeBag: Disposable {
 
     deinit { dispose() }
 
-    /// Whether the bag is empty. Completed futures may count for a while, because the bag only removes them
-    /// from time to time.
+    /// Whether the bag is empty. A completed future may still count, because the bag removes completed
+    /// futures only from time to time.
     public var isEmpty: Bool { contents.isEmpty }
 
-    /// Disposes of everything in the bag, and empties the bag.
+    /// Disposes of everything in the bag, and empties the bag: calls `dispose()` of each object, runs each
+    /// closure, and asks each future to cancel.
     public func dispose() {
         let contents = contents
         self.contents = []
         for content in contents { content.dispose() }
     }
 
-    /// Adds an object to dispose of.
+    /// Adds an object. The bag calls the object's `dispose()` when the bag is disposed of.
     public func add(_ disposable: any Disposable) { append(Content { disposable.dispose() }) }
 
     /// Adds a closure that runs once, when the bag is disposed of.
     public func add(_ action: @escaping () -> Void) { add(Disposer(action)) }
 
-    /// Adds a future that the bag asks to cancel, as ``Future/cancel()`` does. The bag does not keep the
-    /// future alive.
+    /// Adds a future. When the bag is disposed of, the bag asks the future to cancel, as ``Future/cancel()``
+    /// does. The bag does not keep the future alive.
     ///
-    /// If something else waits for the future, for example `whenSuccess`, the future is not cancelled.
+    /// If other code waits for the future, for example by `whenSuccess`, the future is not cancelled.
     /// Therefore add the last future of a chain.
     ///
     /// ```swift
@@ -53,8 +54,8 @@ public final class DisposeBag: Disposable {
     /// Keeps `object` alive until the bag is disposed of.
     public func hold(_ object: AnyObject) { append(Content { withExtendedLifetime(object) {} }) }
 
-    /// Returns a new bag inside this bag. You can dispose of the new bag alone. At the latest, it is disposed
-    /// of together with this bag.
+    /// Returns a new bag inside this bag. You can dispose of the new bag alone. If you do not, the new bag is
+    /// disposed of together with this bag.
     ///
     /// ```swift
     /// let request = bag.innerBag()

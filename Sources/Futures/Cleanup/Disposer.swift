@@ -1,8 +1,8 @@
-/// An object that runs a closure once: when the disposer is disposed of or, at the latest, when it is
+/// An object that runs a closure once: when you call ``dispose()`` or, at the latest, when the object is
 /// released.
 ///
-/// In an optimized build, a local variable is released after its last use, not at the end of its scope. Store
-/// the disposer in the object that owns it, or in a ``DisposeBag``.
+/// In an optimized build, the object in a local variable is released after the last use of the variable, not
+/// at the end of the scope. Store the disposer in the object that owns it, or in a ``DisposeBag``.
 public final class Disposer: Disposable {
     private var action: (() -> Void)?
 
@@ -28,10 +28,11 @@ public final class Disposer: Disposable {
 extension Disposer: Sendable {}
 
 extension Future {
-    /// Returns a disposer that asks this future to cancel, as ``cancel()`` does, when the disposer is
-    /// disposed of or released. The disposer does not keep this future alive.
+    /// Returns a disposer for this future. When the disposer is disposed of or released, it asks this future
+    /// to cancel, as ``cancel()`` does. The disposer does not keep this future alive.
     ///
-    /// Releasing a future does not cancel it. Store the disposer in the object that needs the outcome.
+    /// Releasing a future does not cancel that future, but releasing the disposer does. Store the disposer in
+    /// the object that needs the outcome.
     ///
     /// ```swift
     /// let avatar = fetch("avatar")

@@ -1,15 +1,15 @@
 extension Future {
-    /// Creates a future that `body` completes by means of `promise`. Disposes of the clean-up that `body`
-    /// returns when the future ends.
+    /// Creates a future that `body` completes through `promise`. `body` returns the clean-up. When the future
+    /// ends, the clean-up's ``Disposable/dispose()`` is called.
     ///
     /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
-    /// promise is dropped without having been completed, the future fails with
+    /// promise is released without having been completed, the future fails with
     /// ``FutureError/brokenPromise(file:line:)``.
     ///
-    /// The clean-up is disposed of exactly once, within the call that completes or cancels the future. At
-    /// that time no callback of the future has run yet. If `body` itself has completed the future, the
-    /// clean-up is disposed of when `body` has returned. The clean-up must not hold the promise: the promise
-    /// could then never be dropped.
+    /// `dispose()` is called exactly once, within the call that completes or cancels the future, before any
+    /// callback of the future runs. If `body` itself has completed the future, `dispose()` is called when
+    /// `body` has returned. The clean-up must not hold the promise: otherwise the promise could never be
+    /// released.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { promise in
@@ -26,11 +26,11 @@ extension Future {
         if let cleanUp { self = onEnd { cleanUp.dispose() } }
     }
 
-    /// Creates a future that `body` completes by means of `promise`. `body` may give one of the `resolve`
-    /// methods of `promise` to a callback API.
+    /// Creates a future that `body` completes through `promise`. `body` may give one of the `resolve` methods
+    /// of `promise` to a callback API.
     ///
     /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
-    /// promise is dropped without having been completed, the future fails with
+    /// promise is released without having been completed, the future fails with
     /// ``FutureError/brokenPromise(file:line:)``. The API must call the callback on the loop's thread.
     ///
     /// ```swift

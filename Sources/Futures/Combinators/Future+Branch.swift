@@ -1,8 +1,8 @@
 extension Future {
     /// Returns a second future with the outcome of this future. You can cancel the second future without
-    /// cancelling this one.
+    /// cancelling this future.
     ///
-    /// This future is asked to cancel only when all its branches, and everything else that waits for it, have been
+    /// This future is asked to cancel only when all its branches and all its other consumers have been
     /// cancelled.
     ///
     /// ```swift

@@ -21,8 +21,8 @@ extension Future {
         return cell.derive(Named(FlatMapResult.self, step), when: .all, on: context, token: token)
     }
 
-    /// Calls `body` with the error, and completes the returned future as the result of `body` says. Passes a
-    /// value on unchanged.
+    /// Calls `body` with the error, and completes the returned future as the result of `body` says. If this
+    /// future has a value, the returned future has the same value.
     public func flatMapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C

@@ -22,8 +22,8 @@ extension Future {
         flatMapResult(on: context, token: token, body)
     }
 
-    /// Calls `body` with the error, and completes the returned future as the result of `body` says. Passes a
-    /// value on unchanged.
+    /// Calls `body` with the error, and completes the returned future as the result of `body` says. If this
+    /// future has a value, the returned future has the same value.
     @_disfavoredOverload
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -32,8 +32,8 @@ extension Future {
         flatMapError(including: policy, on: context, token: token, body)
     }
 
-    /// Calls `body` with the value. Passes the value on after the completion that `body` returns has
-    /// succeeded.
+    /// Calls `body` with the value, and waits for the completion that `body` returns. Then passes the value
+    /// on. If the completion does not succeed, the returned future ends in the same way as the completion.
     @_disfavoredOverload
     public func flatTap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -42,8 +42,9 @@ extension Future {
         flatTap(on: context, token: token, body)
     }
 
-    /// Calls `body` with the error. Passes the error on after the completion that `body` returns has
-    /// succeeded.
+    /// Calls `body` with the error, and waits for the completion that `body` returns. Then passes the error
+    /// on. If `body` throws, or the completion does not succeed, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatTapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -52,8 +53,10 @@ extension Future {
         flatTapError(including: policy, on: context, token: token, body)
     }
 
-    /// Calls `body` with the outcome. Passes the outcome on after the completion that `body` returns has
-    /// succeeded.
+    /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the
+    /// outcome on. If `body` throws or the completion does not succeed, the returned future ends with that
+    /// error or cancellation. If this future has failed as well, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -62,8 +65,10 @@ extension Future {
         flatTapResult(on: context, token: token, body)
     }
 
-    /// Calls `body` after any outcome. Passes the outcome on after the clean-up that `body` returns has
-    /// succeeded.
+    /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the
+    /// outcome on. If `body` throws or the clean-up does not succeed, the returned future ends with that
+    /// error or cancellation. If this future has failed as well, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

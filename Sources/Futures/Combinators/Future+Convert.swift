@@ -1,8 +1,9 @@
 extension Future {
-    /// Drops the value. The returned future completes when this future does, with `Void` as its value.
+    /// Replaces the value with `Void`. A failure or a cancellation of this future is passed on.
     public func asVoid() -> Future<Void> { map { _ in } }
 
-    /// Casts the value to `type`. Fails with ``FutureError/castFailed(from:to:)`` if the value is not of that type.
+    /// Casts the value to `type`. If the value is not of that type, the returned future fails with
+    /// ``FutureError/castFailed(from:to:)``.
     public func cast<NewValue>(to type: NewValue.Type) -> Future<NewValue> {
         map { value in
             try (value as? NewValue).unwrapped(
@@ -10,7 +11,9 @@ extension Future {
         }
     }
 
-    /// Transforms the value with `transform`. Fails with ``FutureError/filtered`` if `transform` returns `nil`.
+    /// Transforms the value with `transform`. If `transform` returns `nil`, the returned future fails with
+    /// ``FutureError/filtered``. If `transform` throws, the returned future fails with the error that
+    /// `transform` throws.
     public func compactMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws -> NewValue?
@@ -18,8 +21,9 @@ extension Future {
         map(on: context, token: token) { try transform($0).unwrapped(or: FutureError.filtered) }
     }
 
-    /// Makes the error of this future the value of the returned future. If this future has a value, the returned future
-    /// fails with ``FutureError/notFailed``. If this future is cancelled, the returned future is cancelled too.
+    /// Turns the error of this future into the value of the returned future. If this future has a value, the
+    /// returned future fails with ``FutureError/notFailed``. If this future is cancelled, the returned future
+    /// is cancelled too.
     ///
     /// ```swift
     /// let complaint = save(1).errorAsValue().map { "not saved: \($0)" }
@@ -47,8 +51,8 @@ extension Future {
 }
 
 extension Future {
-    /// Unwraps the optional value. If the value is `nil`, fails with `error`, which is ``FutureError/missingValue`` by
-    /// default.
+    /// Unwraps the optional value. If the value is `nil`, the returned future fails with `error`, which is
+    /// ``FutureError/missingValue`` by default.
     ///
     /// ```swift
     /// let number = optional.unwrap(orFail: FutureError.message("there is no such row"))

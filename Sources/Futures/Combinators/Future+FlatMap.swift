@@ -4,7 +4,8 @@ extension Future {
     /// If `transform` throws, the returned future fails with that error. Traps if the future from `transform` belongs
     /// to a different loop.
     ///
-    /// A loop of `flatMap`s, in which `transform` calls its enclosing function, runs in constant memory.
+    /// A function that repeats itself, because `transform` calls that function again, runs in constant
+    /// memory.
     ///
     /// ```swift
     /// func echo() -> Future<Void> {

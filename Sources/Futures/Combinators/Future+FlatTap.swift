@@ -1,6 +1,6 @@
 extension Future {
     /// Calls `body` with the value, and waits for the completion that `body` returns. Then passes the value
-    /// on.
+    /// on. An error or a cancellation of this future is passed on without a call.
     ///
     /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled, the
     /// returned future fails with the same error or is cancelled.
@@ -21,8 +21,10 @@ extension Future {
 
     /// Calls `body` with the error, and waits for the completion that `body` returns. Then passes the error on.
     ///
-    /// If `body` throws, or the completion fails or is cancelled, the returned future fails with a ``CleanUpError``, which
-    /// holds both errors. If this future was cancelled, the returned future has the second error alone.
+    /// `policy` says whether `body` is also called for a cancellation. A value is passed on without a call.
+    /// If `body` throws, or the completion fails or is cancelled, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors. After a cancellation of this future, there is only one
+    /// error: the returned future ends with the error of `body` or with the outcome of the completion.
     public func flatTapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -35,9 +37,9 @@ extension Future {
 
     /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the outcome on.
     ///
-    /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled, the
-    /// returned future fails with the same error or is cancelled. If this future has failed, the returned future fails
-    /// with a ``CleanUpError`` instead, which holds both errors.
+    /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled,
+    /// the returned future fails with the same error or is cancelled. If this future has failed too, the
+    /// returned future fails with a ``CleanUpError``, which holds both errors.
     public func flatTapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -50,8 +52,8 @@ extension Future {
     ///
     /// `body` is called exactly once: after a value, after an error or after cancellation. If `body` throws,
     /// the returned future fails with that error. If the clean-up fails or is cancelled, the returned future
-    /// fails with the same error or is cancelled. If this future has failed, the returned future fails with a
-    /// ``CleanUpError`` instead, which holds both errors.
+    /// fails with the same error or is cancelled. If this future has failed too, the returned future fails
+    /// with a ``CleanUpError``, which holds both errors.
     ///
     /// `body` is also called when the returned future itself is cancelled. In that case the returned future does not
     /// wait for the clean-up, and a failure of the clean-up is reported as unhandled.

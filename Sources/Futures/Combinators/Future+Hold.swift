@@ -1,5 +1,5 @@
 extension Future {
-    /// Delays the value or the error of this future until `other` completes.
+    /// Passes on the value or the error of this future when `other` has completed, too.
     ///
     /// If `other` fails, the returned future fails with the same error. If `other` is cancelled, the returned
     /// future is cancelled. If this future is cancelled, the returned future is cancelled at once, without

@@ -9,7 +9,8 @@ extension Future {
         cell.derive(MapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// Passes the value on if the value satisfies `predicate`. Otherwise, fails with ``FutureError/filtered``.
+    /// Passes the value on if `predicate` returns `true` for the value. Otherwise, the returned future fails
+    /// with ``FutureError/filtered``.
     @inlinable
     public func filter(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -22,6 +23,7 @@ extension Future {
     }
 
     /// Transforms any outcome of this future with `body`. `body` gets cancellation as a `CancellationError`.
+    /// If `body` throws, the returned future fails with that error.
     @inlinable
     public func mapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -1,12 +1,12 @@
 extension Future {
-    /// Calls `body` with this future itself, and completes the returned future with the value that `body`
-    /// returns.
+    /// Calls `body` with this future, and completes the returned future with the value that `body` returns.
     ///
-    /// `body` is called when this future has completed in any way, or when `token` is cancelled. If `token` was
-    /// cancelled, the future that `body` gets may still be pending. If this future has completed since then, and
-    /// nothing else holds this future, `body` gets a cancelled future instead.
+    /// `body` is called when this future has completed, with any outcome, or when `token` is cancelled. After
+    /// a cancellation of `token`, the future that `body` gets may still be pending. If this future completes
+    /// between the cancellation of `token` and the call, and no other code holds this future, `body` gets a
+    /// cancelled future.
     ///
-    /// If you cancel the returned future itself, it is cancelled as usual, and `body` is not called.
+    /// If you cancel the returned future itself, `body` is not called.
     ///
     /// ```swift
     /// let report = fetch("index").mapFuture { $0.isCancelled ? "stopped" : "fetched: \($0.isSuccess)" }

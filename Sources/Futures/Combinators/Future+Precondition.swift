@@ -1,6 +1,6 @@
 extension Future {
-    /// Passes the outcome on. Traps in debug builds if the outcome is a failure. Cancellation does not count as a
-    /// failure.
+    /// Passes the outcome on. In a debug build, traps if the outcome is a failure. Cancellation does not
+    /// count as a failure.
     public func assertSuccess(file: StaticString = #fileID, line: UInt = #line) -> Future<Value> {
         tapError { assertionFailure(Misuse.unexpectedFailure($0), file: file, line: line) }
     }
@@ -10,7 +10,7 @@ extension Future {
         tapError { fatalError(Misuse.unexpectedFailure($0), file: file, line: line) }
     }
 
-    /// Passes the outcome on. Traps in debug builds if the outcome is a value.
+    /// Passes the outcome on. In a debug build, traps if the outcome is a value.
     public func assertFailure(file: StaticString = #fileID, line: UInt = #line) -> Future<Value> {
         tap { assertionFailure(Misuse.unexpectedSuccess($0), file: file, line: line) }
     }

@@ -1,4 +1,4 @@
-/// The unsuccessful outcomes for which an error handler is called.
+/// The choice of outcomes for which an error handler is called: errors, cancellation, or both.
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
@@ -18,10 +18,12 @@ public struct ErrorScope: Sendable {
 }
 
 extension Future {
-    /// Replaces an error with the value that `body` returns for the error. Passes a value on unchanged.
+    /// Replaces an error with the value that `body` returns for the error. If this future has a value, the
+    /// returned future has the same value.
     ///
-    /// If `body` throws, the returned future fails with that error. If you cancel the returned future itself, it is
-    /// cancelled as usual: `body` is not called, even if `policy` includes cancellation.
+    /// `policy` says whether `body` is also called for a cancellation. If `body` throws, the returned future
+    /// fails with that error. If you cancel the returned future itself, `body` is not called, even if
+    /// `policy` includes cancellation.
     ///
     /// ```swift
     /// let page = fetch("index").recover(including: .cancellation) { _ in Data() }
@@ -34,7 +36,9 @@ extension Future {
         cell.derive(RecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// Replaces an error with the outcome of the future that `body` returns for the error. Passes a value on unchanged.
+    /// Replaces an error with the outcome of the future that `body` returns for the error. If this future has
+    /// a value, the returned future has the same value. `policy` says whether `body` is also called for a
+    /// cancellation.
     ///
     /// ```swift
     /// let page = fetch("index").flatMapError { _ in fetch("mirror/index") }    // Only after a failure.
@@ -47,7 +51,9 @@ extension Future {
         cell.derive(FlatRecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// Replaces an error with the error that `body` returns or throws for the error. Passes a value on unchanged.
+    /// Replaces an error with the error that `body` returns or throws for the error. If this future has a
+    /// value, the returned future has the same value. `policy` says whether `body` is also called for a
+    /// cancellation.
     @inlinable
     public func mapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

@@ -1,6 +1,6 @@
 extension Future {
-    /// Calls `body` with the value, and passes the value on. If `body` throws, the returned future fails with the error
-    /// from `body` instead.
+    /// Calls `body` with the value, then passes the value on. If `body` throws, the returned future fails
+    /// with that error. An error or a cancellation of this future is passed on without a call.
     @inlinable
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -9,12 +9,13 @@ extension Future {
         cell.derive(TapStep(body: { try body($0.get()) }), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with the error, and passes the error on. If `body` throws, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors.
+    /// Calls `body` with the error, then passes the error on. If `body` throws, the returned future fails
+    /// with a ``CleanUpError``, which holds both errors. A value is passed on without a call.
     ///
-    /// If `policy` includes cancellation, `body` is also called when the returned future itself is cancelled: exactly
-    /// once, after the closures of futures upstream. If cancellation comes from upstream and `body` throws, the
-    /// returned future fails with the error from `body`.
+    /// `policy` says whether `body` is also called for a cancellation. If it is, `body` is also called when
+    /// the returned future itself is cancelled: exactly once, after the closures of the futures upstream. If
+    /// this future is cancelled and `body` throws, the returned future fails with the error that `body`
+    /// throws.
     ///
     /// ```swift
     /// let page = fetch("index").tapError(including: .cancellation) { print("no index: \($0)") }
@@ -28,10 +29,11 @@ extension Future {
         return cell.derive(step, when: policy.interestOfTaps, on: context, token: token)
     }
 
-    /// Calls `body` with the outcome, and passes the outcome on. `body` gets cancellation as a `CancellationError`.
+    /// Calls `body` with the outcome, then passes the outcome on. `body` gets cancellation as a
+    /// `CancellationError`.
     ///
-    /// If `body` throws, the returned future fails with the error from `body`. If this future has failed, the returned
-    /// future fails with a ``CleanUpError`` instead, which holds both errors.
+    /// If `body` throws, the returned future fails with the error that `body` throws. If this future has
+    /// failed too, the returned future fails with a ``CleanUpError``, which holds both errors.
     @inlinable
     public func tapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -40,10 +42,10 @@ extension Future {
         cell.derive(TapStep(body: body), when: .all, on: context, token: token)
     }
 
-    /// Calls `body` after any outcome, and passes the outcome on.
+    /// Calls `body` after any outcome, then passes the outcome on.
     ///
-    /// `body` is called exactly once: after a value, after an error or after cancellation. `body` is also called if the
-    /// returned future itself is cancelled first.
+    /// `body` is called exactly once: after a value, after an error or after cancellation. If the returned
+    /// future itself is cancelled before this future completes, `body` is called then.
     ///
     /// ```swift
     /// count += 1

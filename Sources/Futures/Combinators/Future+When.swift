@@ -1,5 +1,6 @@
 extension Future {
-    /// Calls `body` with the outcome. Cancellation is given to `body` as `.failure(CancellationError())`.
+    /// Calls `body` with the outcome when this future completes. `body` gets cancellation as
+    /// `.failure(CancellationError())`.
     @inlinable
     public func whenComplete(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -8,7 +9,7 @@ extension Future {
         cell.observe(CompleteObserver(body: body), when: .all, on: context, token: token)
     }
 
-    /// Calls `body` with the value if the future succeeds.
+    /// Calls `body` with the value if this future succeeds.
     @inlinable
     public func whenSuccess(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -17,7 +18,7 @@ extension Future {
         cell.observe(SuccessObserver(body: body), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with the error if the future fails. Cancellation does not count as a failure.
+    /// Calls `body` with the error if this future fails. Cancellation does not count as a failure.
     @inlinable
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -26,7 +27,7 @@ extension Future {
         cell.observe(FailureObserver(body: body), when: .failure, on: context, token: token)
     }
 
-    /// Calls `body` if the future is cancelled.
+    /// Calls `body` if this future is cancelled.
     @inlinable
     public func whenCancelled(
         on context: LocalContext = .default, token: CancellationToken = .none, _ body: @escaping () -> Void

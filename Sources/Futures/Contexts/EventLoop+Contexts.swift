@@ -1,5 +1,5 @@
 extension EventLoop {
-    /// The context of callbacks that are registered without `on:`. It is ``LocalContext/loop`` unless set.
+    /// The context of callbacks that are registered without a context. The default is ``LocalContext/loop``.
     ///
     /// If this property is ``LocalContext/current``, each callback runs in the context of the callback that
     /// registered it. To reset this property, set it to ``LocalContext/default``. Callbacks that were

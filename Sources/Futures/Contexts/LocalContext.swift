@@ -1,9 +1,14 @@
-/// A choice of when a callback runs on its loop's thread: from the ready queue, at once, or later.
+/// A choice of the time at which a callback runs on its loop's thread: from the ready queue, at once, or
+/// later.
 ///
-/// ``default`` and ``current`` are looked up when the callback is registered. An outcome that a step has no
-/// callback for, such as an error in `map`, passes through that step at once, whatever the context. Callbacks
-/// of one context run in the order in which their futures completed. Callbacks of one future run in the order
-/// in which they were registered, and never overlap.
+/// A loop works in turns. A turn is one event, such as a timer or bytes from a peer, and the callbacks that
+/// become ready through that event. Ready callbacks wait in the ready queue.
+///
+/// The contexts ``default`` and ``current`` stand for other contexts. The loop looks up the other context
+/// when a callback is registered. If a method has no callback for an outcome, as `map` has none for an error,
+/// that method passes the outcome on at once, in any context. Callbacks of one context run in the order in
+/// which their futures completed. Callbacks of one future run in the order in which they were registered, one
+/// after another.
 public struct LocalContext: Hashable, Sendable {
     /// The bits that a registration adds to the interest of a cell.
     @usableFromInline let placement: UInt16
@@ -11,34 +16,34 @@ public struct LocalContext: Hashable, Sendable {
     @inlinable
     init(placement: UInt16) { self.placement = placement }
 
-    /// The context that runs callbacks from the loop's ready queue, later in this turn.
+    /// The context that runs callbacks from the loop's ready queue, later in the same turn.
     @inlinable public static var loop: LocalContext { LocalContext(placement: 0) }
 
-    /// The context that runs callbacks at once: within the call that completes the future, or within the call
-    /// that registers on a completed future.
+    /// The context that runs callbacks at once: within the call that completes the future. If the future has
+    /// completed already, the callback runs within the call that registers the callback.
     ///
     /// The call makes all its other changes before the callbacks run. If a callback completes a different
-    /// future, the callbacks of that future interrupt it. Further callbacks of the same future do not
-    /// interrupt the callback: they run after it. Callbacks that complete each other's futures in this way
-    /// are nested at most ``depthLimit`` deep. Deeper ones run from the ready queue.
+    /// future, the callbacks of that future run inside the first callback. The other callbacks of the same
+    /// future run after that callback. At most ``depthLimit`` callbacks run inside one another. Callbacks
+    /// beyond this limit run from the ready queue.
     @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
 
     /// The context that runs callbacks after the loop has looked for I/O and timers once.
     @inlinable public static var nextTurn: LocalContext { LocalContext(placement: 2 << 4) }
 
-    /// The context that runs callbacks when the loop is idle: it has looked for I/O and timers and found
-    /// none, and nothing else is ready. The loop then runs one callback of this context. Everything that this
-    /// callback starts runs before the next one.
+    /// The context that runs callbacks when the loop is idle: the loop has looked for I/O and timers and
+    /// found none, and no other callback is ready. The loop then runs one callback of this context. All
+    /// callbacks that become ready through that callback run before the next callback of this context.
     @inlinable public static var whenIdle: LocalContext { LocalContext(placement: 3 << 4) }
 
-    /// The loop's ``EventLoop/defaultContext``.
+    /// The context that the loop's ``EventLoop/defaultContext`` names at the time of the registration.
     @inlinable public static var `default`: LocalContext { LocalContext(placement: 3 << 8) }
 
-    /// The context of the callback that is running at the time of the registration, or ``loop`` outside of
-    /// callbacks.
+    /// The context of the callback that is running at the time of the registration, or ``loop`` if no
+    /// callback is running.
     @inlinable public static var current: LocalContext { LocalContext(placement: 3 << 10) }
 
-    /// The depth to which callbacks that run at once may be nested.
+    /// The largest number of callbacks that can run inside one another on ``immediate``.
     public static let depthLimit = 20
 }
 

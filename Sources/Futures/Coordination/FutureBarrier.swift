@@ -1,22 +1,24 @@
-/// A barrier that holds arrivals back until enough of them wait. Then all of them complete together, and the
-/// next round begins.
+/// A barrier at which callers wait for one another. When ``parties`` callers wait, all their futures complete
+/// together, and the next round begins.
 public final class FutureBarrier {
-    /// The number of arrivals that complete together.
+    /// The number of calls of ``arrive(token:)`` that the barrier waits for. When so many calls wait, all
+    /// their futures complete together.
     public let parties: Int
     private let line: WaitLine<Void>
 
-    /// Creates a barrier for `parties` arrivals. Traps if `parties` is not positive.
+    /// Creates a barrier that waits for `parties` calls of ``arrive(token:)``. Traps if `parties` is not
+    /// positive.
     public init(parties: Int, on loop: EventLoop) {
         if parties < 1 { Misuse.size(parties, of: "A barrier", atLeast: 1) }
         self.parties = parties
         line = WaitLine(on: loop.core, name: "barrier")
     }
 
-    /// The number of arrivals that wait for the others.
+    /// The number of calls of ``arrive(token:)`` that wait for more calls.
     public var waitingCount: Int { line.count }
 
-    /// Completes when `parties` arrivals are waiting, counting this one. Cancelling the returned future takes this
-    /// arrival back. Fails with ``FutureError/closed(_:)`` if the barrier is released before that many have arrived.
+    /// Completes when ``parties`` calls wait, including this call. Cancelling the returned future takes this
+    /// call back. Fails with ``FutureError/closed(_:)`` if the barrier is released before so many calls wait.
     ///
     /// ```swift
     /// let barrier = FutureBarrier(parties: names.count, on: loop)

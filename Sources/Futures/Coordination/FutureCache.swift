@@ -1,9 +1,10 @@
-/// A cache that keeps the value that was fetched for each key. Callers that ask for the same key at the same
-/// time share one fetch.
+/// A cache that keeps one value for each key. Callers that ask for the same key at the same time share one
+/// fetch.
 ///
-/// The cache keeps values only: a fetch that fails or is cancelled leaves no entry. A value that has expired
-/// is dropped when its key is looked up next. When the total cost exceeds ``costLimit``, the values that were
-/// used longest ago are dropped first. A single value that costs more than the limit is not kept.
+/// The cache keeps values only: a fetch that fails or is cancelled leaves no entry. The cache drops an
+/// expired value when its key is looked up next. When the total cost exceeds ``costLimit``, the cache first
+/// drops the values that were used longest ago. The cache does not keep a single value that costs more than
+/// the limit.
 public final class FutureCache<Key: Hashable, Value> {
     public let loop: EventLoop
     /// The highest total cost of all values together. Setting a lower limit drops values at once.
@@ -20,16 +21,16 @@ public final class FutureCache<Key: Hashable, Value> {
         self.loop = loop.core
     }
 
-    /// The number of values. Counts expired values too, until they are looked up.
+    /// The number of values. An expired value counts until its key is looked up.
     public var count: Int { used.count }
 
-    /// Completes with the value for `key`. If there is none, waits for the fetch already under way for that key, or
-    /// starts `fetch`.
+    /// Completes with the value for `key`. If there is no value, waits for the fetch that is in progress for
+    /// `key`. If there is no such fetch, calls `fetch`.
     ///
-    /// A fetch is asked to cancel when nothing waits for it any more. The time `expiresAfter` counts from the end of
-    /// the fetch. If `expiresAfter` is `nil`, the value never expires. `cost` is called once for each fetched value.
-    /// If `cost` returns a negative number, or `expiresAfter` is negative, the returned future fails with
-    /// ``FutureError/invalidArgument(_:)``.
+    /// When no caller waits for a fetch any more, the fetch is asked to cancel. The time `expiresAfter`
+    /// begins at the end of the fetch. If `expiresAfter` is `nil`, the value never expires. The cache calls
+    /// `cost` once for each fetched value. If `cost` returns a negative number, or `expiresAfter` is
+    /// negative, the returned future fails with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let cache = FutureCache<String, Data>(costLimit: 1_000_000, on: loop)
@@ -59,8 +60,8 @@ public final class FutureCache<Key: Hashable, Value> {
         return work.future.branch().until(token)
     }
 
-    /// Returns the value for `key`, or `nil` if there is no value or it has expired. A look-up counts as a use of the
-    /// value.
+    /// Returns the value for `key`, or `nil` if there is no value or the value has expired. A look-up counts
+    /// as a use of the value.
     public func value(for key: Key) -> Value? {
         loop.core.checkThread()
         guard let entry = entries[key], let value = entry.value else { return nil }
@@ -73,8 +74,9 @@ public final class FutureCache<Key: Hashable, Value> {
         return value
     }
 
-    /// Keeps `value` for `key`, and replaces any value that was there. If a fetch for `key` is under way, the value
-    /// of that fetch is not kept. Traps if `cost` or `expiresAfter` is negative.
+    /// Keeps `value` for `key`, and replaces an earlier value. If a fetch for `key` is in progress, the cache
+    /// does not keep the value of that fetch. If `expiresAfter` is `nil`, `value` never expires. Traps if
+    /// `cost` or `expiresAfter` is negative.
     public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
         loop.core.checkThread()
         remove(key)
@@ -86,14 +88,15 @@ public final class FutureCache<Key: Hashable, Value> {
         keep(value, in: entry, expiresAfter)
     }
 
-    /// Drops the value for `key`. If a fetch for `key` is under way, the fetch goes on for its callers, but
-    /// its value is not kept.
+    /// Drops the value for `key`. If a fetch for `key` is in progress, the fetch continues for its callers,
+    /// but the cache does not keep its value.
     public func remove(_ key: Key) {
         loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }
     }
 
-    /// Drops all values. Fetches that are under way go on, but their values are not kept.
+    /// Drops all values. Fetches in progress continue for their callers, but the cache does not keep their
+    /// values.
     public func removeAll() {
         loop.core.checkThread()
         let dropped = entries

@@ -1,10 +1,10 @@
-/// A channel that passes elements from senders to receivers. Sends and receives are each served in the order in which
-/// they were made.
+/// A channel that passes elements from senders to receivers. Sends are served in the order of the calls, and
+/// so are receives.
 ///
-/// When the channel is full, a send waits. An element never goes to a receive that has been cancelled or has timed
-/// out. If a send is cancelled while it waits, its element is not sent. To limit the time that a send or a receive
-/// waits, use `Future.timeout` on its future. When the channel is released, everything that waits fails with
-/// ``FutureError/closed(_:)``.
+/// When the channel is full, a send waits. A receive that has been cancelled or has timed out gets no
+/// element. If a send is cancelled while it waits, its element is not sent. To limit the time for which a
+/// send or a receive waits, use `Future.timeout` on its future. When the channel is released, all sends and
+/// receives that wait fail with ``FutureError/closed(_:)``.
 public final class FutureChannel<Element> {
     /// The number of elements that the channel holds while no receive waits for them. If the capacity is zero, each
     /// send waits until a receive takes its element.
@@ -12,7 +12,7 @@ public final class FutureChannel<Element> {
     private var elements = Fifo<Element>()
     private let sends: WaitLine<Element>
     private let receives: WaitLine<Void>
-    /// The reason why nothing can be sent any more. `nil` as long as the channel is open.
+    /// The error that later sends fail with. `nil` as long as the channel is open.
     public private(set) var closedError: (any Error)?
 
     /// Creates a channel that holds up to `capacity` elements. Traps if `capacity` is negative.
@@ -36,8 +36,8 @@ public final class FutureChannel<Element> {
     /// The number of receives that wait for an element.
     public var waitingReceives: Int { receives.count }
 
-    /// Sends `element`. Completes when the channel has room for `element`, or a receive takes `element`. Fails with
-    /// ``closedError`` if the channel is closed.
+    /// Sends `element`. Completes when the channel has stored `element`, or when a receive has taken
+    /// `element`. Fails with ``closedError`` if the channel is closed.
     ///
     /// ```swift
     /// let pages = FutureChannel<Data>(capacity: 8, on: loop)
@@ -71,7 +71,7 @@ public final class FutureChannel<Element> {
         return receives.wait(for: Element.self).until(token)
     }
 
-    /// Takes the next element. Returns `nil` if there is none now.
+    /// Takes the next element. Returns `nil` if the channel has no element now.
     public func tryReceive() -> Element? {
         loop.core.checkThread()
         guard let element = elements.takeFirst() else { return takePushed() }
@@ -79,9 +79,9 @@ public final class FutureChannel<Element> {
         return element
     }
 
-    /// Closes the channel: it refuses sends from now on, but sends that already wait still deliver their elements.
-    /// When all elements have been received, receives fail with `error`. If `error` is `nil`, they fail with
-    /// ``FutureError/closed(_:)``.
+    /// Closes the channel. The channel refuses later sends. Sends that wait already still deliver their
+    /// elements. When all elements have been received, receives fail with `error`, or with
+    /// ``FutureError/closed(_:)`` if `error` is `nil`. Does nothing if the channel is closed already.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         guard !isClosed else { return }
@@ -90,8 +90,8 @@ public final class FutureChannel<Element> {
         receives.fail(error)
     }
 
-    /// Closes the channel at once: drops all elements, and fails all waiting sends and receives with `error`. Later
-    /// sends and receives fail with `error` too.
+    /// Closes the channel at once. Drops all elements, and fails all waiting sends and receives with `error`.
+    /// Later sends and receives also fail with `error`.
     public func abort(with error: any Error) {
         loop.core.checkThread()
         closedError = error

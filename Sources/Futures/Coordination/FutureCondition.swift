@@ -1,7 +1,9 @@
-/// A condition that futures wait for. A signal wakes one waiting future, a broadcast wakes all of them.
+/// A condition for which several callers can wait. A signal wakes one caller. A broadcast wakes all callers
+/// that wait.
 ///
-/// Unlike ``FutureEvent``, a condition has no memory: a signal is lost if nobody waits. A signal is also lost if the
-/// waiter that it woke is cancelled afterwards. To wait for a state rather than for a change, use `wait(until:)`.
+/// Unlike ``FutureEvent``, a condition keeps no state: if no caller waits, a signal is lost. A signal is also
+/// lost if the caller that it woke is cancelled afterwards. To wait for a state, and not for a change, use
+/// ``wait(token:until:)``.
 public final class FutureCondition {
     private let line: WaitLine<Void>
     private var breakage: (any Error)?
@@ -10,17 +12,18 @@ public final class FutureCondition {
 
     public var loop: EventLoop { line.loop }
 
-    /// The number of futures that wait.
+    /// The number of waits that are pending.
     public var waitingCount: Int { line.count }
 
-    /// Completes when a signal reaches this waiter. Signals wake waiters in the order in which the waiters
-    /// began to wait. Fails with the error given to ``break(_:)``.
+    /// Completes when a signal or a broadcast wakes this wait. Signals wake waits in the order of the calls.
+    /// After ``break(_:)``, fails with the error that was given to that function.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }
 
-    /// Completes when `predicate` returns `true`. Calls `predicate` at once, and again after each signal that reaches
-    /// this waiter. Fails with the error that `predicate` throws.
+    /// Completes when `predicate` returns `true`. Calls `predicate` at once, and again after each signal or
+    /// broadcast that wakes this wait. Fails with the error that `predicate` throws, or with the error given
+    /// to ``break(_:)``.
     ///
     /// ```swift
     /// let left = FutureCondition(on: loop)
@@ -41,19 +44,19 @@ public final class FutureCondition {
         }
     }
 
-    /// Wakes the waiter that has waited longest.
+    /// Wakes the wait that has been pending longest. Does nothing if no wait is pending.
     public func signal() {
         loop.core.checkThread()
         _ = line.give(())
     }
 
-    /// Wakes all waiters that wait now.
+    /// Wakes all waits that are pending now.
     public func broadcast() {
         loop.core.checkThread()
         line.succeed()
     }
 
-    /// Fails all waits with `error`: the waits that are pending now, and all later waits.
+    /// Fails all pending waits and all later waits with `error`.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         breakage = error

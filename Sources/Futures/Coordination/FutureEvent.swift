@@ -1,4 +1,4 @@
-/// An event that several callers can wait for. Once the event is set, it stays set until it is reset.
+/// An event for which several callers can wait. After ``set()``, the event stays set until ``reset()``.
 ///
 /// Each call of `wait` returns a separate future. You can cancel that future, or give it a time limit, without
 /// affecting the other waits.
@@ -33,8 +33,8 @@ public final class FutureEvent {
 }
 
 extension Future {
-    /// Delays the outcome of this future, value or error, until `event` is set. If this future is cancelled, the
-    /// returned future is cancelled at once, without waiting for `event`.
+    /// Passes on the outcome of this future, value or error, when `event` is set. If this future is
+    /// cancelled, the returned future is cancelled at once, without waiting for `event`.
     ///
     /// ```swift
     /// let ready = FutureEvent(on: loop)

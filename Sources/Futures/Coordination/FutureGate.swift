@@ -1,9 +1,9 @@
-/// A gate that counts the entries that have not left yet. A closed gate lets nobody enter. The future that
-/// ``close()`` returned completes when all entries have left.
+/// A gate that counts the operations inside it. A closed gate refuses new operations. The future that
+/// ``close()`` returned completes when all operations have left the gate.
 public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
     private let isDeserted: FutureEvent
-    /// The number of entries that have not left yet.
+    /// The number of operations that have entered the gate and have not left the gate.
     public private(set) var count = 0
     /// Whether ``close()`` was called.
     public private(set) var isClosed = false
@@ -13,8 +13,8 @@ public final class FutureGate: PermitIssuer {
         isDeserted = FutureEvent(on: loop, name: "gate")
     }
 
-    /// Enters the gate. The entry lasts until the permit is released. Throws ``FutureError/closed(_:)`` if the gate
-    /// is closed.
+    /// Enters the gate. The caller leaves the gate when the returned permit is released. Throws
+    /// ``FutureError/closed(_:)`` if the gate is closed.
     public func enter() throws(FutureError) -> Permit {
         loop.core.checkThread()
         guard !isClosed else { throw .closed("gate") }
@@ -22,7 +22,8 @@ public final class FutureGate: PermitIssuer {
         return Permit(self, count: 1)
     }
 
-    /// Runs `body` inside the gate, at once. Leaves the gate when the future that `body` returned has completed.
+    /// Enters the gate and runs `body` at once. Leaves the gate when the future that `body` returned has
+    /// completed. The returned future has the same outcome as that future.
     ///
     /// If the gate is closed, the returned future fails with ``FutureError/closed(_:)`` and `body` does not run.
     ///
@@ -41,7 +42,8 @@ public final class FutureGate: PermitIssuer {
         }
     }
 
-    /// Closes the gate to new entries. The returned future completes when all have left. May be called again.
+    /// Closes the gate to new operations. Completes when all operations have left the gate. You can call this
+    /// function again: each returned future completes at the same time.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

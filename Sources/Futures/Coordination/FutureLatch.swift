@@ -1,7 +1,7 @@
-/// A counter that completes all waits when it has been counted down to zero.
+/// A counter that is counted down to zero. At zero, all waits for the counter complete.
 public final class FutureLatch {
     private let isDown: FutureEvent
-    /// The number of steps that are left until the latch opens.
+    /// The number of steps that are left until the waits complete.
     public private(set) var count: Int
 
     /// Creates a latch that waits for `count` steps. Traps if `count` is negative.
@@ -12,7 +12,7 @@ public final class FutureLatch {
         if count == 0 { isDown.set() }
     }
 
-    /// Counts down by `steps`. Does nothing once the count is zero. Traps if `steps` is negative.
+    /// Counts down by `steps`, but not below zero. Traps if `steps` is negative.
     public func countDown(by steps: Int = 1) {
         if steps < 0 { Misuse.size(steps, of: "A step of a latch", atLeast: 0) }
         isDown.loop.core.checkThread()

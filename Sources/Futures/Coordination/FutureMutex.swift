@@ -7,20 +7,21 @@ public final class FutureMutex {
 
     public init(on loop: EventLoop) { semaphore = FutureSemaphore(1, name: "mutex", on: loop) }
 
-    /// Whether somebody holds the lock.
+    /// Whether a permit for the lock is in use.
     public var isLocked: Bool { semaphore.available == 0 }
 
     /// The number of requests that wait for the lock.
     public var waitingCount: Int { semaphore.waitingCount }
 
-    /// Completes with a permit when it is this request's turn to hold the lock. To unlock, call ``Permit/release()``
-    /// on the permit.
+    /// Locks, and completes with a permit when all requests before this request have unlocked. To unlock,
+    /// call ``Permit/release()`` on the permit.
     public func lock(token: CancellationToken = .none) -> Future<Permit> { semaphore.acquire(token: token) }
 
-    /// Takes the lock if nobody holds it. Otherwise returns `nil`, without waiting.
+    /// Locks at once if the lock is free, and returns the permit. Otherwise returns `nil`.
     public func tryLock() -> Permit? { semaphore.tryAcquire() }
 
-    /// Runs `body` with the lock, and unlocks it when the future that `body` returned has completed.
+    /// Locks, runs `body`, and unlocks when the future that `body` returned has completed. The returned
+    /// future has the same outcome as that future.
     ///
     /// If the returned future or `token` is cancelled while the request waits for the lock, the request is withdrawn
     /// and `body` never runs.

@@ -1,12 +1,13 @@
 extension FutureQueue {
-    /// Runs `operation` as one operation of this queue, and gives `operation` an inner queue for the parts of its
+    /// Runs `operation` as one operation of this queue, and passes it an inner queue for the parts of the
     /// work.
     ///
-    /// The operation takes its slot in this queue until two things have happened: the future that `operation`
-    /// returned has completed, and the inner queue is empty. Then the inner queue is closed. The inner queue has the
-    /// resource of this queue. The limit of the inner queue is `maxConcurrent`. If `maxConcurrent` is `nil`, the
-    /// limit is the same as this queue's. If the future that `operation` returned fails or is cancelled, everything
-    /// in the inner queue fails at once with the same error.
+    /// In this queue, the whole batch counts as one running operation. The batch ends when the future that
+    /// `operation` returned has completed and the inner queue is empty. Then the inner queue is closed. The
+    /// inner queue has the same resource as this queue. The inner queue runs at most `maxConcurrent`
+    /// operations at a time. If `maxConcurrent` is `nil`, the inner queue has the limit of this queue. If the
+    /// future that `operation` returned fails or is cancelled, everything in the inner queue fails at once
+    /// with the same error.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -32,10 +33,10 @@ extension FutureQueue {
         }
     }
 
-    /// Runs `operation` as one operation of this queue, with an inner queue for the parts of its work. Completes with
-    /// what `operation` returned, when the inner queue is empty.
+    /// Runs `operation` as one operation of this queue, and passes it an inner queue for the parts of the
+    /// work. When the inner queue is empty, completes with the value that `operation` returned.
     ///
-    /// Everything else is as in the `enqueueBatch` that takes an `operation` that returns a future.
+    /// Everything else is the same as in the `enqueueBatch` whose `operation` returns a future.
     @discardableResult
     public func enqueueBatch<Value>(
         priority: Int = 0, maxConcurrent: Int? = nil,

@@ -1,14 +1,14 @@
 /// A queue that starts operations in the order in which they were enqueued, and limits how many run at a time.
 ///
-/// An operation takes a slot from its start until its future has completed. An operation that fails, throws or is
-/// cancelled does not stop the queue. The loop starts the operations: they never start inside `enqueue`. The queue
-/// stays alive as long as it has something to run.
+/// An operation counts as running from its start until its future has completed. An operation that fails,
+/// throws or is cancelled does not stop the queue. The loop starts the operations: they never start inside
+/// `enqueue`. The queue stays alive as long as it has operations.
 public final class FutureQueue<Resource> {
     /// The value that the operations share.
     public let resource: Resource
     public let loop: EventLoop
-    /// The number of operations that may run at a time. Lowering it does not stop running operations. Traps if it is
-    /// not positive.
+    /// The number of operations that may run at a time. A lower number does not stop running operations.
+    /// Setting a number that is not positive traps.
     public var maxConcurrent: Int {
         didSet {
             loop.core.checkThread()
@@ -17,11 +17,11 @@ public final class FutureQueue<Resource> {
         }
     }
 
-    /// A handler that is called with `true` when the queue becomes empty, and with `false` when it is no longer
-    /// empty. The call comes later, from the loop. If the change has been undone by then, there is no call.
+    /// A handler that the loop calls with `true` after the queue has become empty, and with `false` after the
+    /// queue has got an operation again. If the queue has changed back before the call, there is no call.
     public var onEmptyChange: ((Bool) -> Void)? { didSet { toldEmpty = isEmpty } }
 
-    /// The reason why the queue takes no more operations. `nil` as long as the queue is open.
+    /// The error that `enqueue` fails with. `nil` as long as the queue is open.
     public private(set) var closedError: (any Error)?
 
     private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []
@@ -56,17 +56,19 @@ public final class FutureQueue<Resource> {
 
     public var isClosed: Bool { closedError != nil }
 
-    /// Completes when the queue is empty. The callbacks of the last operation run first, and may enqueue more.
+    /// Completes when the queue is empty. Before that, the callbacks of the last operation run. They may
+    /// enqueue more operations, and the returned future then waits for these operations, too.
     public func whenEmpty() -> Future<Void> { emptied.wait() }
 
-    /// Runs `operation` when it is its turn. Completes with the outcome of the future that `operation` returned, or
-    /// fails with the error that `operation` throws.
+    /// Runs `operation` when all operations before it have started and fewer than ``maxConcurrent``
+    /// operations run. Completes with the outcome of the future that `operation` returned, or fails with the
+    /// error that `operation` throws.
     ///
-    /// Operations with a higher priority start first. Operations of equal priority start in the order in which they
-    /// were enqueued. If the returned future is cancelled before the start, the operation is removed and never runs.
-    /// If the returned future is cancelled later, the operation's own future is asked to cancel. The slot becomes
-    /// free when the operation's own future has ended, or when the queue no longer waits for it. Fails with
-    /// ``closedError`` if the queue is closed.
+    /// Operations with a higher priority start first. Operations of equal priority start in the order in
+    /// which they were enqueued. If the returned future is cancelled before the start, the operation is
+    /// removed and never runs. If the returned future is cancelled later, the future that `operation`
+    /// returned is asked to cancel. The operation counts as running until the returned future has ended.
+    /// Fails with ``closedError`` if the queue is closed.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -88,7 +90,8 @@ public final class FutureQueue<Resource> {
         return Future(queued.target)
     }
 
-    /// Runs `operation` when it is its turn. Completes with what `operation` returns, or fails with the error that
+    /// Runs `operation` when all operations before it have started and fewer than ``maxConcurrent``
+    /// operations run. Completes with the value that `operation` returns, or fails with the error that
     /// `operation` throws.
     @discardableResult
     public func enqueue<Value>(
@@ -98,16 +101,16 @@ public final class FutureQueue<Resource> {
         return enqueue(priority: priority) { () throws -> Future<Value> in loop.succeeded(try operation()) }
     }
 
-    /// Closes the queue. From now on `enqueue` fails with `error`. If `error` is `nil`, it fails with
-    /// ``FutureError/closed(_:)``. Operations that were enqueued before still run. A second call does nothing.
+    /// Closes the queue. From now on, `enqueue` fails with `error`, or with ``FutureError/closed(_:)`` if
+    /// `error` is `nil`. Operations that were enqueued before still run. A second call does nothing.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         if !isClosed { closedError = error ?? FutureError.closed("queue") }
     }
 
-    /// Fails the futures of all operations, running or waiting, with `error`, at once. Running operations are asked
-    /// to cancel. Waiting operations never start. Afterwards the queue takes new operations, unless `close` is
-    /// `true`.
+    /// Fails the futures of all running and waiting operations with `error`, at once. Asks running operations
+    /// to cancel. Waiting operations never start. If `close` is `true`, also closes the queue, as
+    /// ``close(with:)`` does. If `close` is `false`, the queue stays open for new operations.
     public func abort(with error: any Error, close: Bool = false) {
         if close { self.close(with: error) }
         loop.core.checkThread()

@@ -1,7 +1,8 @@
 /// A lock that has either many readers at a time or one writer. Requests get the lock in the order in which they were
 /// made.
 ///
-/// A reader that asks while a writer is waiting goes behind that writer. So readers cannot hold up a writer for ever.
+/// If a writer waits, later readers wait behind that writer. So readers cannot keep a writer waiting for
+/// ever.
 public final class FutureReadWriteLock {
     private static let everybody = Int.max
     private let semaphore: FutureSemaphore
@@ -11,15 +12,16 @@ public final class FutureReadWriteLock {
     /// The number of readers and writers that wait for the lock.
     public var waitingCount: Int { semaphore.waitingCount }
 
-    /// Completes with a permit to read. To give the lock back, call ``Permit/release()`` on the permit.
+    /// Locks for reading, and completes with a permit. To unlock, call ``Permit/release()`` on the permit.
     public func read(token: CancellationToken = .none) -> Future<Permit> { semaphore.acquire(token: token) }
 
-    /// Completes with a permit to write. To give the lock back, call ``Permit/release()`` on the permit.
+    /// Locks for writing, and completes with a permit. To unlock, call ``Permit/release()`` on the permit.
     public func write(token: CancellationToken = .none) -> Future<Permit> {
         semaphore.acquire(Self.everybody, token: token)
     }
 
-    /// Runs `body` with the lock as a reader. Gives the lock back when the future that `body` returned has completed.
+    /// Locks for reading, runs `body`, and unlocks when the future that `body` returned has completed. The
+    /// returned future has the same outcome as that future.
     ///
     /// ```swift
     /// let lock = FutureReadWriteLock(on: loop)
@@ -32,8 +34,8 @@ public final class FutureReadWriteLock {
         semaphore.with(1, token: token, body)
     }
 
-    /// Runs `body` with the lock as the only holder. Gives the lock back when the future that `body` returned has
-    /// completed.
+    /// Locks for writing, runs `body`, and unlocks when the future that `body` returned has completed. The
+    /// returned future has the same outcome as that future.
     public func withWriting<Value>(
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {

@@ -1,8 +1,8 @@
-/// A counter of permits that limits how many operations run at a time. It hands out permits in the order of the
-/// requests.
+/// A counter of permits that limits how many operations run at a time. Requests get permits in the order of
+/// the requests.
 ///
-/// A later request for few permits does not overtake an earlier request for many. You can cancel a waiting request,
-/// or limit its time with `Future.timeout`. The request then leaves the line, and the requests behind it move up.
+/// A later request for few permits does not overtake an earlier request for many permits. You can cancel a
+/// waiting request, or limit its time with `Future.timeout`. The requests behind an ended request move up.
 public final class FutureSemaphore: PermitIssuer {
     /// The number of permits in total, free or in use.
     public let limit: Int
@@ -32,11 +32,11 @@ public final class FutureSemaphore: PermitIssuer {
     /// The number of requests that wait.
     public var waitingCount: Int { line.count }
 
-    /// Completes with one ``Permit`` that stands for `count` permits. Completes when all requests before this
-    /// one have been served and `count` permits are free.
+    /// Completes with one ``Permit`` that represents `count` permits, when all requests before this request
+    /// have been served and `count` permits are free.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `count` is less than one or more than ``limit``. Fails with
-    /// the error given to ``break(_:)``.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `count` is less than one or more than ``limit``.
+    /// After ``break(_:)``, fails with the error that was given to that function.
     ///
     /// ```swift
     /// let semaphore = FutureSemaphore(count: 4, on: loop)
@@ -56,8 +56,8 @@ public final class FutureSemaphore: PermitIssuer {
         return line.wait(for: Permit.self, count).until(token)
     }
 
-    /// Takes `count` permits as one ``Permit``, if that many are free now and no request waits. Otherwise returns
-    /// `nil`.
+    /// Takes `count` permits as one ``Permit``, if so many permits are free now and no request waits.
+    /// Otherwise returns `nil`.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
         guard breakage == nil, line.isEmpty, count > 0, count <= available else { return nil }
@@ -65,10 +65,12 @@ public final class FutureSemaphore: PermitIssuer {
         return Permit(self, count: count)
     }
 
-    /// Runs `body` with `count` permits, and releases them when the future that `body` returned has completed.
+    /// Acquires `count` permits, runs `body`, and releases the permits when the future that `body` returned
+    /// has completed. The returned future has the same outcome as that future.
     ///
-    /// If the returned future or `token` is cancelled while the request waits, the request is withdrawn and `body`
-    /// never runs. If one of them is cancelled later, the future that `body` returned is asked to cancel.
+    /// If the returned future or `token` is cancelled while the request waits, the request is withdrawn and
+    /// `body` never runs. If the returned future or `token` is cancelled later, the future that `body`
+    /// returned is asked to cancel.
     ///
     /// ```swift
     /// let semaphore = FutureSemaphore(count: 4, on: loop)
@@ -80,8 +82,8 @@ public final class FutureSemaphore: PermitIssuer {
         acquire(count, token: token).whileHeld(token, body)
     }
 
-    /// Fails all requests with `error`: the requests that wait now, and all later requests. Permits that have
-    /// been handed out stay valid.
+    /// Fails all waiting requests and all later requests with `error`. Permits that are in use stay valid. A
+    /// second call does nothing.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
         guard breakage == nil else { return }

@@ -7,8 +7,9 @@ protocol PermitIssuer: AnyObject {
 /// The right to use something, or to be inside something. The right ends when ``release()`` is called, or when the
 /// permit object is released.
 ///
-/// In an optimized build the object in a local variable is released after the last use of the variable, not at the
-/// end of the scope. So call ``release()`` where the use ends, or use a `with` function, which calls it for you.
+/// In an optimized build, the object in a local variable is released after the last use of the variable, not
+/// at the end of the scope. So call ``release()`` where the use ends, or use a method like
+/// ``FutureSemaphore/with(_:token:_:)``, which releases the permit.
 public final class Permit {
     /// The number of permits that this object represents.
     public let count: Int

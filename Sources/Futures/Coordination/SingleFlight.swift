@@ -1,22 +1,24 @@
-/// Work that concurrent callers share. A call while the work is under way gets the outcome of that work: the
-/// work does not run a second time.
+/// Work that concurrent callers share. A caller that comes while the work is in progress gets the outcome of
+/// that work: the work does not run a second time.
 ///
-/// Each caller gets a separate future. Cancelling one of them does not affect the others. The work is asked to cancel
-/// when nothing waits for it any more. The first call after the work has ended runs it anew.
+/// Each caller gets a separate future. Cancelling one of these futures does not affect the others. When no
+/// caller waits any more, the work is asked to cancel. The first call after the end of the work runs the work
+/// again.
 public final class SingleFlight<Value> {
     private let flights: KeyedSingleFlight<Bool, Value>
 
-    /// Creates an object that shares work on `loop`. If `coalescing` is `true`, work starts in the loop's next turn,
-    /// and so serves all calls made in this turn. Otherwise work starts within the call.
+    /// Creates an object that shares work on `loop`. If `coalescing` is `false`, work starts within the call
+    /// of `perform`. If `coalescing` is `true`, work starts in the loop's next turn, and so serves all calls
+    /// that are made before that turn.
     public init(coalescing: Bool = false, on loop: EventLoop) {
         flights = KeyedSingleFlight(coalescing: coalescing, on: loop)
     }
 
-    /// Whether work is under way.
+    /// Whether work is in progress.
     public var isPerforming: Bool { flights.isPerforming(true) }
 
-    /// Starts `work`, unless earlier work is still under way. Completes with the outcome of the work that is
-    /// under way.
+    /// Starts `work`, unless earlier work is still in progress. Completes with the outcome of the work that
+    /// is in progress.
     ///
     /// ```swift
     /// let logins = SingleFlight<Data>(on: loop)
@@ -35,22 +37,23 @@ public final class KeyedSingleFlight<Key: Hashable, Value> {
     private let isCoalescing: Bool
     private var flights: [Key: Future<Value>] = [:]
 
-    /// Creates an object that shares work on `loop`. If `coalescing` is `true`, work starts in the loop's next turn,
-    /// and so serves all calls made in this turn. Otherwise work starts within the call.
+    /// Creates an object that shares work on `loop`. If `coalescing` is `false`, work starts within the call
+    /// of `perform`. If `coalescing` is `true`, work starts in the loop's next turn, and so serves all calls
+    /// that are made before that turn.
     public init(coalescing: Bool = false, on loop: EventLoop) {
         loop.core.checkThread()
         isCoalescing = coalescing
         self.loop = loop.core
     }
 
-    /// The number of keys that have work under way.
+    /// The number of keys that have work in progress.
     public var count: Int { flights.count }
 
-    /// Whether work for `key` is under way.
+    /// Whether work for `key` is in progress.
     public func isPerforming(_ key: Key) -> Bool { flights[key] != nil }
 
-    /// Starts `work`, unless earlier work for `key` is still under way. Completes with the outcome of the work that
-    /// is under way.
+    /// Starts `work`, unless earlier work for `key` is still in progress. Completes with the outcome of the
+    /// work that is in progress.
     public func perform(_ key: Key, _ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         if let flight = flights[key] { return flight.branch() }
         let flight = SharedWork<Value>(on: loop) { [weak self] _ in self?.flights[key] = nil }

@@ -1,13 +1,15 @@
 extension Deferred {
-    /// Repeats the work as long as the work fails and `condition` returns `true` for the error. Makes at most
-    /// `maxRepetitions` repetitions, or any number if `maxRepetitions` is `nil`.
+    /// Returns work that repeats this work as long as this work fails and `condition` returns `true` for the
+    /// error. There are at most `maxRepetitions` repetitions after the first run. If `maxRepetitions` is
+    /// `nil`, there is no such limit.
     ///
-    /// Completes with the outcome of the last run. Waits for `delay` before each repetition. If `delay` is
-    /// `nil`, the repetition follows at once. If `delay` is zero, timers and I/O come first.
+    /// The outcome is the outcome of the last run. Each repetition waits for `delay`. If `delay` is `nil`, a
+    /// repetition follows at once. If `delay` is zero, a repetition follows after the loop has looked for
+    /// timers and I/O.
     ///
-    /// If a run is cancelled, there are no more repetitions. Cancelling the future of the started work also
-    /// ends the repetition: a run in progress is asked to cancel, and a wait in progress ends. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `maxRepetitions` or `delay` is negative.
+    /// If a run is cancelled, there are no more repetitions. Cancelling the future of the started work asks
+    /// the run in progress to cancel, or ends the wait in progress. If `maxRepetitions` or `delay` is
+    /// negative, the outcome is ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let patient = work.onErrorRepeat(delay: .seconds(1), maxRepetitions: 5) { !($0 is Failure) }
@@ -18,16 +20,17 @@ extension Deferred {
         when condition: @escaping (any Error) -> Bool = { _ in true }
     ) -> Deferred { rerun(.failure, delay, maxRepetitions) { condition($0.failure!) ? .again : .enough } }
 
-    /// Repeats the work as long as the work fails and the future that `condition` returns has the value
-    /// `true`. If that future fails, or `condition` throws, the outcome is the error of the run. Everything
-    /// else is as with the `onErrorRepeat` that takes a `Bool`.
+    /// Returns work that repeats this work as long as this work fails and the future that `condition` returns
+    /// has the value `true`. If that future has the value `false` or fails, or if `condition` throws, the
+    /// outcome is the error of the last run. `delay` and `maxRepetitions` have the same meaning as in the
+    /// `onErrorRepeat` whose `condition` returns a `Bool`.
     public func onErrorRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (any Error) throws -> Future<Bool>
     ) -> Deferred { rerun(.failure, delay, maxRepetitions) { .ask(try condition($0.failure!)) } }
 
-    /// Repeats the work as long as `condition` returns `true` for the outcome, value or error. Everything
-    /// else is as with `onErrorRepeat`.
+    /// Returns work that repeats this work as long as `condition` returns `true` for the outcome, value or
+    /// error. `delay` and `maxRepetitions` have the same meaning as in `onErrorRepeat`.
     ///
     /// ```swift
     /// let positive = work.onResultRepeat(delay: .seconds(1)) { ($0.value ?? 0) <= 0 }
@@ -38,9 +41,10 @@ extension Deferred {
         when condition: @escaping (Result<Value, any Error>) -> Bool = { _ in true }
     ) -> Deferred { rerun([.success, .failure], delay, maxRepetitions) { condition($0) ? .again : .enough } }
 
-    /// Repeats the work as long as the future that `condition` returns for the outcome has the value `true`.
-    /// If that future fails, or `condition` throws, there are no more repetitions, and the outcome is the
-    /// outcome of the last run. Everything else is as with the `onResultRepeat` that takes a `Bool`.
+    /// Returns work that repeats this work as long as the future that `condition` returns for the outcome has
+    /// the value `true`. If that future has the value `false` or fails, or if `condition` throws, the outcome
+    /// is the outcome of the last run. `delay` and `maxRepetitions` have the same meaning as in
+    /// `onErrorRepeat`.
     public func onResultRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (Result<Value, any Error>) throws -> Future<Bool>
@@ -59,8 +63,9 @@ extension Deferred {
         }
     }
 
-    /// Runs the work until the work succeeds, up to `attempts` times in all. Waits between attempts as
-    /// `backoff` says, as `EventLoop.retry` does.
+    /// Returns work that runs this work until it succeeds, `attempts` times at most. `backoff` says how long
+    /// to wait between two attempts. If `condition` returns `false` for an error, there are no more attempts.
+    /// Everything else is the same as in `EventLoop.retry`.
     public func retry(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -73,12 +78,12 @@ extension Deferred {
         }
     }
 
-    /// Runs the work once and then `repetitions` more times, and completes with an array of the values. Waits
-    /// for `delay` between two runs.
+    /// Returns work that runs this work once and then `repetitions` more times, and completes with an array
+    /// of the values. Waits for `delay` between two runs.
     ///
-    /// Fails with the first failure. After a failure there are no more runs. If `delay` is `nil`, the next
-    /// run follows at once. If `delay` is zero, timers and I/O come first. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `repetitions` or `delay` is negative.
+    /// If a run fails, the outcome is that failure, and there are no more runs. If `delay` is `nil`, the next
+    /// run follows at once. If `delay` is zero, the next run follows after the loop has looked for timers and
+    /// I/O. If `repetitions` or `delay` is negative, the outcome is ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let ten = work.repeatAndCollect(repetitions: 9, delay: .seconds(1)).start(on: loop)

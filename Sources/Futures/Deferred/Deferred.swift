@@ -1,12 +1,14 @@
 /// Work that runs only when it is started. Each start runs the work anew.
 ///
 /// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work.
-/// Methods like `map` make a longer recipe, so a repetition at the end of a chain repeats the whole chain. A
-/// `Deferred` keeps its closures as long as it lives, and keeps no outcome.
+/// Methods like `map` return a longer recipe, so a repetition at the end of a chain repeats the whole chain.
+/// A `Deferred` keeps its closures, and keeps no outcome.
 public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
-    /// Creates work that `recipe` starts. If `recipe` throws, its error is the outcome.
+    /// Creates work from `recipe`. `recipe` does not run now. Each start calls `recipe`, and completes with
+    /// the outcome of the future that `recipe` returns. If `recipe` throws, the started future fails with
+    /// that error.
     ///
     /// ```swift
     /// let index = Deferred { fetch("index") }
@@ -14,8 +16,9 @@ public struct Deferred<Value> {
     /// ```
     public init(_ recipe: @escaping () throws -> Future<Value>) { self.init { _ in try recipe() } }
 
-    /// Creates work that `operation` starts. The work ends when `operation` completes the promise that it
-    /// gets, or throws.
+    /// Creates work from `operation`. `operation` does not run now. Each start calls `operation` with a new
+    /// promise. The started future completes when this promise is completed, during the call or later. If
+    /// `operation` throws, the started future fails with that error.
     ///
     /// ```swift
     /// let index = Deferred<Data> { promise in download("index", completion: promise.resolve) }
@@ -26,17 +29,17 @@ public struct Deferred<Value> {
 
     init(_ recipe: @escaping (LoopCore) throws -> Future<Value>) { self.recipe = recipe }
 
-    /// Returns work that completes with `result` each time.
+    /// Returns work that completes with `result` at each start.
     public static func completed(_ result: Result<Value, any Error>) -> Deferred {
         Deferred { loop in loop.completed(result) }
     }
 
-    /// Starts the work and completes with its outcome. The work runs on `loop`, or on the loop of the current
-    /// callback if `loop` is `nil`.
+    /// Starts the work, and completes with the outcome of the work. The work runs on `loop`, or on
+    /// ``EventLoop/current`` if `loop` is `nil`.
     ///
     /// Each call starts the work again. Cancelling the returned future or `token` asks the work to cancel. If
-    /// `token` is cancelled already, the work is not started. Traps if `loop` is `nil` and there is no
-    /// current callback. Also traps if the recipe returns a future of a different loop.
+    /// `token` is cancelled already, the work does not start. Traps if `loop` and ``EventLoop/current`` are
+    /// both `nil`. Also traps if the recipe returns a future of a different loop.
     public func start(on loop: EventLoop? = nil, token: CancellationToken = .none) -> Future<Value> {
         guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()

@@ -1,7 +1,7 @@
 extension EventLoop {
-    /// Describes the current work of the loop, as text for a person. The first line has figures, and each
-    /// open handle has a line of its own. If the library was built for debugging, further lines name the
-    /// source lines that made the promises that are still pending.
+    /// Returns a text for people that describes the current work of the loop. The first line has figures.
+    /// After that comes one line for each open handle. In a debug build of the library, further lines name
+    /// the source lines that made the pending promises.
     ///
     /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change with
     /// any release.

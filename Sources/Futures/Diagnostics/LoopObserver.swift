@@ -1,30 +1,33 @@
-/// An event on a loop, as reported to the loop's observer (see ``EventLoop/observe(_:)``).
+/// An event on a loop. The loop reports events to its observer: ``EventLoop/observe(_:)``.
 public enum LoopEvent {
-    /// A turn has ended. A turn is one event, and the callbacks that became ready through that event.
-    /// `duration` is the time that the turn took. `callbacks` is the number of callbacks that the turn ran
-    /// from the ready queue. `lag` is the delay of the timers that fired last.
+    /// A turn has ended. A turn is one event, such as a timer or bytes from a peer, and the callbacks that
+    /// become ready through that event. `duration` is the time that the turn took. `callbacks` is the number
+    /// of callbacks that the turn ran from the ready queue. `lag` is the delay of the timers that fired last.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection, some other kind of stream, or a listening socket has been opened. Its description is one line.
+    /// A connection, another kind of stream, or a listening socket has been opened. The associated value
+    /// describes the object in one line.
     case opened(any CustomStringConvertible)
-    /// A connection, some other kind of stream, or a listening socket has been closed. `failure` is the error that
-    /// broke it, or `nil` if no error did.
+    /// A connection, another kind of stream, or a listening socket has been closed. `failure` is the error
+    /// that ended the connection, or `nil` if no error did.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// Something is wrong, but the loop goes on. The text is one line. There is at most one warning a minute
-    /// for each kind of warning and each source. The kinds are: a turn has taken more than 100 ms, a server
-    /// has as many connections as it may have, a connection lacks a descriptor or memory, or the watchdog of
-    /// systemd could not be fed.
+    /// A warning, as one line of text. The loop continues. For each kind of warning and each server or other
+    /// source, there is at most one warning a minute. The kinds are: a turn has taken more than 100 ms, a
+    /// server has reached its highest number of connections, a connection could not be accepted for lack of
+    /// descriptors or memory, and a report to the watchdog of systemd could not be sent.
     case warning(String)
-    /// A future has failed, and nothing will see the failure. `onUnhandledFailure` is called with the same error.
+    /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the
+    /// same error.
     case unhandledFailure(any Error)
 }
 
 extension EventLoop {
     /// Calls `observer` with each event of the loop, for counting and logging. `nil` removes the observer.
     ///
-    /// A loop has one observer: a new observer replaces the old one. The loop releases the observer when the
-    /// loop has been shut down or detached. The loop calls the observer within the turn in which the event
-    /// happens. So the observer should be quick, and should not complete futures. With an observer, each turn
-    /// reads the clock twice. Without an observer, events cost nothing. A new loop has no observer.
+    /// A loop has at most one observer: a new observer replaces the old observer. A new loop has no observer.
+    /// The loop releases the observer when the loop has been shut down or detached. The loop calls the
+    /// observer within the turn in which the event happens. So the observer should be quick, and should not
+    /// complete futures. With an observer, each turn reads the clock twice. Without an observer, the loop
+    /// makes no events.
     ///
     /// ```swift
     /// loop.observe { event in

@@ -1,35 +1,37 @@
 /// A snapshot of the objects that are alive on a loop, and of the work that the loop has done.
 public struct LoopStatistics: Hashable, Sendable {
-    /// The number of futures that somebody holds or that something will complete. Counts observers and
-    /// awaiting tasks too.
+    /// The number of futures that are alive: code holds them, or is going to complete them. Observers and
+    /// awaiting tasks count, too.
     public var futures = 0
     public var promises = 0
-    /// The number of timers that have not fired. The time limits of streams do not count.
+    /// The number of timers that have not fired. Timers for the time limits of streams do not count.
     public var timers = 0
-    /// The number of open handles that belong to users: listeners, connections, signals.
+    /// The number of open handles that your code has opened: listeners, connections, signals.
     public var handles = 0
     /// The number of connections among the handles.
     public var connections = 0
-    /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
+    /// The number of callbacks that wait in the ready queue. The more callbacks wait, the longer the count
+    /// takes.
     public var readyCallbacks = 0
-    /// How often the loop has drained its ready queue.
+    /// The number of turns so far. At the end of each turn, the loop runs the callbacks of the ready queue.
     public var turns: UInt64 = 0
     /// The number of callbacks that all turns together have run from the ready queue. ``longestTurn`` is the
     /// highest number that one turn has run.
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
-    /// The number of times that other threads have woken the loop. A burst of jobs counts once.
+    /// The number of times that other threads have woken the loop. Jobs that come before the loop has taken
+    /// the first of them wake the loop only once.
     public var wakeUps: UInt64 = 0
     /// The delay of the timers that fired last. ``longestLag`` is the longest delay so far. Timers are late
-    /// when callbacks, or the machine, keep the loop busy. Since a real loop rounds up to milliseconds, its
-    /// timers may be late by up to one millisecond even if nothing keeps the loop busy.
+    /// when callbacks, or the machine, keep the loop busy. A real loop rounds times up to milliseconds, so
+    /// its timers may be late by up to one millisecond even if nothing keeps the loop busy.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
 }
 
 extension EventLoop {
-    /// A snapshot of the objects that are alive, and of the work that the loop has done. When all work is
-    /// done, the numbers of living objects are zero again.
+    /// A snapshot of the objects that are alive on the loop, and of the work that the loop has done. When all
+    /// work is done, the numbers of living objects are zero again.
     public var statistics: LoopStatistics {
         core.checkThread()
         return core.snapshot

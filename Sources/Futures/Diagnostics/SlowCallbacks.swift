@@ -8,13 +8,12 @@ struct SlowCallbackWatch {
 }
 
 extension EventLoop {
-    /// Calls `report` after each callback that took longer than `threshold`, with the time that the callback took.
-    /// `nil` ends this.
+    /// Calls `report` after each callback that took longer than `threshold`, with the time that the callback
+    /// took. If `report` is `nil`, the loop stops these calls.
     ///
-    /// Use it to find the code that blocks a loop: while one callback runs, all other callbacks wait.
-    /// Callbacks are the closures that futures, timers and `execute` run. With `report`, the loop reads the
-    /// clock once for each callback. Without `report`, as in a new loop, the watch costs nothing. A negative
-    /// threshold counts as zero.
+    /// Use this function to find the code that blocks a loop: while one callback runs, all other callbacks
+    /// wait. Callbacks are the closures that futures, timers and `execute` run. With `report`, the loop reads
+    /// the clock once for each callback. A new loop has no `report`. A negative `threshold` counts as zero.
     public func onSlowCallback(
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {

@@ -1,15 +1,15 @@
-/// The reading side of a value that will be available later, or of the reason why there will be no value.
+/// The reading side of an outcome that comes later: a value, an error, or cancellation.
 ///
 /// A future belongs to the loop that made it. Use a future only on the thread of its loop: on other threads
-/// its methods trap. A future completes exactly once: with a value, with an error, or as cancelled.
-/// Cancellation reads as `CancellationError`.
+/// its methods trap. A future completes exactly once: with a value, with an error, or as cancelled. Code that
+/// reads the outcome of a cancelled future gets a `CancellationError`.
 ///
-/// The closures that you register are called later, from the loop. They are not called inside the call that
-/// registers them, nor inside the call that completes the future. Only closures that you register on
-/// ``LocalContext/immediate`` can be called there. The closures of one future are called in the order in
-/// which they were registered.
+/// The loop calls the closures that you register. The calls come later: never inside the call that registers
+/// a closure, and never inside the call that completes the future. Only a closure that you register on
+/// ``LocalContext/immediate`` can run inside these calls. The closures of one future are called in the order
+/// in which they were registered.
 ///
-/// Copies of a future are the same future. Releasing a future does not cancel anything.
+/// All copies of a future refer to the same future. Releasing a future does not cancel the work behind it.
 public struct Future<Value> {
     @usableFromInline let cell: Cell
 
@@ -19,32 +19,35 @@ public struct Future<Value> {
     /// The loop that the future belongs to.
     public var loop: EventLoop { cell.loop }
 
-    /// Whether the future has completed in any way.
+    /// Whether the future has completed: with a value, with an error, or as cancelled.
     public var isCompleted: Bool { cell.isCompleted }
 
     /// Whether the future has completed with a value.
     @inlinable @inline(__always)
     package var hasSucceeded: Bool { cell.hasSucceeded }
 
-    /// The outcome, or `nil` while the future is pending. Reading the outcome does not count as handling a
-    /// failure.
+    /// The outcome, or `nil` while the future is pending. If you only read a failure here, the failure still
+    /// counts as unhandled.
     @inlinable
     public var result: Result<Value, any Error>? { cell.result(as: Value.self) }
 
-    /// Asks for this future to be cancelled. Returns `false` if this future has completed, or if something
-    /// waits for it.
+    /// Asks this future to cancel. Returns `false`, and changes nothing, if this future has completed, or if
+    /// other code waits for this future.
     ///
-    /// The request goes upstream from future to future, as long as nothing else waits for the next future. If
-    /// the request reaches a producer that handles requests (`Promise.onCancelRequest`), that producer
-    /// decides what happens. If the request reaches no such producer, this future and all futures that the
-    /// request has reached are cancelled now. Their closures are released without running, except those that
-    /// also run on cancellation, such as the closure of `always`.
+    /// The request goes upstream: from this future to the future that it was derived from, and so on. The
+    /// request stops before a future that other code waits for, too. If the request reaches a producer that
+    /// handles requests (`Promise.onCancelRequest`), that producer decides what happens. If the request
+    /// reaches no such producer, this future and all futures that the request has reached are cancelled now.
+    /// Their closures are released without running. Closures that also run on cancellation, such as the
+    /// closure of `always`, still run.
     ///
-    /// To stop waiting for a future that others need, cancel a future that is derived from it.
+    /// To stop waiting for a future that other code needs, cancel a future that is derived from it, such as
+    /// the future that ``branch()`` returns.
     @discardableResult
     public func cancel() -> Bool { cell.requestCancellation() }
 
-    /// Declares that nothing needs to handle a failure of this future, and returns this future.
+    /// Marks a failure of this future as handled, so that the failure is never reported as unhandled. Returns
+    /// this future.
     @discardableResult
     public func ignoreFailure() -> Future {
         cell.markObserved()
@@ -58,8 +61,8 @@ public struct Future<Value> {
 extension Future: Sendable {}
 
 extension Future: Identifiable {
-    /// The identity of this future. Copies of this future have the same identity. No other future has it as
-    /// long as this future is held.
+    /// The identity of this future. All copies of this future have the same identity. As long as a copy
+    /// exists, no other future has this identity.
     public var id: ObjectIdentifier { ObjectIdentifier(cell) }
 }
 

@@ -1,8 +1,8 @@
-/// An error that a future fails with because of this library, not because of the operation itself.
+/// An error that comes from this library, and not from the operation behind a future.
 public enum FutureError: Error, Hashable {
     /// The promise that was made at this file and line was dropped without completing its future.
     case brokenPromise(file: String, line: UInt)
-    /// The future was completed using itself, directly or by way of other futures.
+    /// The future waits for itself, directly or through other futures. So it could never complete.
     case cycle
     /// The time limit passed before the future completed.
     case timedOut(after: Duration)
@@ -10,7 +10,7 @@ public enum FutureError: Error, Hashable {
     case message(String)
     /// `cancellationAsFailure()` turned cancellation into this error.
     case cancellationAsFailure
-    /// A signal that was given to `abort(when:)` completed before the future.
+    /// A signal that was given to `abort(when:)` succeeded before the future completed.
     case aborted
     /// The value does not have the wanted type.
     case castFailed(from: String, to: String)
@@ -18,19 +18,19 @@ public enum FutureError: Error, Hashable {
     case missingValue
     /// `errorAsValue()` found a value instead of an error.
     case notFailed
-    /// The call needs something that has been closed or dropped. The text says what that is.
+    /// The call needs an object that has been closed or released. The text names the object.
     case closed(String)
     /// A callback was called with neither a value nor an error.
     case invalidCallback
     /// `filter` or `compactMap` rejected the value.
     case filtered
-    /// Nothing is left that could complete the future that `run(until:)` waits for.
+    /// Nothing is left on the loop that could complete the future that ``EventLoop/run(until:)`` waits for.
     case stalled
-    /// `stop()` ended `run(until:)` before the future that it waits for completed.
+    /// ``EventLoop/stop()`` ended ``EventLoop/run(until:)`` before the future completed.
     case stopped
     /// The loop has been shut down.
     case shutDown
-    /// An argument is not allowed. The text names the argument, and says what was given and what is allowed.
+    /// An argument is not allowed. The text says which argument was given, and which arguments are allowed.
     case invalidArgument(String)
 }
 
@@ -58,8 +58,8 @@ extension FutureError: CustomStringConvertible {
     }
 }
 
-/// An error that may represent cancellation. If `isCancellation` is `true`, a future that fails with the
-/// error is cancelled instead.
+/// An error that can stand for cancellation. If `isCancellation` is `true`, completing a future with this
+/// error cancels the future.
 public protocol CancellationIndicating: Error {
     var isCancellation: Bool { get }
 }

@@ -1,6 +1,6 @@
 extension Result where Failure == any Error {
-    /// Creates a result from the arguments of a callback: from the error if there is one, and from the value
-    /// otherwise.
+    /// Creates a result from the arguments of a callback. If there is an error, the result is a failure with
+    /// that error. Otherwise the result is a success with the value.
     ///
     /// If there is neither an error nor a value, the result is a failure with
     /// ``FutureError/invalidCallback``.

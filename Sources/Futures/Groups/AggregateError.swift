@@ -1,4 +1,4 @@
-/// Several errors in one error, for example the errors of a group that waited for all of its futures.
+/// An error that holds several errors, for example the errors of a group that waited for all of its futures.
 public struct AggregateError: Error {
     /// The errors, in the order of the futures that have failed.
     public private(set) var errors: [any Error]

@@ -1,11 +1,13 @@
-/// The cases in which a group asks its pending futures to cancel when it ends. A future that something else waits for
-/// is left alone in any case. The literals `true` and `false` mean ``always`` and ``never``.
+/// The choice of the cases in which a group that ends asks its pending futures to cancel. In no case does a
+/// group cancel a future that has another consumer: a derived future, an observer such as the closure of
+/// `whenSuccess`, an `await`, or another group. The literals `true` and `false` mean ``always`` and
+/// ``never``.
 public enum CancelRemaining: Hashable, Sendable {
-    /// Asks the pending futures, whatever has ended the group.
+    /// Asks the pending futures to cancel, whatever has ended the group.
     case always
-    /// Asks the pending futures, unless the group ended because one of its futures was cancelled.
+    /// Asks the pending futures to cancel, unless the group ended because one of its futures was cancelled.
     case onFailure
-    /// Does not ask the pending futures, even when the group itself is cancelled.
+    /// Does not ask the pending futures to cancel, even when the future of the group is cancelled.
     case never
 }
 

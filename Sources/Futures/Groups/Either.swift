@@ -1,4 +1,4 @@
-/// Either a left or a right value.
+/// A value of one of two types: a left value or a right value.
 public enum FutureEither<Left, Right> {
     case left(Left)
     case right(Right)

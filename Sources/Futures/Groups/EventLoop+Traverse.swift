@@ -2,15 +2,15 @@ extension EventLoop {
     /// Calls `body` for each of `elements`, and completes with the values of the futures that `body` returns, in the
     /// order of `elements`.
     ///
-    /// At most `maxConcurrent` of these futures are pending at a time. With a `maxConcurrent` of 1, each call follows
-    /// when the future before it has completed. An element is taken from the sequence only when it is needed. The first
-    /// elements are taken at once. If `elements` is empty, completes at once. If there is a `context`, `body` runs on
-    /// `context`.
+    /// At most `maxConcurrent` of these futures are pending at a time. With a `maxConcurrent` of 1, each call
+    /// of `body` comes after the future of the previous call has completed. An element is taken from the
+    /// sequence only when `body` is about to be called with that element. The first elements are taken at
+    /// once. If `elements` is empty, completes at once. If there is a `context`, `body` runs on `context`.
     ///
-    /// Fails with the first failure, or with the error that `body` throws. After a failure no more elements
-    /// are taken, and the pending futures are asked to cancel. The same happens if the returned future or
-    /// `token` is cancelled. If `token` is cancelled already, no element is taken. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
+    /// Fails with the first failure of these futures, or with the error that `body` throws. After a failure,
+    /// no more elements are taken, and the pending futures are asked to cancel. The same happens if the
+    /// returned future or `token` is cancelled. If `token` is cancelled already, no element is taken. Fails
+    /// with ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
     ///
     /// ```swift
     /// let pages = loop.traverse(names, maxConcurrent: 4) { fetch($0) }
@@ -25,8 +25,9 @@ extension EventLoop {
     /// Calls `body` for each of `elements`, and completes with the outcomes of the futures that `body` returns, in the
     /// order of `elements`.
     ///
-    /// Goes on after a failure. If `body` throws, the error is the outcome for that element. If a future is cancelled,
-    /// its outcome is a `CancellationError`. Everything else is as with ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// Continues after a failure. If `body` throws, the error is the outcome for that element. If a future is
+    /// cancelled, its outcome is a `CancellationError`. Everything else is the same as in
+    /// ``traverse(_:maxConcurrent:on:token:_:)``.
     public func traverseSettled<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
@@ -55,8 +56,9 @@ extension EventLoop {
 
     /// Calls `body` for each of `elements`, and completes when all the futures that `body` returned have succeeded.
     ///
-    /// Each call follows when the future before it has succeeded, unless `maxConcurrent` allows more futures at a time.
-    /// The values are not kept. Everything else is as with ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// By default, each call of `body` comes after the future of the previous call has succeeded. A higher
+    /// `maxConcurrent` allows more pending futures at a time. The values are not kept. Everything else is the
+    /// same as in ``traverse(_:maxConcurrent:on:token:_:)``.
     ///
     /// ```swift
     /// let sent = loop.forEach(names) { fetch($0).flatMap { connection.write($0) } }
@@ -68,11 +70,12 @@ extension EventLoop {
         forEach(maxConcurrent: limit, token, next(of: elements), placed(body, on: context))
     }
 
-    /// Runs `body` `count` times. Each run follows when the future of the run before has succeeded. `body` gets the
-    /// number of the run, from 0.
+    /// Runs `body` `count` times. Each run starts when the future of the previous run has succeeded. `body`
+    /// gets the number of the run, from 0.
     ///
-    /// The first run starts at once. Fails with the first failure, and with ``FutureError/invalidArgument(_:)`` if
-    /// `count` is negative. Cancelling the returned future or `token` asks the future of the current run to cancel.
+    /// The first run starts at once. After a failure, there are no more runs, and the returned future fails
+    /// with the same error. Fails with ``FutureError/invalidArgument(_:)`` if `count` is negative. Cancelling
+    /// the returned future or `token` asks the future of the current run to cancel.
     public func `repeat`<Ignored>(
         times count: Int, token: CancellationToken = .none,
         _ body: @escaping (_ number: Int) throws -> Future<Ignored>
@@ -81,12 +84,12 @@ extension EventLoop {
         return forEach(0..<count, token: token, body)
     }
 
-    /// Runs `body` as long as `condition` returns `true`. Calls `condition` before each run. Each run follows when the
-    /// future of the run before has succeeded.
+    /// Runs `body` as long as `condition` returns `true`. Calls `condition` before each run. Each run starts
+    /// when the future of the previous run has succeeded.
     ///
-    /// Calls `condition` for the first time at once. Fails with the first failure, or with the error that
-    /// `condition` or `body` throws. Cancelling the returned future or `token` asks the future of the current
-    /// run to cancel.
+    /// Calls `condition` for the first time at once. After a failure, there are no more runs, and the
+    /// returned future fails with the same error. Also fails with the error that `condition` or `body`
+    /// throws. Cancelling the returned future or `token` asks the future of the current run to cancel.
     public func `repeat`<Ignored>(
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>

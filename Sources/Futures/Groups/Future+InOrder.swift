@@ -1,8 +1,9 @@
 extension Future {
-    /// Completes with the values of all `futures`, or fails with the failure that comes first in the order of
-    /// `futures`.
+    /// Completes with the values of all `futures`, in the order of `futures`. If futures fail, fails with the
+    /// failure that comes first in this order.
     ///
-    /// A failure counts only once all futures before the failed future have succeeded. Everything else is as with
+    /// After a failure, the returned future still waits until all futures before the failed future have
+    /// completed. `cancelRemaining`, `loop` and `token` have the same meaning as in
     /// ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``.
     public static func sequence(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
@@ -15,11 +16,12 @@ extension Future {
 
     /// Updates `initial` with the value of each of `futures`, in the order of `futures`, and completes with the result.
     ///
-    /// `update` gets a value as soon as that value and all values before it are there. Fails with the first
-    /// failure in the order of `futures`, or with the error that `update` throws. The pending futures are
-    /// then asked to cancel. A future that something else waits for is left alone. If `futures` is empty, the
-    /// returned future belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if
-    /// there is no current callback either.
+    /// `update` gets a value as soon as the future of that value and all futures before it have completed.
+    /// Fails with the first failure in the order of `futures`, or with the error that `update` throws. The
+    /// pending futures are then asked to cancel. A future that has another consumer is not cancelled. An
+    /// empty `futures` needs a loop for the returned future: `loop`, or ``EventLoop/current`` if `loop` is
+    /// `nil`. Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop other
+    /// than `loop`.
     ///
     /// ```swift
     /// let size = Future.reduce(names.map { fetch($0) }, into: 0, on: loop) { $0 += $1.count }
@@ -33,8 +35,9 @@ extension Future {
         }
     }
 
-    /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with the
-    /// result. Everything else is as with ``reduce(_:into:on:token:_:)``.
+    /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with
+    /// the result. `combine` returns each new total. Everything else is the same as in
+    /// ``reduce(_:into:on:token:_:)``.
     public static func reduce<Total>(
         _ futures: some Sequence<Future>, _ initial: Total, on loop: EventLoop? = nil,
         token: CancellationToken = .none, _ combine: @escaping (Total, Value) throws -> Total
@@ -47,8 +50,9 @@ extension Future {
     /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with the
     /// result. `combine` returns each new total as a future.
     ///
-    /// Before `combine` is called with the next value, the future that the call before returned must have succeeded. If
-    /// that future fails, the returned future fails. Everything else is as with ``reduce(_:into:on:token:_:)``.
+    /// `combine` is called with the next value only when the future from the previous call has succeeded. If
+    /// that future fails, the returned future fails with the same error. Everything else is the same as in
+    /// ``reduce(_:into:on:token:_:)``.
     ///
     /// ```swift
     /// let sent = Future.fold(names.map { fetch($0) }, 0, on: loop) { sent, page in
@@ -67,11 +71,11 @@ extension Future {
     /// Completes with the first value, in the order of `futures`, that satisfies `predicate`. Completes with `nil` if
     /// no value does.
     ///
-    /// A future that fails or is cancelled counts as a future that does not satisfy `predicate`. Once the
-    /// value is found, the pending futures are asked to cancel. A future that something else waits for is
-    /// left alone. Fails with the error that `predicate` throws. If `futures` is empty, the returned future
-    /// belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if there is no
-    /// current callback either.
+    /// A future that fails or is cancelled counts as a future whose value does not satisfy `predicate`. When
+    /// the value is found, the pending futures are asked to cancel. A future that has another consumer is not
+    /// cancelled. Fails with the error that `predicate` throws. An empty `futures` needs a loop for the
+    /// returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`. Also
+    /// traps if `futures` belong to different loops, or to a loop other than `loop`.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool

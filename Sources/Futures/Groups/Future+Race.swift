@@ -1,11 +1,12 @@
 extension Future {
-    /// Completes with the outcome of the first of `futures` to complete. The outcome may be a value, an error or
+    /// Completes with the outcome of the future that completes first. The outcome may be a value, an error or
     /// cancellation.
     ///
-    /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. A future that something
-    /// else waits for is left alone. Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. If
-    /// `futures` is empty, the returned future belongs to `loop`, or to the loop of the current callback if `loop` is
-    /// `nil`. Traps if there is no current callback either. Traps if the futures do not all belong to one loop.
+    /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
+    /// `.always`, a future that has another consumer is not cancelled. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `futures` is empty. An empty `futures` needs a loop for the
+    /// returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`. Also
+    /// traps if `futures` belong to different loops, or to a loop other than `loop`.
     public static func race(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -19,13 +20,14 @@ extension Future {
 
     /// Completes with the first value of `futures`. Errors and cancellation count only if no future has a value.
     ///
-    /// If no future has a value, fails with an ``AggregateError`` of all errors, in the order of `futures`. If all
-    /// futures were cancelled, the returned future is cancelled. Once there is a value, the pending futures are asked
-    /// to cancel, as `cancelRemaining` says. A future that something else waits for is left alone.
+    /// If no future has a value, fails with an ``AggregateError`` of all errors, in the order of `futures`.
+    /// If all futures were cancelled, the returned future is cancelled. When there is a value, the pending
+    /// futures are asked to cancel, as `cancelRemaining` says. Even with `.always`, a future that has another
+    /// consumer is not cancelled.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. If `futures` is empty, the returned
-    /// future belongs to `loop`, or to the loop of the current callback if `loop` is `nil`. Traps if there is no
-    /// current callback either. Traps if the futures do not all belong to one loop.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `futures` is empty. An empty `futures` needs a loop
+    /// for the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`.
+    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
     public static func firstSuccess(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -47,11 +49,12 @@ extension Future {
     /// Completes with the first `count` outcomes of `futures` and the index of each. The outcomes are in the order in
     /// which the futures completed.
     ///
-    /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. A future that something
-    /// else waits for is left alone. Fails with ``FutureError/invalidArgument(_:)`` if there are fewer than `count`
-    /// futures, or if `count` is negative. If `futures` is empty, the returned future belongs to `loop`, or to the loop
-    /// of the current callback if `loop` is `nil`. Traps if there is no current callback either. Traps if the futures
-    /// do not all belong to one loop.
+    /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
+    /// `.always`, a future that has another consumer is not cancelled. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `futures` has fewer than `count` futures, or if `count` is
+    /// negative. An empty `futures` needs a loop for the returned future: `loop`, or ``EventLoop/current`` if
+    /// `loop` is `nil`. Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a
+    /// loop other than `loop`.
     ///
     /// ```swift
     /// let quorum = Future.firstCompleted(2, of: members.map { $0.readLine() }, on: loop)

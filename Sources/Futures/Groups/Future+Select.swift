@@ -1,18 +1,21 @@
-/// The first of several futures to complete, and the futures that remain.
+/// The outcome of the first future that completed, and the other futures.
 public struct FutureSelection<Value> {
     /// The index of the future that completed first.
     public let index: Int
-    /// The outcome of the future that completed first. Cancellation shows as a `CancellationError`.
+    /// The outcome of the future that completed first. After a cancellation, the outcome is a
+    /// `CancellationError`.
     public let result: Result<Value, any Error>
     /// The other futures, in their original order.
     public let rest: [Future<Value>]
 }
 
 extension Future {
-    /// Completes with the outcome of the first of two futures to complete. The two may have different types.
+    /// Completes with the outcome of the one of two futures that completes first. The two futures may have
+    /// different types.
     ///
-    /// The other future is then asked to cancel, as `cancelRemaining` says, unless something else waits for it. If both
-    /// have completed already, `first` wins. Traps if the two do not belong to one loop.
+    /// The other future is then asked to cancel, as `cancelRemaining` says. Even with `.always`, a future
+    /// that has another consumer is not cancelled. If both futures have completed already, `first` wins.
+    /// Traps if the two futures belong to different loops.
     ///
     /// ```swift
     /// let chunk = Future.select(connection.read(), or: loop.sleep(for: .seconds(5))).map(\.left)
@@ -35,10 +38,12 @@ extension Future {
         return Future(target)
     }
 
-    /// Completes with the first outcome of `futures`, its index and the other futures. The other futures go on.
+    /// Completes with the outcome and the index of the future that completes first, and with the other
+    /// futures. The other futures continue.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if there are no futures. Traps if the futures do not all belong
-    /// to one loop.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `futures` is empty. An empty `futures` needs a loop
+    /// for the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`.
+    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let line = Future.select(from: members.map { $0.readLine() }, on: loop)

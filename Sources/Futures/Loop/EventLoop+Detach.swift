@@ -1,12 +1,16 @@
 extension EventLoop {
-    /// Ends a loop that is attached to a host's loop, and leaves the host's loop as it was found.
+    /// Ends a loop that is attached to the event loop of a host, such as a C program or Node.js. The host's
+    /// loop stays as it was before the attachment.
     ///
-    /// Fails everything that is pending and closes all handles, as ``shutdown()`` does. For that, the host's
-    /// loop has to run. Keep it running until the returned future completes: the future completes after the
-    /// last close callback. Only then close the host's loop. The tasks behind
-    /// ``Future/init(on:isolation:_:)`` are cancelled, and the returned future waits until these tasks have
-    /// ended. After five seconds, standard error lists the tasks that have not ended. May be called in a
-    /// callback of the loop. A second call returns the same future. Traps on a loop that is not attached.
+    /// Fails everything that is pending and closes all handles, as ``shutdown()`` does. The handles close
+    /// only while the host's loop runs. So keep the host's loop running until the returned future completes,
+    /// after the last close callback. Close the host's loop after that completion, and not earlier.
+    ///
+    /// Cancels the tasks behind ``Future/init(on:isolation:_:)``. The returned future completes after these
+    /// tasks have ended. After five seconds, standard error lists the tasks that have not ended.
+    ///
+    /// You can call this function in a callback of the loop. A later call returns a future that completes at
+    /// the same time. Traps on a loop that is not attached.
     public func detach() -> Future<Void> {
         core.checkThread()
         return core.beginDetaching()

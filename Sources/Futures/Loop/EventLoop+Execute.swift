@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// Runs `job` on the loop, after all jobs that this thread gave to the loop before. May be called on any
-    /// thread.
+    /// Runs `job` on the loop, after all jobs that the calling thread has already given to the loop. May be
+    /// called on any thread.
     ///
     /// Keeps ``run()`` from returning until the job has run. If the loop has been shut down, releases the job without
     /// running it and returns `false`. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
@@ -14,13 +14,13 @@ extension EventLoop {
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool { withCore { $0.accept(job) } }
 
-    /// Calls `body` later on this thread. By default the ready queue calls it. A different `context` chooses
-    /// another time.
+    /// Calls `body` on the loop's thread at the time that `context` says: by default later, from the loop's
+    /// ready queue.
     ///
-    /// Call this function only on the loop's thread. `body` may capture anything, since it never leaves that
-    /// thread. On a different thread use ``execute(_:)``. To get a result use ``submit(on:token:_:)``. Keeps
-    /// ``run()`` from returning until `body` has run. A loop that has been shut down releases `body` without
-    /// running it.
+    /// Call this function only on the loop's thread. `body` may capture anything, since `body` never leaves
+    /// that thread. On a different thread, use ``execute(_:)``. To get a result, use ``submit(on:token:_:)``.
+    /// Keeps ``run()`` from returning until `body` has run. A loop that has been shut down releases `body`
+    /// without running it.
     public func later(on context: LocalContext = .loop, _ body: @escaping () -> Void) {
         withCore { core in
             core.checkThread()
@@ -30,8 +30,8 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context`: by default later in this turn. Completes with the value that `body` returns,
-    /// or fails with the error that `body` throws.
+    /// Runs `body` on `context`: by default later in the same turn of the loop. Completes with the value that
+    /// `body` returns, or fails with the error that `body` throws.
     ///
     /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released without
     /// running.

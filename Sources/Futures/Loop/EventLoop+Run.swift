@@ -1,14 +1,17 @@
 internal import Synchronization
 
 extension EventLoop {
-    /// Runs callbacks, timers and I/O on the calling thread. That thread then owns the loop.
+    /// Runs callbacks, timers and I/O on the calling thread. From then on, the loop belongs to that thread.
     ///
-    /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the loop
-    /// alive, no open handle, no submitted job, no awaiting task. You can call `run()` again afterwards. Traps in a
-    /// callback of this loop, and on a loop that is attached to a host's. Also traps on a thread that differs from
-    /// the one that has used the loop before.
+    /// Returns after ``stop()``, or when nothing is left to do: no ready callback, no timer that keeps the
+    /// loop alive, no open handle, no submitted job, no awaiting task. You can call `run()` again after it
+    /// has returned.
     ///
-    /// Fails with ``FutureError/shutDown`` if the loop has been shut down. Binds
+    /// Traps in a callback of this loop. Traps on a loop that is attached to the event loop of a host, such
+    /// as a C program or Node.js. Traps if the loop belongs to another thread and has futures or open
+    /// handles.
+    ///
+    /// Throws ``FutureError/shutDown`` if the loop has been shut down. Binds
     /// [`uv_run`](https://docs.libuv.org/en/v1.x/loop.html).
     public func run() throws {
         try core.enter("run()") {
@@ -19,9 +22,9 @@ extension EventLoop {
 
     /// Runs the loop until `future` completes, and returns its value or throws its error.
     ///
-    /// Fails with ``FutureError/stalled`` if nothing is left that could complete `future`. Fails with
-    /// ``FutureError/stopped`` after ``stop()``. Traps if `future` belongs to a different loop. Traps where ``run()``
-    /// traps, even if `future` has completed already.
+    /// Throws ``FutureError/stalled`` if nothing is left that could complete `future`. Throws
+    /// ``FutureError/stopped`` if ``stop()`` is called before `future` completes. Traps if `future` belongs
+    /// to a different loop. Traps where ``run()`` traps, even if `future` has completed already.
     ///
     /// ```swift
     /// let page = try loop.run(until: fetch("page").timeout(after: .seconds(5)))
@@ -50,10 +53,10 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Makes ``run()`` return after the current callback. If the loop is not running, the next ``run()``
-    /// returns at once. May be called on any thread.
+    /// Makes ``run()`` return after the callback that is running. If the loop is not running, the next call
+    /// of ``run()`` returns at once. May be called on any thread.
     ///
-    /// Traps on a loop that is attached to a host's.
+    /// Traps on a loop that is attached to the event loop of a host, such as a C program or Node.js.
     public func stop() {
         if core.isAttached { Misuse.attached("stop()") }
         core.stopRequested.store(true, ordering: .releasing)

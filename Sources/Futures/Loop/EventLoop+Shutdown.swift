@@ -1,20 +1,23 @@
 extension EventLoop {
-    /// Ends the loop for good: fails everything that is pending, runs the callbacks for those failures, and closes
-    /// all handles.
+    /// Ends the loop for ever: fails everything that is pending, runs the callbacks for those failures, and
+    /// closes all handles.
     ///
-    /// Pending promises and timers fail with ``FutureError/shutDown``, and connections are aborted. Jobs that other
-    /// threads submitted before still run. Later jobs are refused. Callbacks that are registered afterwards never
-    /// run, and their futures fail with ``FutureError/shutDown``. A second call does nothing.
+    /// Pending promises and timers fail with ``FutureError/shutDown``, and connections are aborted. Jobs that
+    /// other threads submitted before still run. The loop refuses later jobs. Callbacks that are registered
+    /// after the shutdown never run, and their futures fail with ``FutureError/shutDown``. A second call does
+    /// nothing.
     ///
-    /// The tasks behind ``Future/init(on:isolation:_:)`` are cancelled. This function waits until they have ended,
-    /// since they cannot run anywhere else. A task that ignores its cancellation keeps this function from returning.
-    /// During the wait, jobs that other threads submit still run. After five seconds, standard error lists the tasks
-    /// that have not ended.
+    /// Cancels the tasks behind ``Future/init(on:isolation:_:)``, and waits until these tasks have ended,
+    /// since they cannot run anywhere else. A task that ignores its cancellation keeps this function from
+    /// returning. During the wait, jobs that other threads submit still run. After five seconds, standard
+    /// error lists the tasks that have not ended.
     ///
-    /// If actors have the loop as their executor, shut the loop down after their last use. A later job of
-    /// such an actor traps. Traps in a callback of this loop, and on a loop that is attached to a host's.
-    /// Also traps if callbacks go on starting new work without end. The limit is 100,000 callbacks, plus ten
-    /// for each future that was alive and for each job.
+    /// If actors have the loop as their executor, shut the loop down after the last use of these actors. A
+    /// later job of such an actor traps.
+    ///
+    /// Traps in a callback of this loop. Traps on a loop that is attached to the event loop of a host, such
+    /// as a C program or Node.js. Traps if the callbacks start new work without end. The limit is 100,000
+    /// callbacks, plus ten for each future that was alive and for each job.
     ///
     /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
     public final func shutdown() {

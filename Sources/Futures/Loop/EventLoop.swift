@@ -6,16 +6,20 @@
 /// reach the loop by ``execute(_:)``, `run { … }`, ``wait(timeout:_:)``, ``makeRemotePromise(of:file:line:)``
 /// and ``stop()``.
 ///
-/// Until a loop is run, it belongs to the thread that made it. A loop that is attached to a host's loop belongs to
-/// the thread that attached it, and only the host runs it.
+/// A new loop belongs to the thread that made it. From the first ``run()`` on, the loop belongs to the thread
+/// that runs it. With the module `UVFutures`, a loop can be attached to the event loop of a host. A host is a
+/// program with an event loop of its own, such as a C program or Node.js. An attached loop belongs to the
+/// thread that attached it, and only the host runs the loop.
 ///
-/// The loop lives as long as you hold the object that `EventLoop()` returned. The objects that `future.loop`, a
-/// connection or ``current`` return do not keep the loop alive. End the loop with ``shutdown()``. If you release the
-/// loop without that, the release ends it in the same way: everything that is pending fails with
-/// ``FutureError/shutDown``, and all handles are closed. The callbacks of the futures that fail this way run before the
-/// release returns. If the loop is released because the object that holds it goes, use `[weak self]` in such callbacks:
-/// `[unowned self]` traps there. If anything is still pending or open at that moment, a build for debugging reports it
-/// on standard error, and releasing the loop on another thread than its own traps.
+/// The loop lives as long as you hold the object that `EventLoop()` returned. The objects that `future.loop`,
+/// a connection or ``current`` return do not keep the loop alive. End the loop with ``shutdown()``. If you
+/// release the loop without a call of ``shutdown()``, the release ends the loop in the same way: everything
+/// that is pending fails with ``FutureError/shutDown``, and all handles are closed. The callbacks of the
+/// futures that fail in this way run before the release returns. If an object holds the loop and the end of
+/// that object releases the loop, use `[weak self]` in such callbacks. There `[unowned self]` traps.
+///
+/// If anything is still pending or open when the loop is released, a debug build reports this on standard
+/// error. The release then traps on every thread other than the loop's thread.
 ///
 /// A closure that is registered on the loop and captures the loop object keeps the loop alive. In such a closure, use
 /// the loop of a future or of a connection instead. Compare loops with `==`.
@@ -54,12 +58,14 @@ public class EventLoop: @unchecked Sendable {
         @inline(__always) get { withCore { $0.isCaller } }
     }
 
-    /// The highest number of ready callbacks that one turn runs. After them, I/O, timers and a host get their
-    /// turn. The same limit holds for jobs from other threads. The default is 4096.
+    /// The highest number of ready callbacks that the loop runs before it looks for I/O and timers again. A
+    /// loop that is attached to the event loop of a host, such as Node.js, returns to the host after that
+    /// number. Jobs from other threads are counted separately, with the same limit. The default is 4096.
     ///
-    /// A new value takes effect in the next turn. Callbacks and jobs that are left over run in the turn after that,
-    /// in their order. With a smaller number, endless work holds up everything else for a shorter time, but the loop
-    /// looks for I/O more often. Traps if the number is less than 1.
+    /// If more callbacks or jobs are ready, the others keep their order and run after the loop has looked for
+    /// I/O and timers. A smaller number shortens the time for which callbacks hold up I/O and timers. But
+    /// with a smaller number, the loop looks for I/O more often, which takes time. A new value takes effect
+    /// the next time that the loop begins to run ready callbacks. Traps if the number is less than 1.
     public var turnBudget: Int {
         get { core.turnState.budget }
         set {
@@ -69,15 +75,16 @@ public class EventLoop: @unchecked Sendable {
         }
     }
 
-    /// A handler for failures that nothing sees. It is called at the end of the turn, once for each future that
-    /// failed and was released before anything saw its failure.
+    /// A handler for failures that no code has handled. The loop calls the handler once for each future that
+    /// failed and was released before anything saw its failure. The call comes after the ready callbacks have
+    /// run.
     ///
     /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard
-    /// error. Each line names the function that has failed and its error. If the library was built for
-    /// debugging, the line also names the source line that made the future.
+    /// error. Each line names the function that made the future, and the error. In a debug build of the
+    /// library, the line also names the source line that made the future.
     ///
-    /// The handler is released when the loop has been shut down, or when the future of ``detach()`` completes. It is
-    /// never called afterwards: later failures are printed.
+    /// The loop releases the handler at the end of ``shutdown()``, or when the future of ``detach()``
+    /// completes. Failures that come later are printed.
     public var onUnhandledFailure: ((any Error) -> Void)? {
         get { core.unhandled.handler }
         set {
@@ -88,7 +95,8 @@ public class EventLoop: @unchecked Sendable {
 }
 
 extension EventLoop: Hashable {
-    /// Returns whether `a` and `b` are the same loop, no matter where you got them.
+    /// Returns whether `a` and `b` are the same loop. For example, a loop and the `loop` of one of its
+    /// futures are equal.
     public static func == (a: EventLoop, b: EventLoop) -> Bool { a.core === b.core }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(core)) }

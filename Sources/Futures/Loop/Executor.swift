@@ -5,8 +5,8 @@ internal import Synchronization
 // The ways in which jobs of actors and tasks reach a loop.
 
 extension EventLoop {
-    /// The loop that is running on the calling thread: in a callback, or inside `run()`. `nil` if no loop is running
-    /// there.
+    /// The loop that is running on the calling thread: in a callback, or inside ``run()``. `nil` if no loop
+    /// is running on that thread.
     public static var current: EventLoop? {
         guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
         return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
@@ -39,8 +39,8 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. May be
     /// called on any thread.
     ///
-    /// Traps if the loop has been shut down. The job cannot run on a different executor, and its task would never
-    /// end.
+    /// Traps if the loop has been shut down, because the job cannot run on another executor. If the loop
+    /// dropped the job, the job's task would never end.
     public final func enqueue(_ job: consuming ExecutorJob) { core.accept(UnownedJob(job)) }
 
     /// Returns the executor of this loop. All objects that refer to this loop return the same executor, so all code on

@@ -1,12 +1,13 @@
-/// A value that says how a future completes. It is a `Result`, a ``FutureCompletion``, another future, or a
-/// type of your own.
+/// A type of values that say how a future completes. `Result`, ``FutureCompletion`` and ``Future`` are such
+/// types. A type of your own can be one, too.
 ///
-/// The closures of `flatMap` and of the methods like it may return any such type. `complete` of a promise
-/// takes any such type, too.
+/// The closures of `flatMap` and of similar methods may return any such value. `Promise.complete` takes any
+/// such value, too.
 public protocol Completing<Value> {
     associatedtype Value
 
-    /// The way in which the future completes. The library reads it once, at the moment of the completion.
+    /// The way in which the future completes. The library reads this property once, when it completes the
+    /// future.
     var completion: FutureCompletion<Value> { get }
 }
 
@@ -16,15 +17,15 @@ public enum FutureCompletion<Value> {
     /// A failure with this error. If the error represents cancellation, the future is cancelled instead.
     case failure(any Error)
     case cancelled
-    /// The outcome of the associated future, now or when that future completes. A request to cancel goes on
-    /// to the associated future.
+    /// The outcome of the associated future, now or when that future completes. A request to cancel is passed
+    /// on to the associated future.
     case using(Future<Value>)
 
-    /// Transforms the value with `transform`, or fails with the error that `transform` throws. A failure or a
-    /// cancellation stays as it is.
+    /// Transforms the value with `transform`. If `transform` throws, the result is a failure with that error.
+    /// A failure or a cancellation stays as it is.
     ///
-    /// A value that comes from a future (`.using`) is transformed in a callback of that future. Any other
-    /// value is transformed at once.
+    /// If the value comes from a future (`.using`), a callback of that future calls `transform`. Otherwise
+    /// this function calls `transform` at once.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
     {
         switch self {
@@ -35,7 +36,7 @@ public enum FutureCompletion<Value> {
         }
     }
 
-    /// The outcome. `nil` while the outcome depends on a pending future (`.using`).
+    /// The outcome, or `nil` while the outcome depends on a pending future (`.using`).
     public var result: Result<Value, any Error>? {
         switch self {
         case .success(let value): .success(value)

@@ -1,6 +1,7 @@
 extension EventLoop {
-    /// Creates a promise of this loop. Its ``Promise/future`` is pending. If the promise is released before
-    /// the future has completed, the future fails with an error that names `file` and `line`.
+    /// Creates a promise of this loop. The ``Promise/future`` of the promise is pending. If the promise is
+    /// released before the future has completed, the future fails with
+    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     @inlinable
     public func makePromise<Value>(
         of _: Value.Type = Value.self, file: StaticString = #fileID, line: UInt = #line
@@ -17,8 +18,8 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Returns a completed future. While the loop runs, all calls return the same future, so a call costs
-    /// nothing.
+    /// Returns a future that has completed with `Void`. While the loop runs, all calls return the same
+    /// future, so a call makes no new future.
     public func succeeded() -> Future<Void> { withCore { Future($0.takeCompletedVoid()) } }
 
     /// Returns a future that has failed with `error`. If `error` represents cancellation, the future is

@@ -1,10 +1,11 @@
 extension Promise {
-    /// Calls `body` when the future is pending, and nothing holds the future or waits for it any more. The
-    /// producer can then stop its work. Releases `body` when the future completes.
+    /// Calls `body` when the outcome is not needed any more: the future is pending, no code holds the future,
+    /// and no code waits for the future. `body` can then stop the work. Releases `body` when the future
+    /// completes.
     ///
-    /// At the end of each turn, the loop looks at each promise with such a handler. The loop does not look at
-    /// other promises, so they cost nothing more. After the call of `body`, you can still take the ``future``
-    /// of the promise and complete it.
+    /// After each run of its ready callbacks, the loop looks at each promise with such a handler. Promises
+    /// without such a handler take no additional time. After the call of `body`, you can still use
+    /// ``future``, and complete the promise.
     ///
     /// ```swift
     /// promise.onAbandoned { connection.abort() }

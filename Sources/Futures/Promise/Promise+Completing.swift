@@ -2,16 +2,16 @@ extension Promise {
     /// Completes the future in the way that `completing` says. Returns `false` if the future has already been
     /// completed or cancelled.
     ///
-    /// If `completing` is a future, or completes using a future, only that future decides from now on, as in
-    /// ``complete(using:)``.
+    /// If `completing` is a future, or is `.using` with a future, only that future decides the outcome from
+    /// now on, as with ``complete(using:)``.
     @discardableResult
     public func complete<C: Completing>(_ completing: C) -> Bool where C.Value == Value {
         guard isOpen else { return false }
         return complete(with: completing.completion)
     }
 
-    /// Calls `body` now and completes the future with what `body` returns or throws, if the future is
-    /// pending.
+    /// Calls `body` now, if the future is pending. Completes the future with the value that `body` returns,
+    /// or with the error that `body` throws.
     ///
     /// If the future is not pending, calls `alreadyCompleted` instead. Returns `true` if this call completed
     /// the future. Returns `false` if `body` itself completed or cancelled the future in another way.
@@ -24,8 +24,8 @@ extension Promise {
         _ body: () throws -> Value, else alreadyCompleted: () -> Void = {}
     ) -> Bool { completeIfPending({ Result(catching: body) }, else: alreadyCompleted) }
 
-    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is
-    /// pending. If `body` throws, the future fails with that error. If the future is not pending, calls
+    /// Calls `body` now, if the future is pending. Completes the future in the way that the result of `body`
+    /// says. If `body` throws, the future fails with that error. If the future is not pending, calls
     /// `alreadyCompleted` instead. Returns `true` if this call completed the future.
     @discardableResult
     public func completeIfPending<C: Completing>(
@@ -68,8 +68,8 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of
-    /// `body` says. Fails with what `body` throws.
+    /// Runs `body` later, from the loop's ready queue. Completes in the way that the result of `body` says.
+    /// If `body` throws, the returned future fails with that error.
     public func flatSubmit<C: Completing>(_ body: @escaping () throws -> C) -> Future<C.Value> {
         flatSubmit(on: .default, body)
     }

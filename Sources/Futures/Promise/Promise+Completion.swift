@@ -6,8 +6,8 @@ extension Promise {
     @_disfavoredOverload @discardableResult
     public func complete(_ completion: FutureCompletion<Value>) -> Bool { complete(completion) }
 
-    /// Calls `body` now and completes the future in the way that the result of `body` says, if the future is
-    /// pending. If `body` throws, the future fails with that error. If the future is not pending, calls
+    /// Calls `body` now, if the future is pending. Completes the future in the way that the result of `body`
+    /// says. If `body` throws, the future fails with that error. If the future is not pending, calls
     /// `alreadyCompleted` instead. Returns `true` if this call completed the future.
     @_disfavoredOverload @discardableResult
     public func completeIfPending(
@@ -31,8 +31,8 @@ extension EventLoop {
         _ completion: FutureCompletion<Value>, after delay: Duration
     ) -> Future<Value> { completed(completion, after: delay) }
 
-    /// Runs `body` later in this turn, from the ready queue, and completes in the way that the result of
-    /// `body` says. Fails with what `body` throws.
+    /// Runs `body` later, from the loop's ready queue. Completes in the way that the result of `body` says.
+    /// If `body` throws, the returned future fails with that error.
     @_disfavoredOverload
     public func flatSubmit<Value>(_ body: @escaping () throws -> FutureCompletion<Value>) -> Future<Value> {
         flatSubmit(body)

@@ -1,9 +1,10 @@
 extension Promise {
     /// Fails the future when `duration` has passed. The failure is `error`, or
     /// ``FutureError/timedOut(after:)`` if `error` is `nil`. If `error` is a `CancellationError`, the future
-    /// is cancelled instead. If the future completes before `duration` has passed, the timer stops.
+    /// is cancelled instead. If the future completes earlier, the timer stops, and nothing else happens.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
+    /// If `duration` is negative, the future fails with ``FutureError/invalidArgument(_:)``, even if there is
+    /// an `error`.
     ///
     /// ```swift
     /// promise.fail(after: .seconds(5), with: FutureError.message("the peer does not answer"))
@@ -20,14 +21,14 @@ extension Promise {
         attachments.cancelAtEnd(timer)
     }
 
-    /// Completes the future with the outcome of the first of `futures` to complete. If this promise's future
-    /// has completed before, that outcome changes nothing.
+    /// Completes the future with the outcome of the one of `futures` that completes first. If the future of
+    /// this promise has completed already, does nothing.
     ///
-    /// The promise can still be completed in another way: the first completion wins. The pending ones of
-    /// `futures` are then asked to cancel, as `cancelRemaining` says. A future that something else waits for
-    /// is left alone. Until the first completion, `futures` keep the promise alive. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `futures` is empty. Traps if one of `futures` belongs to a
-    /// different loop than this promise.
+    /// You can still complete the promise in another way: the first completion wins. The futures of `futures`
+    /// that are still pending are then asked to cancel, as `cancelRemaining` says. Even with `.always`, a
+    /// future that has another consumer is not cancelled. Until the first completion, `futures` keep the
+    /// promise alive. If `futures` is empty, the future fails with ``FutureError/invalidArgument(_:)``. Traps
+    /// if one of `futures` belongs to a different loop from the loop of this promise.
     public func complete(
         withFirstOf futures: some Sequence<Future<Value>>, cancelRemaining: CancelRemaining = .always
     ) {

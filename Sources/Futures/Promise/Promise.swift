@@ -1,11 +1,12 @@
 /// The writing side of a future. A promise completes its future once.
 ///
-/// A promise and its future are like the two ends of a queue that takes one item and is used once. The first
-/// completion wins. A later completion returns `false` and changes nothing. If a promise is released before
-/// it has completed its future, the future fails with ``FutureError/brokenPromise(file:line:)``.
+/// A promise and its future are like the two ends of a queue for one item. The first completion wins. A later
+/// completion returns `false` and changes nothing. If a promise is released before it has completed its
+/// future, the future fails with ``FutureError/brokenPromise(file:line:)``.
 ///
-/// In an optimized build a local variable is released after its last use, not at the end of its scope.
-/// Therefore keep a reference to the promise in the object or closure that completes it.
+/// In an optimized build, the object in a local variable is released after the last use of the variable, not
+/// at the end of the scope. Therefore keep a reference to the promise in the object or closure that completes
+/// it.
 public final class Promise<Value> {
     @usableFromInline let cell: Cell
     @usableFromInline let file: StaticString
@@ -49,18 +50,19 @@ public final class Promise<Value> {
     @inlinable @discardableResult
     public func cancel() -> Bool { fail(CancellationError()) }
 
-    /// Lets `other` decide the outcome. Returns `false` if the future has already been completed or
-    /// cancelled.
+    /// Completes the future with the outcome of `other`, now or when `other` completes. Returns `false` if
+    /// the future has already been completed or cancelled.
     ///
-    /// From now on only `other` decides. Later completions of this promise return `false`, and a request to
-    /// cancel goes to `other`. Fails with ``FutureError/cycle`` if `other` waits for this promise's own
-    /// future. Traps if `other` belongs to a different loop.
+    /// From now on, only `other` decides the outcome. Later completions of this promise return `false`, and a
+    /// request to cancel is passed on to `other`. If `other` waits for the future of this promise, that
+    /// future fails with ``FutureError/cycle``. Traps if `other` belongs to a different loop.
     @inlinable @discardableResult
     public func complete(using other: Future<Value>) -> Bool { cell.lockIn(to: other.cell) }
 }
 
 extension Promise where Value == Void {
-    /// Completes the future. Returns `false` if the future has already been completed or cancelled.
+    /// Completes the future with `Void`. Returns `false` if the future has already been completed or
+    /// cancelled.
     @inlinable @discardableResult
     public func succeed() -> Bool { succeed(()) }
 }

@@ -4,12 +4,13 @@ extension EventLoop {
     /// Runs `body` on the loop, and blocks the calling thread until the future that `body` returned has completed.
     /// Returns the value of that future or throws its error.
     ///
-    /// The wait does not keep ``run()`` from returning. When a run finds nothing left to do, the wait fails with
-    /// ``FutureError/stalled``. If the loop has been shut down, the wait fails with ``FutureError/shutDown``. When
-    /// `timeout` has passed in real time, the wait fails with ``FutureError/timedOut(after:)``, and the future is
-    /// asked to cancel unless something else waits for it. If the future is cancelled, the wait ends with a
-    /// `CancellationError`. If `timeout` is `nil` and nobody runs the loop, the wait never ends. Traps on the loop's
-    /// own thread.
+    /// The wait does not keep ``run()`` from returning. If ``run()`` returns because nothing is left to do,
+    /// this call throws ``FutureError/stalled``. If the loop has been shut down, this call throws
+    /// ``FutureError/shutDown``. When `timeout` has passed in real time, this call throws
+    /// ``FutureError/timedOut(after:)``, and the future is asked to cancel, unless other code waits for it.
+    /// If the future is cancelled, this call throws a `CancellationError`. Throws
+    /// ``FutureError/invalidArgument(_:)`` if `timeout` is negative. If `timeout` is `nil` and no thread runs
+    /// the loop, the wait never ends. Traps on the loop's own thread.
     ///
     /// ```swift
     /// Thread.detachNewThread { [loop] in

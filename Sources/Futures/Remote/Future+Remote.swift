@@ -1,8 +1,9 @@
 extension Future where Value: Sendable {
-    /// Transforms the value with `transform`, run by `context`. Fails with the error that `transform` throws.
+    /// Transforms the value with `transform`, which runs on `context`. If `transform` throws, the returned
+    /// future fails with that error.
     ///
-    /// The closure may block or compute for a long time, while the loop goes on. If this future fails or is
-    /// cancelled, the returned future fails or is cancelled too, and `transform` does not run.
+    /// `transform` may block or compute for a long time. The loop does other work meanwhile. If this future
+    /// fails or is cancelled, the returned future fails or is cancelled too, and `transform` does not run.
     ///
     /// ```swift
     /// let digest = fetch("page").map(on: .pool) { hash($0) }
@@ -16,8 +17,8 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Completes with the outcome of the future that `transform` returns, or fails with the error that `transform`
-    /// throws. `context` runs `transform`.
+    /// Calls `transform` with the value on `context`, and completes with the outcome of the future that
+    /// `transform` returns. If `transform` throws, the returned future fails with that error.
     ///
     /// The future that `transform` returns must belong to the loop of the thread on which `context` runs
     /// closures. With ``RemoteContext/loop(_:name:)``, it must belong to the loop that was given to that
@@ -39,8 +40,9 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Transforms the outcome, value or error, with `body`, run by `context`. If this future is cancelled, `body`
-    /// gets a `CancellationError`.
+    /// Transforms the outcome, value or error, with `body`, which runs on `context`. If this future is
+    /// cancelled, `body` gets a `CancellationError`. If `body` throws, the returned future fails with that
+    /// error.
     public func mapResult<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (Result<Value, any Error>) throws -> NewValue
@@ -50,8 +52,9 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the value that `body`, run by `context`, returns for the error. If this future has a
-    /// value, the returned future has the same value.
+    /// Replaces an error with the value that `body` returns for the error. `body` runs on `context`. `policy`
+    /// says whether `body` is also called for a cancellation. If this future has a value, the returned future
+    /// has the same value.
     public func recover(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Value
@@ -61,8 +64,9 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the outcome of the future that `body`, run by `context`, returns for the error. If this
-    /// future has a value, the returned future has the same value.
+    /// Replaces an error with the outcome of the future that `body` returns for the error. `body` runs on
+    /// `context`. `policy` says whether `body` is also called for a cancellation. If this future has a value,
+    /// the returned future has the same value.
     ///
     /// The future that `body` returns must belong to the loop of the thread on which `context` runs closures. Traps
     /// if the future belongs to the loop of a different thread.
@@ -75,8 +79,9 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the error that `body` returns or throws. `body` gets the first error, and is
-    /// run by `context`. If this future has a value, the returned future has the same value.
+    /// Replaces an error with the error that `body` returns or throws for the error. `body` runs on
+    /// `context`. `policy` says whether `body` is also called for a cancellation. If this future has a value,
+    /// the returned future has the same value.
     public func mapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> any Error
@@ -84,8 +89,9 @@ extension Future where Value: Sendable {
         recover(including: policy, on: context) { error in throw try body(error) }
     }
 
-    /// Passes on this outcome after `body`, run by `context`, has seen the value. If `body` throws, the returned
-    /// future fails with that error instead.
+    /// Calls `body` with the value on `context`, then passes the same value on. If `body` throws, the
+    /// returned future fails with that error. An error or a cancellation of this future is passed on without
+    /// a call.
     public func tap(
         on context: RemoteContext, _ body: @escaping @Sendable (Value) throws -> Void
     ) -> Future<Value> {
@@ -95,8 +101,11 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Passes on this outcome after `body`, run by `context`, has seen the error. If `body` throws, the returned
-    /// future fails with a ``CleanUpError`` that has both errors.
+    /// If this future fails, calls `body` with the error on `context`, then passes the same error on.
+    /// `policy` says whether `body` is also called for a cancellation. If `body` throws after an error, the
+    /// returned future fails with a ``CleanUpError``, which holds both errors. If `body` throws after a
+    /// cancellation, the returned future fails with the error that `body` throws. A value is passed on
+    /// without a call.
     public func tapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> Void
@@ -109,11 +118,11 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Passes on this outcome after `body`, run by `context`, has seen it. If this future is cancelled, `body` gets a
-    /// `CancellationError`.
+    /// Calls `body` with the outcome on `context`, then passes the same outcome on. If this future is
+    /// cancelled, `body` gets a `CancellationError`.
     ///
-    /// If `body` throws after a value or a cancellation, the returned future fails with that error. If `body` throws
-    /// after an error, the returned future fails with a ``CleanUpError`` that has both errors.
+    /// If `body` throws after a value or a cancellation, the returned future fails with that error. If `body`
+    /// throws after an error, the returned future fails with a ``CleanUpError``, which holds both errors.
     public func tapResult(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) throws -> Void
     ) -> Future<Value> {
@@ -123,14 +132,15 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Passes on this outcome after `context` has run `body`. Runs `body` exactly once, even if the returned future
-    /// is cancelled before.
+    /// Calls `body` on `context` after any outcome, then passes the same outcome on. `body` runs exactly
+    /// once, even if the returned future is cancelled before this future completes.
     public func always(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) -> Future<Value> {
         flatAlways { [unowned loop] in context.execute(on: loop, body) }
     }
 
-    /// Passes on the value if `predicate`, run by `context`, returns `true` for it. Otherwise fails with
-    /// ``FutureError/filtered``.
+    /// Passes the value on if `predicate` returns `true` for the value. Otherwise, the returned future fails
+    /// with ``FutureError/filtered``. `predicate` runs on `context`. If `predicate` throws, the returned
+    /// future fails with that error.
     public func filter(
         on context: RemoteContext, _ predicate: @escaping @Sendable (Value) throws -> Bool
     ) -> Future<Value> {
@@ -143,7 +153,8 @@ extension Future where Value: Sendable {
     /// Calls `body` on `context` with the outcome. If this future is cancelled, the outcome is
     /// `.failure(CancellationError())`.
     ///
-    /// If `context` runs several closures at a time, the calls of several bodies come in no particular order.
+    /// If `context` runs several closures at a time, the closures that you register run in no particular
+    /// order.
     public func whenComplete(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {

@@ -2,9 +2,10 @@ extension RemoteContext {
     /// Runs `body` on this context. The returned future completes on `loop`: with the value that `body`
     /// returns, or with the error that `body` throws.
     ///
-    /// If `loop` is `nil`, the future belongs to the loop of the current callback. Fails with
+    /// If `loop` is `nil`, the future belongs to ``EventLoop/current``. Fails with
     /// ``FutureError/brokenPromise(file:line:)`` if `body` is released without having run. Fails with
-    /// ``FutureError/shutDown`` if the loop is shut down before `body` has ended. Traps off the loop's thread.
+    /// ``FutureError/shutDown`` if the loop is shut down before `body` has ended. Traps if `loop` and
+    /// ``EventLoop/current`` are both `nil`, and on a thread other than the loop's thread.
     ///
     /// ```swift
     /// let page = RemoteContext.pool.execute(on: loop) { try Data(contentsOf: URL(filePath: "page.html")) }
@@ -16,9 +17,11 @@ extension RemoteContext {
         start(on: currentLoop(loop), file, line) { promise in promise.complete(Result(catching: body)) }
     }
 
-    /// Runs `body` on this context when `delay` has passed. The delay is measured as in `EventLoop.sleep`.
+    /// Runs `body` on this context when `delay` has passed. `EventLoop.sleep` measures the delay. `loop` has
+    /// the same meaning as in ``execute(on:file:line:_:)``.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative. Traps off the loop's thread.
+    /// The returned task fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative. Traps on a
+    /// thread other than the loop's thread.
     @discardableResult
     public func execute<Value: Sendable>(
         after delay: Duration, on loop: EventLoop? = nil, _ body: @escaping @Sendable () throws -> Value
@@ -30,8 +33,9 @@ extension RemoteContext {
     /// Runs `body` on this context every `interval`, until the returned task is cancelled. The first run starts
     /// after one `interval`. If `body` throws, `onFailure` says what happens.
     ///
-    /// Runs never overlap: a run starts only after the previous run has ended. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive. Traps off the loop's thread.
+    /// Runs never overlap: a run starts only after the previous run has ended. The returned task fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive. `loop` has the same meaning as in
+    /// ``execute(on:file:line:_:)``. Traps on a thread other than the loop's thread.
     @discardableResult
     public func `repeat`(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,

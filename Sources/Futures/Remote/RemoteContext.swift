@@ -1,12 +1,12 @@
 public import Dispatch
 
-/// A place where closures run on a thread that is not the loop's.
+/// A choice of the threads on which closures run outside the thread of the loop.
 ///
-/// Everything that crosses threads has to be `Sendable`, including the closure. The closure's future belongs
-/// to the loop, and completes on the loop. If the future is cancelled before the closure has started, the
-/// closure is released without running, and the next closure gets its turn. If the future is cancelled later,
-/// the closure runs to its end, and its value is dropped. A closure that waits or runs keeps
-/// ``EventLoop/run()`` from returning.
+/// Everything that is passed between threads has to be `Sendable`, including the closure. The future of the
+/// closure belongs to the loop, and completes on the loop. If that future is cancelled before the closure has
+/// started, the closure is released without running. If that future is cancelled later, the closure runs to
+/// its end, and its value is dropped. As long as a closure waits or runs, it keeps ``EventLoop/run()`` from
+/// returning.
 public struct RemoteContext: Sendable {
     private let runner: any RemoteRunner
     private let isBarrier: Bool
@@ -24,7 +24,7 @@ public struct RemoteContext: Sendable {
     }
 
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
-    /// `.background`: only when the machine has nothing more important to do.
+    /// `.background`: for work that is less important than all other work of the machine.
     public static var background: RemoteContext { global(.background, "background") }
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service `.utility`:
     /// for work that shows its progress to somebody.
@@ -42,8 +42,8 @@ public struct RemoteContext: Sendable {
         RemoteContext(QueueRunner(.global(qos: qos), name: name))
     }
 
-    /// Returns a context that runs closures on the thread of `loop`, from its ready queue. A closure that is given on
-    /// that thread runs later in the turn.
+    /// Returns a context that runs closures on the thread of `loop`, from the loop's ready queue. If code on
+    /// that thread passes a closure, the closure runs later, and not inside the call.
     ///
     /// If `loop` has been shut down, a closure does not run, and its future fails with
     /// ``FutureError/brokenPromise(file:line:)``.
@@ -51,8 +51,8 @@ public struct RemoteContext: Sendable {
         RemoteContext(LoopRunner(name: name, isImmediate: false) { [core = loop.core] in core })
     }
 
-    /// Returns a context that gives each closure to `run`. `run` has to call the closure once, on any thread and at
-    /// any time.
+    /// Returns a context that passes each closure to `run`. `run` has to call the closure once, on any thread
+    /// and at any time.
     ///
     /// If `run` releases a closure without calling it, the closure's future fails with
     /// ``FutureError/brokenPromise(file:line:)``.
@@ -67,13 +67,14 @@ public struct RemoteContext: Sendable {
         RemoteContext(CustomRunner(name: name, run: run))
     }
 
-    /// Returns a context that runs closures on `base`, one after another, in the order in which they are given.
+    /// Returns a context that runs closures on `base`, one after another, in the order in which the context
+    /// gets them.
     public static func serial(on base: RemoteContext, name: String? = nil) -> RemoteContext {
         RemoteContext(Limiter(limit: 1, name: name ?? "serial on \(base)", on: base.runner))
     }
 
-    /// Returns a context that runs closures on `base`, at most `limit` at a time. They start in the order in which
-    /// they are given.
+    /// Returns a context that runs closures on `base`, at most `limit` at a time. The closures start in the
+    /// order in which the context gets them.
     ///
     /// The returned context and its copies share the limit. A second call makes a context with a separate limit.
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one.
@@ -84,13 +85,13 @@ public struct RemoteContext: Sendable {
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
     }
 
-    /// The most closures that run at a time. `nil` if this context has no limit of its own.
+    /// The highest number of closures that run at a time. `nil` if this context has no limit of its own.
     public var limit: Int? { (runner as? Limiter)?.limit }
 
     /// Lets at most `limit` closures run at a time from now on. May be called on any thread.
     ///
-    /// A higher limit starts waiting closures at once. A lower limit does not stop running closures: no further
-    /// closure starts until fewer than `limit` are running.
+    /// After a higher limit, waiting closures start at once. After a lower limit, running closures continue,
+    /// and no further closure starts until fewer than `limit` closures run.
     ///
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one, or the context has no limit.
     public func setLimit(_ limit: Int) throws(FutureError) {
@@ -101,8 +102,8 @@ public struct RemoteContext: Sendable {
         limiter.limit = limit
     }
 
-    /// A variant of this context for closures that run alone. Such a closure starts when all closures given
-    /// before it have ended. Closures given after it start when it has ended.
+    /// A variant of this context for closures that run alone. Such a closure starts when all closures that
+    /// the context got before it have ended. Closures that the context gets after it start when it has ended.
     ///
     /// Traps unless the context has a limit, is serial, or runs closures on a Dispatch queue.
     ///

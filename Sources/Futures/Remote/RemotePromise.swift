@@ -1,9 +1,10 @@
-/// The writing side of a future, for other threads: completes the future, once.
+/// The writing side of a future, for use on any thread. A promise completes its future once.
 ///
-/// You can pass the promise to any thread, while its future stays on its loop. The first completion wins,
-/// even if several threads try. Until the promise is completed, it keeps ``EventLoop/run()`` from returning,
-/// since a different thread is going to complete it. Releasing the promise uncompleted fails the future with
-/// ``FutureError/brokenPromise(file:line:)``. All members may be used on any thread, unless noted otherwise.
+/// You can pass the promise to any thread. The future stays on its loop. If several threads complete the
+/// promise, the first completion wins. Until the promise is completed, it keeps ``EventLoop/run()`` from
+/// returning, since a different thread is going to complete it. If the promise is released before it is
+/// completed, the future fails with ``FutureError/brokenPromise(file:line:)``. You may use all members on any
+/// thread, except where the description says otherwise.
 public final class RemotePromise<Value: Sendable>: Sendable {
     /// The loop of the future that this promise completes.
     public var loop: EventLoop { core }
@@ -36,7 +37,7 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         return Future(entry.cell)
     }
 
-    /// Whether the future has been cancelled, so that nothing needs the value any more.
+    /// Whether the future has been cancelled, so that no code needs the value any more.
     public var isCancelled: Bool { shared.isCancelled }
 
     /// Completes the future with `value`: at once if you call this on the loop's own thread, otherwise when the loop
@@ -46,7 +47,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Fails the future with `error`. If `error` represents cancellation, cancels the future.
+    /// Fails the future with `error`: at once if you call this on the loop's own thread, otherwise when the
+    /// loop runs next. If `error` represents cancellation, cancels the future.
     ///
     /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
     @discardableResult
@@ -65,11 +67,11 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         return shared.entry(on: core)?.cell.complete(result) ?? false
     }
 
-    /// Completes the future with the outcome of `other`. `other` may belong to a different loop. Call this function
-    /// on the thread of `other`'s loop.
+    /// Completes the future with the outcome of `other`, when `other` has completed. `other` may belong to a
+    /// different loop. Call this function on the thread of the loop of `other`.
     ///
-    /// If the future of this promise has completed already, or completes before `other` does, `other` is asked to
-    /// cancel on its own loop, unless something else waits for it.
+    /// If the future of this promise completes before `other` does, `other` is asked to cancel on its own
+    /// loop, unless other code waits for it.
     ///
     /// ```swift
     /// let promise = loop.makeRemotePromise(of: [SocketAddress].self)
@@ -94,8 +96,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
     /// Sets the handler that decides what happens when the future is asked to cancel. The handler runs on the loop's
     /// thread, like the handler of a ``Promise``.
     ///
-    /// The handler is called at most once. A new handler replaces the handler that was set before. If the future has
-    /// already been cancelled, the handler is called soon, and its answer is ignored.
+    /// The handler is called at most once. A new handler replaces the earlier handler. If the future has
+    /// already been cancelled, the handler is called when the loop runs next, and its answer is ignored.
     ///
     /// ```swift
     /// let promise = loop.makeRemotePromise(of: Data.self)
@@ -120,7 +122,8 @@ extension RemotePromise where Value == Void {
 extension EventLoop {
     /// Creates a promise of this loop that other threads may complete. May be called on any thread.
     ///
-    /// If the promise is released uncompleted, the error names `file` and `line`.
+    /// If the promise is released before it is completed, the future fails with
+    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     ///
     /// ```swift
     /// let promise = loop.makeRemotePromise(of: Data.self)

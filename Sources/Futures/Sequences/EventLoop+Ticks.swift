@@ -1,11 +1,11 @@
 extension EventLoop {
-    /// Returns a sequence of instants: the first one when `interval` has passed since the iteration began, and one
-    /// more each time that a further `interval` has passed.
+    /// Returns a sequence of instants. The first instant comes when `interval` has passed since the iteration
+    /// began. After that, one instant comes after each further `interval`.
     ///
-    /// A consumer that takes longer than `interval` misses the ticks that are due in that time, and gets the
-    /// next tick on time. Ticks do not pile up, and do not drift. If `keepsLoopAlive` is `false`, waiting for
-    /// a tick does not keep ``run()`` from returning, unless a task waits. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// A consumer that takes longer than `interval` misses the instants that fall due in that time, and gets
+    /// the next instant on time. A delay of one instant does not delay the instants after it. If
+    /// `keepsLoopAlive` is `false`, waiting for an instant does not keep ``run()`` from returning, unless a
+    /// task waits. If `interval` is not positive, the iteration throws ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// for try await _ in loop.ticks(every: .seconds(60)) { print(loop.statistics) }

@@ -1,8 +1,9 @@
 extension Future {
-    /// A sequence of the value of this future, followed by the end. If this future fails, the iteration
-    /// throws the error.
+    /// A sequence with one element, the value of this future. If this future fails, the iteration throws the
+    /// error.
     ///
-    /// When the iterating task is cancelled, this future is asked to cancel unless something else waits for it.
+    /// If the task that iterates is cancelled, this future is asked to cancel, unless other code waits for
+    /// it.
     public var values: LoopSequence<Value> {
         let loop = loop
         return LoopSequence(on: loop) {
@@ -17,19 +18,19 @@ extension Future {
         }
     }
 
-    /// Returns a sequence of the values of `futures`, in the order in which the futures complete. If a future fails,
-    /// the iteration throws its error when that future's turn comes.
+    /// Returns a sequence of the values of `futures`, in the order in which the futures complete. If a future
+    /// fails, the iteration throws its error after the values of the futures that completed earlier.
     ///
-    /// The order counts from this call on, even if the iteration begins later. Each value is delivered once:
-    /// a second iteration gets the values that the first iteration has left.
+    /// The sequence notes the order from this call on, even if the iteration begins later. Each value is
+    /// delivered once: a second iteration gets the values that the first iteration has left.
     ///
-    /// Pending futures that nothing else waits for are asked to cancel, as `cancelRemaining` says. They are
-    /// asked when the iterator is released, when the iteration has thrown, or when the sequence is released
-    /// without an iteration.
+    /// When the iterator is released, when the iteration has thrown, or when the sequence is released without
+    /// an iteration, the pending futures are asked to cancel, as `cancelRemaining` says. Even with `.always`,
+    /// a future that has another consumer is not cancelled.
     ///
-    /// If `futures` is empty, the sequence belongs to `loop`. If `loop` is `nil` then, the sequence belongs to the
-    /// loop that runs the current callback, and the call traps if there is none. Traps if the futures are not all of
-    /// one loop.
+    /// An empty `futures` needs a loop for the sequence: `loop`, or ``EventLoop/current`` if `loop` is `nil`.
+    /// Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop other than
+    /// `loop`.
     ///
     /// ```swift
     /// for try await page in Future.inCompletionOrder(names.map { fetch($0) }) { print(page.count) }
@@ -90,8 +91,8 @@ private final class Arrivals<Value> {
 }
 
 extension LoopSequence {
-    /// Completes with the first element, or with `nil` if there is no element. Then the source of the sequence is
-    /// stopped.
+    /// Completes with the first element, or with `nil` if there is no element. Then stops the source of the
+    /// sequence.
     public func first() -> Future<Element?> {
         let iterator = makeAsyncIterator()
         // An error handler passes the element on at once. If the element waited for a callback, a

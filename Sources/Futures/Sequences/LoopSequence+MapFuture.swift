@@ -1,14 +1,16 @@
 extension LoopSequence {
-    /// Returns a sequence of values: `step` makes a future of each element, and the sequence delivers the values of
-    /// these futures in the order of the elements.
+    /// Returns a sequence of values. `step` returns a future for each element of this sequence. The returned
+    /// sequence delivers the values of these futures, in the order of the elements.
     ///
-    /// Up to `maxConcurrent` futures are in progress at a time. A future that has completed still counts until its
-    /// value is delivered. While that many futures are in progress, this sequence is asked for no more elements. It
-    /// is also asked for no elements while the consumer does not ask.
+    /// Up to `maxConcurrent` futures are in progress at a time. A future that has completed still counts
+    /// until its value is delivered. While `maxConcurrent` futures are in progress, the returned sequence
+    /// asks this sequence for no more elements. While the consumer does not ask, the returned sequence does
+    /// not ask, either.
     ///
-    /// The returned sequence ends with the first failure, of a step or of this sequence, when the values before it
-    /// have been delivered. When the iterator is released, the steps in progress are asked to cancel. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `maxConcurrent` is not positive.
+    /// The first failure of this sequence, of `step`, or of a future ends the returned sequence: the
+    /// iteration throws the error when the values before the failure have been delivered. When the iterator
+    /// is released, the futures in progress are asked to cancel. If `maxConcurrent` is not positive, the
+    /// iteration throws ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let pages = connection.lines().mapFuture(maxConcurrent: 4) { line in
@@ -22,11 +24,11 @@ extension LoopSequence {
         steps(limit: limit, cancellingOlder: false, step)
     }
 
-    /// Returns a sequence of the values of the futures that `step` makes, without outdated values: when a new element
-    /// comes, the step of the previous element is cancelled.
+    /// Returns a sequence of the values of the futures that `step` returns, without outdated values. When a
+    /// new element comes, the future for the previous element is asked to cancel, and its value is dropped.
     ///
-    /// While the consumer waits, this sequence is asked for elements, whether or not a step is in progress.
-    /// Everything else is as in ``mapFuture(maxConcurrent:_:)``.
+    /// While the consumer waits, the returned sequence asks this sequence for elements, even if a future is
+    /// in progress. Everything else is the same as in ``mapFuture(maxConcurrent:_:)``.
     ///
     /// ```swift
     /// let answers = connection.lines().mapLatest { fetch(String(decoding: $0, as: UTF8.self)) }

@@ -2,10 +2,10 @@
 /// loop.
 ///
 /// The sequence reads nothing ahead: it asks its source for an element only when the consumer asks. So a slow
-/// consumer slows down the source. Each iteration asks the source independently: the description of the
-/// source says what a second iteration gets. If the task is cancelled, the wait ends with a
-/// `CancellationError`, and no element is lost: the next consumer that asks gets it. When the iterator is
-/// released, for example after a `break`, the source is stopped.
+/// consumer slows down the source. Each iteration asks the source separately. The property or the function
+/// that returned the sequence says what a second iteration gets. If the task is cancelled, the wait ends with
+/// a `CancellationError`. No element is lost: the next consumer that asks gets the element. When the iterator
+/// is released, for example after a `break`, the source is stopped.
 public struct LoopSequence<Element>: AsyncSequence {
     public typealias Failure = any Error
 
@@ -30,12 +30,13 @@ public struct LoopSequence<Element>: AsyncSequence {
 
         private let source: Source
 
-        /// Creates an iterator that gets each element from a call of `next`. It calls `next` again only when the
-        /// future before has completed. At the end, that future completes with `nil`, and `next` is not called again.
+        /// Creates an iterator that gets each element from a call of `next`. The iterator calls `next` again
+        /// only when the future from the previous call has completed. To end the sequence, `next` returns a
+        /// future that completes with `nil`. The iterator does not call `next` after that.
         ///
-        /// Cancelling a future that `next` returned must lose no element: take the element out of the source in the
-        /// step that completes the future. `onStop` is called once: after the end, after a failure, or when the
-        /// iterator is released.
+        /// If a future that `next` returned is cancelled, no element may get lost: so take an element out of
+        /// the source only in the call that completes the future. The iterator calls `onStop` once: after the
+        /// end, after a failure, or when the iterator is released.
         ///
         /// ```swift
         /// let channel = FutureChannel<Data?>(capacity: 8, on: loop)    // `nil` is the end
@@ -45,14 +46,15 @@ public struct LoopSequence<Element>: AsyncSequence {
             source = Source(next: next, onStop: onStop)
         }
 
-        /// Completes with the next element, or with `nil` at the end. This function is for code that does not await.
-        /// Code that awaits uses `next()`.
+        /// Completes with the next element, or with `nil` at the end. Use this function in code that does not
+        /// await. In code that awaits, use `next()`.
         ///
-        /// Call it again only when the future from the previous call has completed. Do not call it after the end or a
-        /// failure.
+        /// Call this function again only when the future from the previous call has completed. Do not call it
+        /// after the end or after a failure.
         public func pull() -> Future<Element?> { source.next() }
 
-        /// Returns the next element. Returns `nil` at the end, and on each call after a failure has been thrown.
+        /// Waits for the next element, and returns it. Returns `nil` at the end. Throws a failure of the
+        /// source once, and returns `nil` after that.
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws -> Element? {

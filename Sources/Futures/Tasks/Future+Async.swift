@@ -1,26 +1,25 @@
 extension Future {
-    /// Runs an asynchronous `body` on `loop` as a separate task. Completes with what `body` returns, or fails
-    /// with the error that `body` throws.
+    /// Runs an asynchronous `body` on `loop` as a separate task. Completes with the value that `body`
+    /// returns, or fails with the error that `body` throws.
     ///
-    /// `body` begins in a turn of the loop, never inside this call. `body` is isolated to the loop: it may
-    /// use futures, await them, and touch everything that belongs to the loop. After each `await` of any
-    /// kind, `body` continues on the loop. If the closure is made in an actor, it stays isolated to that
-    /// actor. A closure that is isolated to the main actor runs on any loop that the main actor drives. While
-    /// `body` runs, it keeps ``EventLoop/run()`` from returning.
+    /// The loop starts `body` later, never inside this call. `body` is isolated to the loop: it may use
+    /// futures, await them, and use everything that belongs to the loop. After each `await`, `body` continues
+    /// on the loop. If the closure is written in an actor, the closure stays isolated to that actor. A
+    /// closure that is isolated to the main actor runs on any loop that does the work of the main actor.
+    /// While `body` runs, it keeps ``EventLoop/run()`` from returning.
     ///
-    /// No part of `body` leaves the loop by itself, no matter how the closure is written, since the task
-    /// prefers the loop as its executor. So `async let`, task groups, `@concurrent` functions and actors
-    /// without an executor of their own run on the loop as well. If tasks outside the loop use such an actor
-    /// too, the actor runs on the loop or elsewhere, depending on which task comes first. To take work off
-    /// the loop, use ``Futures/RemoteContext`` or `withTaskExecutorPreference(globalConcurrentExecutor) { …
-    /// }`.
+    /// All parts of `body` run on the loop, no matter how the closure is written, since the task prefers the
+    /// loop as its executor. So `async let`, task groups, `@concurrent` functions and actors without an
+    /// executor of their own run on the loop as well. If tasks outside the loop also use such an actor, the
+    /// actor runs on the loop or elsewhere, depending on which task comes first. To run work outside the
+    /// loop, use ``Futures/RemoteContext`` or `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
     ///
-    /// Cancelling the returned future cancels it at once. Before the call returns, it also cancels the task,
-    /// and asks the future that `body` awaits to cancel. `body` continues until it notices the cancellation,
-    /// and its result is dropped. ``EventLoop/shutdown()`` ends the returned future and the `await` in the
-    /// same way, with ``FutureError/shutDown``. The shutdown then waits until `body` has ended.
+    /// A call of `cancel()` on the returned future cancels that future at once. The same call cancels the
+    /// task, and asks the future that `body` awaits to cancel. `body` continues until it notices the
+    /// cancellation, and its result is dropped. ``EventLoop/shutdown()`` ends the returned future and the
+    /// `await` with ``FutureError/shutDown``. The shutdown then waits until `body` has ended.
     ///
-    /// Leave `isolation` out: its default is the isolation of the caller.
+    /// Do not pass `isolation`. Its default is the isolation of the caller.
     ///
     /// ```swift
     /// let size = Future(on: loop) { try await load("page").count }
@@ -59,11 +58,11 @@ extension Future {
 }
 
 extension Promise {
-    /// Completes the future with the outcome of an asynchronous `body`. `body` runs as in
+    /// Completes the future with the outcome of an asynchronous `body`. `body` runs in the same way as in
     /// ``Future/init(on:isolation:_:)``. Returns `false`, without running `body`, if the future has already
     /// been completed or cancelled.
     ///
-    /// Leave `isolation` out: its default is the isolation of the caller.
+    /// Do not pass `isolation`. Its default is the isolation of the caller.
     ///
     /// ```swift
     /// promise.complete { try await load("page").count }

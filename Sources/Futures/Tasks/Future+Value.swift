@@ -1,13 +1,14 @@
 extension Future {
-    /// Waits for the outcome, and returns the value or throws the error. Does not suspend if this future has
-    /// completed already.
+    /// The value. Reading this property waits until this future has completed, and throws the error if there
+    /// is no value. The read does not suspend if this future has completed already.
     ///
-    /// Use this property on the loop's thread: in a body of the loop, or in an actor that has the loop as its
-    /// executor. The wait counts as a consumer of this future, and keeps ``EventLoop/run()`` from returning.
+    /// Use this property on the loop's thread: in the closure of ``Future/init(on:isolation:_:)``, or in an
+    /// actor that has the loop as its executor. The wait counts as a consumer of this future, and keeps
+    /// ``EventLoop/run()`` from returning.
     ///
-    /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to cancel
-    /// unless something else waits for it. Both happen at once if the task is cancelled on the loop's thread,
-    /// and otherwise in the loop's next turn.
+    /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to
+    /// cancel, unless other code waits for it. If the task is cancelled on the loop's thread, the wait ends
+    /// at once. Otherwise the wait ends in the loop's next turn.
     public var value: Value {
         // Inlined, so that a waiting task changes executors only twice: to the loop's parking and back.
         @inlinable @inline(__always)

@@ -1,13 +1,14 @@
-/// The times to wait before each new attempt.
+/// The rule for the time to wait before each new attempt.
 public struct Backoff: Sendable {
-    /// The wait before the second attempt.
+    /// The wait before the second attempt. Must not be negative.
     public var initial: Duration
-    /// The factor by which the wait grows before each further attempt.
+    /// The factor by which the wait grows before each further attempt. Must be 1 or more, and finite.
     public var factor: Double
-    /// The longest wait. Jitter does not make a wait longer than this.
+    /// The longest wait. Jitter does not make a wait longer than this. Must not be negative.
     public var maximum: Duration
-    /// The largest random change of a wait, as a share of the wait, from 0 to 1. A jitter of 0.2 shortens or lengthens
-    /// each wait by up to a fifth. This keeps clients that failed together from coming back together.
+    /// The largest random change of a wait, as a share of the wait, from 0 to 1. A jitter of 0.2 shortens or
+    /// lengthens each wait by up to a fifth. So clients that failed at the same time do not try again at the
+    /// same time.
     public var jitter: Double
 
     /// A backoff that waits for 100 ms, then 200 ms, 400 ms … up to 30 s. Each wait is changed at random by up to a
@@ -25,7 +26,8 @@ public struct Backoff: Sendable {
         Backoff(initial: delay, factor: 1, maximum: delay, jitter: 0)
     }
 
-    /// Returns the wait after the failure of the attempt with this number. The first attempt has the number 1.
+    /// Returns the time to wait after the failure of the attempt with the number `attempt`. The first attempt
+    /// has the number 1. `generator` makes the jitter.
     public func delay(
         afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {

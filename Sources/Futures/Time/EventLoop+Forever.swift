@@ -1,10 +1,10 @@
 extension EventLoop {
-    /// Returns a future that stays pending until it is cancelled or the loop is shut down. The future does not keep the
-    /// loop alive.
+    /// Returns a future that stays pending until it is cancelled or the loop is shut down. The future does
+    /// not keep ``run()`` from returning.
     ///
-    /// The returned future is released when nobody holds it. Futures derived from it then stay pending as
-    /// long as something holds one of them or listens to one of them: by a `when…`, an `await` or a group.
-    /// Otherwise they are cancelled in one of the next turns.
+    /// The returned future is released when no code holds it. After that, futures that are derived from it
+    /// stay pending as long as code holds or observes one of them: by a `when…`, an `await` or a group.
+    /// Otherwise the loop cancels these futures in one of the next turns.
     ///
     /// ```swift
     /// let limit = names.isEmpty ? loop.never() : loop.sleep(for: .seconds(5))

@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// Returns a function that calls `body` when `pause` has passed since the function was last called. `body` gets the
-    /// input of that last call.
+    /// Returns a function that delays `body`. The loop calls `body` when `pause` has passed since the last
+    /// call of the function. `body` gets the input of that last call.
     ///
     /// Traps if `pause` is negative.
     ///
@@ -13,9 +13,9 @@ extension EventLoop {
         PacedCall(on: self, interval: pause, isPutOff: true, body)
     }
 
-    /// Returns a function that calls `body` at most once in every `interval`. If `interval` has passed since the last
-    /// call of `body`, an input goes to `body` without a wait. Otherwise the input waits until `interval` has passed. A
-    /// later input replaces an input that waits.
+    /// Returns a function that limits the calls of `body` to one in every `interval`. If `interval` has
+    /// passed since the last call of `body`, the loop calls `body` with a new input without a delay.
+    /// Otherwise the input waits until `interval` has passed. A later input replaces an input that waits.
     ///
     /// Traps if `interval` is negative.
     ///
@@ -30,12 +30,12 @@ extension EventLoop {
     }
 }
 
-/// A function that limits how often its body runs, as ``EventLoop/debounce(for:_:)`` or
-/// ``EventLoop/throttle(every:_:)`` says.
+/// A function that delays or drops calls of its body. ``EventLoop/debounce(for:_:)`` and
+/// ``EventLoop/throttle(every:_:)`` return such functions.
 ///
-/// The body runs from the loop, never inside the call that asks for it. A call of the body that waits is made even if
-/// this object is released. Until then the waiting call keeps ``EventLoop/run()`` from returning. When the loop is shut
-/// down, the waiting call is dropped.
+/// The loop runs the body later, never inside a call of this function. If a call of the body waits, the loop
+/// makes that call even if this object is released. A waiting call keeps ``EventLoop/run()`` from returning.
+/// When the loop is shut down, the waiting call is dropped.
 public final class PacedCall<Input> {
     public let loop: EventLoop
     private let interval: Duration
@@ -61,8 +61,8 @@ public final class PacedCall<Input> {
     /// Whether a call of the body waits for its time.
     public var isWaiting: Bool { waiting != nil }
 
-    /// Asks for a call of the body with `input`. If a call waits already, the call gets `input` in place of the earlier
-    /// input.
+    /// Requests a call of the body with `input`. If a call waits already, that call gets `input` in place of
+    /// the earlier input.
     public func callAsFunction(_ input: Input) {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { return }
@@ -78,8 +78,8 @@ public final class PacedCall<Input> {
         }
     }
 
-    /// Makes the waiting call of the body later in this turn, without waiting for its time. Returns `false` if no call
-    /// waits.
+    /// Ends the wait of the waiting call of the body. The loop makes that call later in the same turn.
+    /// Returns `false` if no call waits.
     @discardableResult
     public func flush() -> Bool {
         guard let input = waiting?.input, cancel() else { return false }
@@ -110,7 +110,7 @@ public final class PacedCall<Input> {
 }
 
 extension PacedCall where Input == Void {
-    /// Asks for a call of the body.
+    /// Requests a call of the body.
     public func callAsFunction() { callAsFunction(()) }
 }
 

@@ -1,9 +1,9 @@
-/// The point from which a repetition counts its interval.
+/// The two points in time between which a repetition measures its interval.
 public enum RepeatPace: Sendable {
-    /// From the end of one run to the start of the next.
+    /// The interval is measured from the end of one run to the start of the next run.
     case fixedDelay
-    /// From the start of one run to the start of the next. If a run takes longer than the interval, the
-    /// starts that are due meanwhile are left out.
+    /// The interval is measured from the start of one run to the start of the next run. If a run takes longer
+    /// than the interval, the starts that fall due during that run are skipped.
     case fixedRate
 }
 
@@ -11,13 +11,15 @@ public enum RepeatPace: Sendable {
 public enum RepeatFailure: Sendable {
     /// The repetition ends, and the future of the repetition fails with that error.
     case end
-    /// The repetition goes on.
+    /// The repetition continues.
     case `continue`
 }
 
 extension EventLoop {
-    /// Runs `body` every `interval`. The first run starts after one `interval`. Ends when the returned task
-    /// or `token` is cancelled. Also ends when `body` throws, unless `onFailure` is `.continue`.
+    /// Runs `body` every `interval`. The first run starts after one `interval`. `pace` says whether the
+    /// interval is measured from the end or from the start of the previous run. The repetition ends when the
+    /// returned task or `token` is cancelled. The repetition also ends when `body` throws, unless `onFailure`
+    /// is `.continue`.
     ///
     /// The returned task fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     @discardableResult
@@ -34,13 +36,14 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` every `interval`. The first run starts after one `interval`. Ends when the returned task
-    /// or `token` is cancelled. Also ends when `body` throws, or the future that `body` returned fails or is
-    /// cancelled, unless `onFailure` is `.continue`.
+    /// Runs `body` every `interval`. The first run starts after one `interval`. `pace` says whether the
+    /// interval is measured from the end or from the start of the previous run. The repetition ends when the
+    /// returned task or `token` is cancelled. The repetition also ends when `body` throws, or when the future
+    /// that `body` returned fails or is cancelled, unless `onFailure` is `.continue`.
     ///
-    /// Runs never overlap: the next run waits until the future of the run before has completed. Cancelling the returned
-    /// task or `token` asks the future of the current run to cancel. The returned task fails with
-    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// Runs never overlap: the next run waits until the future of the previous run has completed. Cancelling
+    /// the returned task or `token` asks the future of the current run to cancel. The returned task fails
+    /// with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     ///
     /// ```swift
     /// let heartbeat = loop.repeat(every: .seconds(30), onFailure: .continue) { connection.write("ping\n") }

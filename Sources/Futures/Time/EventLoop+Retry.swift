@@ -1,14 +1,17 @@
 extension EventLoop {
-    /// Runs `body` until it succeeds, up to `attempts` times in all. Completes with the value, or fails with the error
-    /// of the last attempt. `body` gets the number of the attempt, from 1.
+    /// Runs `body` until the future that `body` returns succeeds, `attempts` times at most. Completes with
+    /// the value, or fails with the error of the last attempt. `body` gets the number of the attempt, from 1.
     ///
-    /// Waits between attempts as `backoff` says. The jitter comes from `generator`. If `condition` returns `false` for
-    /// an error, there are no more attempts, and the returned future fails with that error. If an attempt is cancelled,
-    /// there are no more attempts, and the returned future is cancelled.
+    /// `backoff` says how long to wait between two attempts. `generator` makes the jitter of these waits. If
+    /// `condition` returns `false` for an error, there are no more attempts, and the returned future fails
+    /// with that error. If an attempt is cancelled, there are no more attempts, and the returned future is
+    /// cancelled.
     ///
-    /// Cancelling the returned future or `token` asks the attempt in progress to cancel, or ends the wait in progress.
-    /// If `token` is cancelled already, there is no attempt. Fails with ``FutureError/invalidArgument(_:)`` if
-    /// `attempts` is not positive, or if a value of `backoff` is outside its range.
+    /// Cancelling the returned future or `token` asks the attempt in progress to cancel, or ends the wait in
+    /// progress. If `token` is cancelled already, there is no attempt. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `attempts` is not positive. Fails with the same error if
+    /// `backoff` has a negative `initial` or `maximum`, a `factor` that is less than 1 or infinite, or a
+    /// `jitter` outside the range from 0 to 1.
     ///
     /// ```swift
     /// let page = loop.retry(attempts: 5, backoff: .constant(.seconds(1))) { _ in fetch("index") }
@@ -23,8 +26,13 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { error, _ in condition(error) ? .again : .enough }
     }
 
-    /// Runs `body` until it succeeds, like the `retry` with a `condition` of the error alone. Here `condition` also
-    /// gets the number of attempts that remain.
+    /// Runs `body` until the future that `body` returns succeeds, `attempts` times at most. Completes with
+    /// the value, or fails with the error of the last attempt. After a failed attempt, `condition` gets the
+    /// error and the number of attempts that remain. If `condition` returns `false`, there are no more
+    /// attempts. `condition` is not called after the last attempt.
+    ///
+    /// `backoff`, `generator` and `token` have the same meaning as in the `retry` whose `condition` gets only
+    /// the error. The returned future also fails with ``FutureError/invalidArgument(_:)`` in the same cases.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -34,9 +42,13 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { condition($0, $1) ? .again : .enough }
     }
 
-    /// Runs `body` until it succeeds, as long as the future that `condition` returns has the value `true`. If that
-    /// future fails, or `condition` throws, there are no more attempts. The returned future then fails with the error
-    /// of the last attempt.
+    /// Runs `body` until the future that `body` returns succeeds, `attempts` times at most. Completes with
+    /// the value, or fails with the error of the last attempt. After a failed attempt, `condition` gets the
+    /// error and returns a future. The next attempt follows only if that future has the value `true`. If that
+    /// future has the value `false` or fails, or if `condition` throws, there are no more attempts.
+    ///
+    /// `backoff`, `generator` and `token` have the same meaning as in the `retry` whose `condition` returns a
+    /// `Bool`. The returned future also fails with ``FutureError/invalidArgument(_:)`` in the same cases.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -66,8 +78,9 @@ extension EventLoop {
         }.start().until(token)
     }
 
-    /// Runs `body` until the value of its future satisfies `predicate`, and completes with that value. The first run
-    /// starts at once. Each further run starts when `interval` has passed since the end of the run before.
+    /// Runs `body` until the value of its future satisfies `predicate`, and completes with that value. The
+    /// first run starts at once. Each further run starts when `interval` has passed since the end of the
+    /// previous run.
     ///
     /// There is no limit to the number of runs. To set a time limit, use `Future.timeout`. Fails when a run
     /// fails, or with the error that `body` or `predicate` throws. Cancelling the returned future or `token`

@@ -1,11 +1,11 @@
-/// A point in time on the clock of one loop's timers. This clock stands still while the machine sleeps.
+/// A point in time on the clock of a loop's timers. This clock stops while the machine sleeps.
 public struct LoopInstant: Hashable, Comparable, Sendable {
     let nanoseconds: UInt64
 
     public static func < (a: LoopInstant, b: LoopInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Returns the instant that comes `duration` after this instant. If there is no such instant in the range of the
-    /// clock, returns the first or the last instant of the range.
+    /// Returns the instant that is `duration` later than this instant. If that instant is outside the range
+    /// of the clock, returns the first or the last instant of the range.
     public func advanced(by duration: Duration) -> LoopInstant {
         if let forward = duration.wholeNanoseconds {
             return LoopInstant(nanoseconds: nanoseconds.addingSaturated(forward))
@@ -27,14 +27,14 @@ extension EventLoop {
         LoopInstant(nanoseconds: core.isOnItsThread ? core.clock : core.driver.now)
     }
 
-    /// Completes when `duration` has passed, never earlier.
+    /// Completes when `duration` has passed, and never earlier.
     ///
-    /// A duration of zero ends in the next turn of the loop, after the loop has looked for I/O once, on every
-    /// kind of loop. A real loop rounds longer durations up to whole milliseconds.
+    /// A duration of zero ends after the loop has looked for I/O once. A real loop rounds longer durations up
+    /// to whole milliseconds. A virtual loop does not round.
     ///
-    /// Cancelling the returned future or `token` stops the timer. A duration of more than 584 years never ends. Fails
-    /// with ``FutureError/invalidArgument(_:)`` if `duration` is negative. A timer with `keepsLoopAlive: false` does
-    /// not keep ``run()`` from returning.
+    /// Cancelling the returned future or `token` stops the timer. A duration of more than 584 years never
+    /// ends. Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative. With
+    /// `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
     /// Binds [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
     public func sleep(
         for duration: Duration, keepsLoopAlive: Bool = true, token: CancellationToken = .none
@@ -46,10 +46,10 @@ extension EventLoop {
             .until(token)
     }
 
-    /// Runs `body` on `context` when `delay` has passed. The delay is counted as in
+    /// Runs `body` on `context` when `delay` has passed. The delay is measured in the same way as in
     /// ``sleep(for:keepsLoopAlive:token:)``.
     ///
-    /// Cancelling the task, or `token`, stops the timer.
+    /// Cancelling the returned task or `token` stops the timer, and `body` does not run.
     @inlinable @discardableResult
     public func schedule<Value>(
         after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -66,7 +66,7 @@ extension EventLoop {
     /// Runs `body` on `context` at `instant`. If `instant` has passed already, runs `body` in the next turn of the
     /// loop.
     ///
-    /// Cancelling the task, or `token`, stops the timer.
+    /// Cancelling the returned task or `token` stops the timer, and `body` does not run.
     @inlinable @discardableResult
     public func schedule<Value>(
         at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -105,16 +105,17 @@ extension LoopCore {
     }
 }
 
-/// Work that the loop does later, once or repeatedly, until the work is cancelled.
+/// Work that the loop does later: once, or again and again until the work is cancelled.
 public struct ScheduledTask<Value> {
-    /// The future of the outcome of the body. For a repetition, this future fails with the error of the run that ended
-    /// the repetition. ``cancel()`` cancels this future.
+    /// The future with the outcome of the body. For a repetition, this future fails with the error of the run
+    /// that ended the repetition. ``cancel()`` cancels this future.
     public let future: Future<Value>
 
     @usableFromInline init(_ future: Future<Value>) { self.future = future }
 
-    /// Ends the task at once, even if something waits for its future, and releases its body. If the future that the
-    /// body returned is pending, asks that future to cancel. Returns `false` if the task has ended before.
+    /// Ends the task at once, even if other code waits for its future, and releases its body. If the future
+    /// that the body returned is pending, asks that future to cancel. Returns `false` if the task has already
+    /// ended.
     @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
 }

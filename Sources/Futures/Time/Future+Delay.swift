@@ -1,9 +1,9 @@
 extension Future {
-    /// Delays the outcome of this future, value or error, by `duration`. If this future is cancelled, the returned
-    /// future is cancelled at once.
+    /// Passes on the outcome of this future, value or error, when `duration` has passed after the outcome. If
+    /// this future is cancelled, the returned future is cancelled at once.
     ///
-    /// Cancelling `token` cancels the returned future and stops the timer. This future is left alone. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `duration` is negative.
+    /// Cancelling `token` cancels the returned future and stops the timer, and does not cancel this future.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func delay(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
         return held(token: token) { _ in loop.sleep(for: duration) }
@@ -12,9 +12,10 @@ extension Future {
     /// Completes with the outcome of this future, or fails with ``FutureError/timedOut(after:)`` if this future is
     /// still pending when `limit` has passed.
     ///
-    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
-    /// `cancellingSource: false`, this future is left alone. Cancelling `token` cancels the returned future at once,
-    /// and leaves this future alone too. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// When `limit` has passed, this future is asked to cancel, unless other code waits for it. With
+    /// `cancellingSource: false`, this future is not asked to cancel. Cancelling `token` cancels the returned
+    /// future at once, and does not cancel this future. Fails with ``FutureError/invalidArgument(_:)`` if
+    /// `limit` is negative.
     ///
     /// ```swift
     /// let page = fetch("index").timeout(after: .seconds(5))
@@ -28,9 +29,10 @@ extension Future {
     /// Completes with the outcome of this future, or with `replacement` if this future is still pending when `limit`
     /// has passed.
     ///
-    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
-    /// `cancellingSource: false`, this future is left alone. Cancelling `token` cancels the returned future at once,
-    /// and leaves this future alone too. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// When `limit` has passed, this future is asked to cancel, unless other code waits for it. With
+    /// `cancellingSource: false`, this future is not asked to cancel. Cancelling `token` cancels the returned
+    /// future at once, and does not cancel this future. Fails with ``FutureError/invalidArgument(_:)`` if
+    /// `limit` is negative.
     public func timeout(
         after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
         token: CancellationToken = .none

@@ -1,9 +1,9 @@
 extension Future {
-    /// Completes with the outcome of this future, value or error, but not before `delay` has passed from now. If this
-    /// future is cancelled, the returned future is cancelled at once.
+    /// Completes with the outcome of this future, value or error, but not before `delay` has passed since the
+    /// call. If this future is cancelled, the returned future is cancelled at once.
     ///
-    /// Cancelling `token` cancels the returned future and stops the timer. This future is left alone. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `delay` is negative.
+    /// Cancelling `token` cancels the returned future and stops the timer, and does not cancel this future.
+    /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     ///
     /// ```swift
     /// let answer = fetch("login").notBefore(.seconds(1))    // How long it took tells nothing.
@@ -19,8 +19,8 @@ extension Future {
         }
     }
 
-    /// Delays the outcome of this future, value or error, by the duration that `duration` returns for the outcome. If
-    /// `duration` returns `nil`, the returned future completes at once. If this future is cancelled, the returned
+    /// Passes on the outcome of this future, value or error, after the delay that `duration` returns for the
+    /// outcome. If `duration` returns `nil`, there is no delay. If this future is cancelled, the returned
     /// future is cancelled at once.
     ///
     /// Fails with the error that `duration` throws. Fails with ``FutureError/invalidArgument(_:)`` if the
@@ -40,8 +40,8 @@ extension Future {
     /// Calls `completed` with the outcome of this future, or calls `timedOut` if this future is still pending when
     /// `limit` has passed. Calls exactly one of the two, once.
     ///
-    /// Does not cancel this future. If `token` is cancelled, calls `completed` as for a cancelled future. If `limit` is
-    /// negative, calls `completed` with ``FutureError/invalidArgument(_:)``.
+    /// Does not cancel this future. If `token` is cancelled, calls `completed` with a `CancellationError`. If
+    /// `limit` is negative, calls `completed` with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// fetch("index").whenComplete(within: .seconds(1)) { print($0) } timedOut: { print("still loading") }
@@ -72,8 +72,8 @@ extension EventLoop {
         sleep(for: delay).map { value }
     }
 
-    /// Completes as `completing` says when `delay` has passed. Cancelling the returned future before then stops the
-    /// timer.
+    /// Completes in the way that `completing` says when `delay` has passed. Cancelling the returned future
+    /// before then stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {

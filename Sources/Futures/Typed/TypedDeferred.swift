@@ -1,7 +1,8 @@
-/// A recipe for a ``TypedFuture``. Nothing happens until the recipe is started. Each start does the work
-/// anew.
+/// A recipe for a ``TypedFuture``. The work begins only when you start the recipe. Each start does the work
+/// again.
 ///
-/// A recipe is a value that may be kept, combined and started any number of times. It keeps no outcome.
+/// A recipe is a value: you may keep it, combine it with others, and start it any number of times. A recipe
+/// keeps no outcome.
 public struct TypedDeferred<Value, Failure: Error> {
     private let make: () -> TypedFuture<Value, Failure>
 
@@ -11,8 +12,9 @@ public struct TypedDeferred<Value, Failure: Error> {
     /// Creates a recipe that calls `operation` at each start. `operation` gets a closure that completes the
     /// future.
     ///
-    /// `operation` has to call this closure once, on the loop's thread, now or later. Further calls change
-    /// nothing. If the closure is released without a call, the future is broken.
+    /// `operation` has to call this closure once, on the loop's thread, during the call of `operation` or
+    /// later. Further calls change nothing. If the closure is released without a call, the future ends as
+    /// ``FutureFailure/broken(_:)`` with ``FutureError/brokenPromise(file:line:)``.
     ///
     /// ```swift
     /// let page = TypedDeferred<Data, Failure>(on: loop) { complete in
@@ -38,23 +40,24 @@ public struct TypedDeferred<Value, Failure: Error> {
         self.init { .completed(result, on: loop) }
     }
 
-    /// Does the work, and completes with the outcome of the work.
+    /// Starts the work, and completes with the outcome of the work.
     public func start() -> TypedFuture<Value, Failure> { make() }
 
-    /// Transforms the value with `transform` after each start, as `TypedFuture.map` does.
+    /// Returns a recipe that transforms the value of this recipe with `transform`, as `TypedFuture.map` does.
     public func map<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> NewValue
     ) -> TypedDeferred<NewValue, Failure> { self.transform { $0.map(transform) } }
 
-    /// Starts this recipe, and then starts the recipe that `transform` returns for the value.
+    /// Returns a recipe that first starts this recipe, and then the recipe that `transform` returns for the
+    /// value.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> TypedDeferred<NewValue, Failure>
     ) -> TypedDeferred<NewValue, Failure> {
         self.transform { $0.flatMap { (value) throws(Failure) in try transform(value).start() } }
     }
 
-    /// Returns a recipe that does the work and completes with the future that `body` returns. `body` gets the
-    /// future of the work, and may use any methods of ``TypedFuture``.
+    /// Returns a recipe that starts this recipe and completes with the outcome of the future that `body`
+    /// returns. `body` gets the future of this recipe, and may use any methods of ``TypedFuture``.
     public func transform<NewValue, NewFailure: Error>(
         _ body: @escaping (TypedFuture<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
     ) -> TypedDeferred<NewValue, NewFailure> { TypedDeferred<NewValue, NewFailure> { body(make()) } }

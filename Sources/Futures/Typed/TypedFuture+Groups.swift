@@ -3,10 +3,10 @@ extension TypedFuture {
     /// completes with an empty array.
     ///
     /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The
-    /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. A future that
-    /// something else waits for is left alone. If `futures` is empty, the returned future belongs to `loop`,
-    /// or to the loop of the current callback if `loop` is `nil`. Traps if there is no current callback
-    /// either. Traps if the futures do not all belong to one loop.
+    /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
+    /// `.always`, a future that has another consumer is not cancelled. An empty `futures` needs a loop for
+    /// the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`.
+    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -20,10 +20,10 @@ extension TypedFuture {
         return group.future
     }
 
-    /// Completes with the outcome of the first of `futures` to complete, whatever that outcome is.
+    /// Completes with the outcome of the future that completes first, whatever that outcome is.
     ///
-    /// If there are no futures, the returned future is broken, with ``FutureError/invalidArgument(_:)``.
-    /// Everything else is as with `Future.race`.
+    /// If `futures` is empty, the returned future ends as ``FutureFailure/broken(_:)`` with
+    /// ``FutureError/invalidArgument(_:)``. Everything else is the same as in `Future.race`.
     public static func race(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -32,8 +32,8 @@ extension TypedFuture {
     }
 
     /// Completes with the value of this future and the value of `other`. If one of the two fails or is
-    /// cancelled, the returned future fails or is cancelled at once. The other of the two is then asked to
-    /// cancel, unless something else waits for it.
+    /// cancelled, the returned future fails or is cancelled at once. The other future of the two is then
+    /// asked to cancel. If that future has another consumer, it is not cancelled.
     public func and<Other>(_ other: TypedFuture<Other, Failure>) -> TypedFuture<(Value, Other), Failure> {
         let group = TypedGroup<(Value, Other), Failure>(on: loop, cancelRemaining: .always)
         var (first, second): (Value?, Other?)

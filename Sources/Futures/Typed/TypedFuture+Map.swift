@@ -1,6 +1,6 @@
 extension TypedFuture {
-    /// Transforms the value with `transform`, or fails with the failure that `transform` throws. If this
-    /// future is cancelled, the returned future is cancelled too.
+    /// Transforms the value with `transform`. If `transform` throws, the returned future fails with that
+    /// failure. If this future fails or is cancelled, the returned future fails or is cancelled too.
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> NewValue
@@ -8,11 +8,12 @@ extension TypedFuture {
         mapResult(on: context, token: token) { (result) throws(Failure) in try transform(try result.get()) }
     }
 
-    /// Continues with the future that `transform` returns for the value, or fails with the failure that
-    /// `transform` throws.
+    /// Calls `transform` with the value, and passes on the outcome of the future that `transform` returns. If
+    /// `transform` throws, the returned future fails with that failure.
     ///
-    /// A function that repeats itself through `flatMap` runs in constant memory, as with `Future.flatMap`.
-    /// Traps if the future that `transform` returns belongs to a different loop than this future.
+    /// A function that repeats itself, because `transform` calls that function again, runs in constant
+    /// memory. Traps if the future that `transform` returns belongs to a different loop from the loop of this
+    /// future.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>
@@ -37,7 +38,8 @@ extension TypedFuture {
     }
 
     /// Transforms the failure with `transform` to the type that the first argument names. Use this method if
-    /// another call follows in the chain. There the compiler cannot take the type from the closure.
+    /// another call follows in the chain. In such a chain, the compiler cannot infer the type from the
+    /// closure.
     ///
     /// ```swift
     /// let page = fetch("index").typed { _ in Failure() }
@@ -48,8 +50,8 @@ extension TypedFuture {
         token: CancellationToken = .none, _ transform: @escaping (Failure) -> NewFailure
     ) -> TypedFuture<Value, NewFailure> { mapError(on: context, token: token, transform) }
 
-    /// Continues with the future that `transform` returns for the failure. If this future has a value, the
-    /// returned future has the same value.
+    /// Calls `transform` with the failure, and passes on the outcome of the future that `transform` returns.
+    /// If this future has a value, the returned future has the same value.
     public func flatMapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> TypedFuture<Value, NewFailure>
@@ -63,8 +65,9 @@ extension TypedFuture {
         }
     }
 
-    /// Replaces the failure with the value that `body` returns. If `body` throws, the returned future fails
-    /// with the error that `body` throws. If `body` cannot throw, the returned future cannot fail.
+    /// Replaces the failure with the value that `body` returns for the failure. If `body` throws, the
+    /// returned future fails with the error that `body` throws. If `body` cannot throw, the returned future
+    /// cannot fail. If this future has a value, the returned future has the same value.
     ///
     /// ```swift
     /// let page: TypedFuture<Data, Never> = fetch("index").typed { _ in Failure() }.recover { _ in Data() }
@@ -93,8 +96,8 @@ extension TypedFuture {
         return TypedFuture<NewValue, NewFailure>(result)
     }
 
-    /// Continues with the future that `body` returns for the outcome, value or failure. If this future is
-    /// cancelled, the returned future is cancelled too.
+    /// Calls `body` with the outcome, value or failure, and passes on the outcome of the future that `body`
+    /// returns. If this future is cancelled, the returned future is cancelled too.
     public func flatMapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
@@ -104,7 +107,7 @@ extension TypedFuture {
 }
 
 extension TypedFuture where Failure == Never {
-    /// Converts this future to a future with the failure type `NewFailure`. Use it where a future of that
+    /// Converts this future to a future with the failure type `NewFailure`, for use where a future of that
     /// type is needed.
     public func promoteError<NewFailure: Error>(
         to _: NewFailure.Type = NewFailure.self

@@ -1,10 +1,10 @@
 extension TypedFuture {
-    /// Completes with the outcome of this future. Fails with the failure that `makeFailure` returns, if this
-    /// future is still pending when `limit` has passed.
+    /// Completes with the outcome of this future, or fails with the failure that `makeFailure` returns if
+    /// this future is still pending when `limit` has passed.
     ///
-    /// When the time is up, this future is asked to cancel, unless something else waits for it. With
-    /// `cancellingSource: false`, this future is left alone. If `limit` is negative, the returned future is
-    /// broken, with ``FutureError/invalidArgument(_:)``.
+    /// When `limit` has passed, this future is asked to cancel, unless other code waits for it. With
+    /// `cancellingSource: false`, this future is not asked to cancel. If `limit` is negative, the returned
+    /// future ends as ``FutureFailure/broken(_:)`` with ``FutureError/invalidArgument(_:)``.
     public func timeout(
         after limit: Duration, cancellingSource: Bool = true, _ makeFailure: @escaping () -> Failure
     ) -> TypedFuture {

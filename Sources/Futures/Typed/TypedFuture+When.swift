@@ -15,9 +15,9 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` with the failure if this future fails with its own type of failure. If this future is
-    /// broken, its error is still reported to ``EventLoop/onUnhandledFailure``, unless something else handles
-    /// it.
+    /// Calls `body` with the failure if this future fails with a `Failure`. If this future ends as
+    /// ``FutureFailure/broken(_:)``, `body` is not called, and ``EventLoop/onUnhandledFailure`` gets the
+    /// error, unless other code handles the error.
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -39,8 +39,8 @@ extension TypedFuture {
         _ body: @escaping () -> Void
     ) { outcome.whenCancelled(on: context, token: token, body) }
 
-    /// Calls `body` with the value, then completes with the same outcome. If `body` throws, the returned
-    /// future fails with the failure that `body` throws.
+    /// Calls `body` with the value, then passes the same value on. If `body` throws, the returned future
+    /// fails with the failure that `body` throws. Any other outcome is passed on without a call.
     public func tap(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Value) throws(Failure) -> Void
@@ -51,7 +51,8 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` with the failure, then completes with the same outcome.
+    /// Calls `body` with the failure, then passes the same failure on. Any other outcome is passed on without
+    /// a call.
     public func tapError(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -62,7 +63,7 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` whatever the outcome is, then completes with the same outcome, as `Future.always` does.
+    /// Calls `body` after any outcome, then passes the same outcome on, as `Future.always` does.
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void

@@ -1,11 +1,12 @@
-/// A future that fails with one type of error only. The compiler checks this: the closures that its methods
-/// take can throw no other error. A handler of the failure needs no cast. A future with the failure type
-/// `Never` cannot fail.
+/// A future that fails only with errors of one type, `Failure`. The compiler checks this: the closures that
+/// the methods take can throw no other errors. So a handler of the failure needs no cast. A future with the
+/// failure type `Never` cannot fail.
 ///
-/// With any failure type, a future may be cancelled. A future may also be broken: then nothing is left that
-/// could complete it. Cancellation and a broken future are not a `Failure`, so handlers of the failure are
-/// not called for them. ``result`` and ``value`` show both as a ``FutureFailure``. Everything else is as with
-/// ``Future``, with one exception: a failure passes through a `map` no faster than a value does.
+/// With any failure type, a future may be cancelled. A future may also be broken: it has ended with an error
+/// that is not a `Failure`, in most cases because nothing is left that could complete the future. Handlers of
+/// the failure are not called after a cancellation, and not for a broken future. ``result`` and ``value``
+/// show both as a ``FutureFailure``. Everything else is the same as for ``Future``, with one exception: a
+/// failure passes through a `map` no faster than a value does.
 public struct TypedFuture<Value, Failure: Error> {
     /// The future whose value is the outcome of this future. It fails only if this future is broken.
     let outcome: Future<Result<Value, Failure>>
@@ -18,19 +19,19 @@ public struct TypedFuture<Value, Failure: Error> {
     /// The loop that the future belongs to.
     public var loop: EventLoop { outcome.loop }
 
-    /// Whether the future has completed, with any outcome.
+    /// Whether the future has completed: with a value, with an error, or as cancelled.
     public var isCompleted: Bool { outcome.isCompleted }
 
-    /// The outcome, or `nil` as long as the future is pending. Reading a failure here does not count as
-    /// handling it.
+    /// The outcome, or `nil` as long as the future is pending. If you only read a failure here, the failure
+    /// still counts as unhandled.
     public var result: Result<Value, FutureFailure<Failure>>? { outcome.result.map(Self.flattened) }
 
     /// Asks this future to cancel, as ``Future/cancel()`` does.
     @discardableResult
     public func cancel() -> Bool { outcome.cancel() }
 
-    /// Declares that nothing needs to handle a failure of this future. This also applies if the future is
-    /// broken.
+    /// Marks a failure of this future as handled, so that the failure is never reported as unhandled. The
+    /// same holds for the error of a broken future. Returns this future.
     @discardableResult
     public func ignoreFailure() -> TypedFuture {
         outcome.ignoreFailure()
@@ -67,10 +68,10 @@ extension TypedFuture {
 }
 
 extension TypedFuture {
-    /// The value. Waits until the future has completed, and throws a ``FutureFailure`` if there is no value.
-    /// If the future has completed already, returns at once.
+    /// The value. Reading this property waits until the future has completed, and throws a ``FutureFailure``
+    /// if there is no value. The read does not suspend if the future has completed already.
     ///
-    /// Read this property on the loop's thread. Everything else is as with ``Future/value``.
+    /// Read this property on the loop's thread. Everything else is the same as for ``Future/value``.
     public var value: Value {
         get async throws(FutureFailure<Failure>) {
             let result: Result<Result<Value, Failure>, any Error>

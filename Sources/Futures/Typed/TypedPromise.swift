@@ -1,6 +1,6 @@
-/// The writing side of a ``TypedFuture``. It is a ``Promise`` that can fail its future only with a `Failure`.
+/// The writing side of a ``TypedFuture``: a promise that can fail its future only with a `Failure`.
 ///
-/// If the promise is released before it has completed its future, the future is broken: it ends as
+/// If the promise is released before it has completed its future, the future ends as
 /// ``FutureFailure/broken(_:)`` with ``FutureError/brokenPromise(file:line:)``.
 public final class TypedPromise<Value, Failure: Error> {
     private let promise: Promise<Result<Value, Failure>>
@@ -30,15 +30,17 @@ public final class TypedPromise<Value, Failure: Error> {
     @discardableResult
     public func cancel() -> Bool { promise.cancel() }
 
-    /// Lets `other` decide the outcome, as ``Promise/complete(using:)`` does.
+    /// Completes the future with the outcome of `other`, now or when `other` completes, as
+    /// ``Promise/complete(using:)`` does. Returns `false` if the future has already been completed or
+    /// cancelled.
     @discardableResult
     public func complete(using other: TypedFuture<Value, Failure>) -> Bool {
         promise.complete(using: other.outcome)
     }
 
-    /// Calls `handler` when somebody asks the future to cancel, as `Promise.onCancelRequest` does. If
-    /// `handler` returns `nil`, the future is cancelled now. If `handler` returns a result, the future
-    /// completes with that result.
+    /// Registers `handler`, which is called when code asks the future to cancel, as with
+    /// `Promise.onCancelRequest`. If `handler` returns `nil`, the future is cancelled now. If `handler`
+    /// returns a result, the future completes with that result.
     public func onCancelRequest(_ handler: @escaping () -> Result<Value, Failure>?) {
         promise.onCancelRequest {
             if let result = handler() { .complete(.success(result)) } else { .cancel }
@@ -48,8 +50,8 @@ public final class TypedPromise<Value, Failure: Error> {
 
 extension EventLoop {
     /// Creates a promise of this loop for a future that fails only with a `Failure`. If the promise is
-    /// released before it has completed its future, the future is broken with an error that names `file` and
-    /// `line`.
+    /// released before it has completed its future, the future ends as ``FutureFailure/broken(_:)`` with
+    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     public func makePromise<Value, Failure: Error>(
         of _: Value.Type = Value.self, failingWith _: Failure.Type, file: StaticString = #fileID,
         line: UInt = #line
