@@ -17,24 +17,27 @@ extension ByteStream {
 
     /// Sends the queued bytes, then ends the connection. The returned future completes as ``closed`` does.
     ///
-    /// From now on reads and writes fail with ``StreamError/connectionClosed``. A pending read fails with this error,
-    /// too, but a `forEachChunk` completes without failure. Bytes that have not been read are thrown away.
+    /// From now on, reads and writes fail with ``StreamError/connectionClosed``. A pending read also fails
+    /// with this error, but a pending `forEachChunk` completes without failure. Bytes that have not been read
+    /// are thrown away.
     ///
-    /// A socket lingers: when everything is sent, this side tells the peer that nothing follows. Then this
-    /// side throws away what the peer still sends, until the peer has finished sending, too. Without this,
-    /// the system would answer the next byte from the peer with a reset, and the peer would lose bytes that
-    /// it has not received yet. The socket lingers until `deadline` at most. It stops earlier if
-    /// ``StreamLimits/closeDiscardLimit`` or ``StreamLimits/maxLingering`` is exceeded. It does not linger if
-    /// the peer has already finished sending.
+    /// A socket lingers before it closes. When the system has accepted all queued bytes, this side tells the
+    /// peer that nothing follows. Then this side reads what the peer still sends, and throws it away, until
+    /// the peer has finished sending, too. If the socket did not linger, the system would answer the next
+    /// byte from the peer with a reset. After a reset, the peer could lose bytes that it has not read yet.
+    /// The socket lingers until `deadline` at most. The lingering ends earlier if
+    /// ``StreamLimits/closeDiscardLimit`` or ``StreamLimits/maxLingering`` is exceeded. The socket does not
+    /// linger if the peer has already finished sending.
     ///
-    /// If some bytes are still unsent at `deadline`, the connection is aborted and fails with
-    /// ``StreamError/flushTimedOut(after:unsent:)``. If `deadline` is `nil`, ``StreamLimits/closeTimeout``
-    /// applies. If all bytes are sent, but the peer of a TCP connection has not acknowledged all of them at
-    /// `deadline`, the system goes on to send the rest, and ``closed`` fails with
-    /// ``StreamError/unacknowledged(bytes:)``.
+    /// If `deadline` is `nil`, ``StreamLimits/closeTimeout`` is the deadline. If the system has not accepted
+    /// all bytes at the deadline, the connection is aborted, and ``closed`` fails with
+    /// ``StreamError/flushTimedOut(after:unsent:)``. If the system has accepted all bytes, but the peer of a
+    /// TCP connection has not acknowledged all of them when the lingering ends, ``closed`` fails with
+    /// ``StreamError/unacknowledged(bytes:)``. The system then continues to send the unacknowledged bytes.
     ///
-    /// A second call does nothing. If `deadline` is negative, the returned future fails with
-    /// ``FutureError/invalidArgument(_:)`` and nothing is closed.
+    /// A later call does not change the deadline. The future of every call completes as ``closed`` does. If
+    /// `deadline` is negative, the returned future fails with ``FutureError/invalidArgument(_:)``, and the
+    /// connection stays open.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
         let deadline = deadline ?? limits.closeTimeout
@@ -103,11 +106,12 @@ extension ByteStream {
         connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
     }
 
-    /// Ends the connection now, by a reset if the connection is of a kind that has resets. The returned future
-    /// completes as ``closed`` does.
+    /// Ends the connection now. A connection of a kind that has resets, such as TCP, is reset. The returned
+    /// future completes as ``closed`` does.
     ///
-    /// Throws away the bytes that are queued and the bytes that have not been read. All pending futures fail with
-    /// ``StreamError/connectionClosed``. A second call does nothing.
+    /// Throws away the bytes that are queued and the bytes that have not been read. All pending futures
+    /// except ``closed`` fail with ``StreamError/connectionClosed``. A later call changes nothing, and its
+    /// future also completes as ``closed`` does.
     @discardableResult
     public func abort() -> Future<Void> {
         let closed = closed

@@ -1,8 +1,8 @@
 public import Futures
 
 extension Error {
-    /// Whether this error only means that the peer has left, as clients do at any time. Usually there is no need to
-    /// report such an error.
+    /// Whether this error means only that the peer has disconnected. Clients may disconnect at any time, so
+    /// there is usually no need to report such an error.
     ///
     /// ```swift
     /// server.onConnectionError = { error in
@@ -10,11 +10,12 @@ extension Error {
     /// }
     /// ```
     ///
-    /// This property is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or does not answer any more
-    /// (`ETIMEDOUT`), for ``StreamError/unexpectedEnd(received:)``, and for the same failures of a stream in memory. It
-    /// is also `true` for a ``Futures/CleanUpError`` with such an error, if the clean-up failed for that reason too. It
-    /// is `false` for any other error: for example for a time limit of ``StreamLimits``, which makes this side end the
-    /// connection, or for a connection that was never made.
+    /// `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`), if the peer does not answer any
+    /// more (`ETIMEDOUT`), for ``StreamError/unexpectedEnd(received:)``, and for the same failures of a
+    /// stream in memory. Also `true` for a ``Futures/CleanUpError`` whose first error is such an error, if
+    /// the clean-up failed with such an error too, or because the connection was closed already. `false` for
+    /// any other error. For example, `false` for a time limit of ``StreamLimits``, which makes this side end
+    /// the connection, and for a connection that was never made.
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 

@@ -1,36 +1,39 @@
 public import FoundationEssentials
 
-/// The reason why a stream itself failed a future. Errors of the system below the stream have other types.
+/// An error of the stream itself. Errors of the system below the stream have other types.
 public enum StreamError: Error, Hashable {
     /// This side has closed or aborted the connection, or has begun to close it.
     case connectionClosed
-    /// Another read, or a `forEachChunk`, is still waiting for bytes.
+    /// Another read or a `forEachChunk` is still pending. Only one of them can be pending at a time.
     case readPending
-    /// The peer finished sending in the middle of a message. `received` holds the bytes of that message that have come:
-    /// at least one. No other read returns these bytes.
+    /// The peer finished sending in the middle of a message. `received` holds the bytes of that message that
+    /// have come: at least one byte. No other read returns these bytes.
     case unexpectedEnd(received: Data)
-    /// More bytes came than the `limit` of the read allows. All the bytes that came stay readable.
+    /// The message has more bytes than the `limit` of the read. All bytes that have come stay readable.
     case limitExceeded(limit: Int)
-    /// Something was written after ``ByteStream/shutdownWrite()``.
+    /// A write was called after ``ByteStream/shutdownWrite()``.
     case writeSideShutDown
     /// Nothing can be read from this stream: it is the writing end of a pipe, or was opened for writing only.
     case notReadable
     /// Nothing can be written to this stream: it is the reading end of a pipe, or was opened for reading only.
     case notWritable
-    /// The peer takes the bytes too slowly: `queued` bytes were waiting to be sent when more were written, and
-    /// ``StreamLimits/writeCap`` is `limit`. The connection has been aborted.
+    /// The peer takes the bytes too slowly: when a write was called, `queued` bytes were already waiting to
+    /// be sent, which is more than `limit`, the value of ``StreamLimits/writeCap``. The connection has been
+    /// aborted.
     case backpressureExceeded(queued: Int, limit: Int)
-    /// A time limit of ``StreamLimits`` has passed, and the connection has been ended. At that time `unread` bytes had
-    /// come but had not been read. `unsent` bytes had been written but had not been sent.
+    /// A time limit of ``StreamLimits`` has passed, and this side has ended the connection. At that time,
+    /// `unread` bytes had come and had not been read, and `unsent` bytes had been written and had not been
+    /// sent.
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
-    /// The stream could not send all queued bytes before the deadline of ``ByteStream/close(within:)``:
+    /// The system had not accepted all queued bytes at the deadline of ``ByteStream/close(within:)``:
     /// `unsent` bytes were left. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
-    /// All bytes were sent, but the peer had not acknowledged the last `bytes` of them when the connection was closed.
-    /// The system may go on to send these bytes. Whether they arrive is not known.
+    /// The system had accepted all bytes, but the peer had not acknowledged the last `bytes` of them when the
+    /// connection was closed. The system may continue to send these bytes. Nothing reports whether they
+    /// arrive.
     case unacknowledged(bytes: Int)
-    /// The connection lingered (see ``ByteStream/close(within:)``), and was reset because more than `limit` connections
-    /// lingered. The limit is ``StreamLimits/maxLingering``.
+    /// The connection lingered (see ``ByteStream/close(within:)``), and was reset because another connection
+    /// began to linger while `limit` connections lingered. The limit is ``StreamLimits/maxLingering``.
     case crowdedOut(limit: Int)
     /// The last reference to the stream was released before the stream was closed or read to its end. The connection
     /// has been aborted.

@@ -2,9 +2,10 @@ internal import Futures
 
 /// The limits of each connection: how many bytes a stream keeps in memory, and how long it waits for its peer.
 ///
-/// When a time limit passes, the connection ends with ``StreamError/timedOut(_:after:unread:unsent:)``. This happens up
-/// to 1.1 s late, and never early. A time limit of `nil` means no limit. Time limits end the whole connection, and so
-/// protect a server from its peers. To give up only one operation, use `timeout(after:)` of the operation's future.
+/// When a time limit passes, the connection ends with ``StreamError/timedOut(_:after:unread:unsent:)``. The
+/// end comes up to 1.1 s after the limit, and never before the limit. A time limit of `nil` means no limit.
+/// Time limits end the whole connection, and so protect a server from its peers. To give up only one
+/// operation, use `timeout(after:)` of the operation's future.
 public struct StreamLimits: Hashable, Sendable {
     /// The number of unread bytes at which the stream stops taking bytes from the system, if no read waits for bytes.
     /// Further bytes wait in the system.
@@ -15,37 +16,40 @@ public struct StreamLimits: Hashable, Sendable {
     public var writeHighWaterMark = 65_536
     /// The number of queued bytes below which a pending ``ByteStream/writable`` completes.
     public var writeLowWaterMark = 16_384
-    /// The number of bytes that may be queued when a write begins. If more bytes are queued, the write fails with
-    /// ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted. It takes 512 bytes to
-    /// remember a queued write, so a smaller write counts as 512 bytes. The first hundred or so queued writes are
-    /// exempt from this rule.
+    /// The number of bytes that may be queued when a write begins. If more bytes are queued, the write fails
+    /// with ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted. Each queued
+    /// write takes at least 512 bytes of memory, so a smaller write counts as 512 bytes. This rule begins
+    /// after about 100 queued writes.
     public var writeCap = 16_777_216
-    /// The time that ``ByteStream/close(within:)`` has if its deadline is `nil`. In this time the stream
-    /// sends the queued bytes, then keeps reading until the peer has finished sending.
+    /// The deadline of ``ByteStream/close(within:)`` if the call gives no deadline. Until then, the stream
+    /// sends the queued bytes, and then reads until the peer has finished sending.
     public var closeTimeout: Duration = .seconds(5)
-    /// The number of bytes from the peer that a stream may throw away after ``ByteStream/close(within:)``. If more than
-    /// this number have come and everything is sent, the stream no longer waits for the peer to finish.
+    /// The number of bytes from the peer that a stream may throw away after ``ByteStream/close(within:)``. If
+    /// more bytes have come and all queued bytes have been sent, the stream does not wait for the peer to
+    /// finish.
     public var closeDiscardLimit = 1_048_576
-    /// The number of the loop's connections that may linger (see ``ByteStream/close(within:)``) at a time. If
-    /// another connection begins to linger, the connection that has lingered longest is reset and fails with
-    /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
+    /// The number of connections of one loop that may linger (see ``ByteStream/close(within:)``) at a time.
+    /// If another connection begins to linger, the connection that has lingered longest is reset and fails
+    /// with ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 
-    /// The time in which bytes have to come or leave. When this time passes, a connection that has no unsent bytes is
-    /// closed, and not reset. This time does not pass while this side leaves bytes unread.
+    /// The longest time in which no bytes come and no bytes are sent. When this time has passed, a connection
+    /// that has no unsent bytes is closed, and not reset. While received bytes wait to be read, and no read
+    /// waits for more bytes, this time does not run.
     public var idleTimeout: Duration?
-    /// The time in which bytes have to come while a read is pending, or while a `forEachChunk` waits for bytes.
+    /// The longest time in which no bytes come while a read or a `forEachChunk` waits for bytes.
     public var readTimeout: Duration?
-    /// The time that `read(exactly:)`, `readLine` and similar reads may take, from the first byte of the message until
-    /// the message is complete. A peer that sends a message slowly, in tiny pieces, is given up.
+    /// The time that `read(exactly:)`, `readLine` and similar reads may take, from the first byte of the
+    /// message until the message is complete. This limit ends the connection to a peer that sends a message
+    /// slowly, in small pieces.
     public var framingTimeout: Duration? = .seconds(30)
-    /// The number of bytes of a message for which the read gets one second more than ``framingTimeout``. Twice as many
-    /// bytes give two seconds more.
+    /// The lowest rate, in bytes per second, at which a message may arrive. The time limit for a message is
+    /// ``framingTimeout``, plus one second for every `framingRate` bytes of the message that have come.
     public var framingRate = 4096
-    /// The time in which the first read, or the first chunk of a `forEachChunk`, must be complete. This time begins
-    /// with the connection.
+    /// The time in which the first read, or the first chunk of a `forEachChunk`, has to be complete. This
+    /// time begins when the connection is made.
     public var handshakeTimeout: Duration?
-    /// The time in which the peer has to take some of the bytes that wait to be sent.
+    /// The longest time in which the peer takes none of the bytes that wait to be sent.
     public var writeTimeout: Duration? = .seconds(30)
 
     public init() {}
@@ -80,17 +84,17 @@ public struct StreamLimits: Hashable, Sendable {
 
 /// A time limit of ``StreamLimits`` that has passed.
 ///
-/// If several time limits have passed, the first in the order of these cases is reported.
+/// If several time limits have passed, the error names the limit whose case comes first here.
 public enum StreamTimeLimit: Int, Sendable, CaseIterable {
-    /// ``StreamLimits/handshakeTimeout``
+    /// The limit ``StreamLimits/handshakeTimeout``.
     case handshake
-    /// ``StreamLimits/framingTimeout``
+    /// The limit ``StreamLimits/framingTimeout``.
     case framing
-    /// ``StreamLimits/readTimeout``
+    /// The limit ``StreamLimits/readTimeout``.
     case read
-    /// ``StreamLimits/writeTimeout``
+    /// The limit ``StreamLimits/writeTimeout``.
     case write
-    /// ``StreamLimits/idleTimeout``
+    /// The limit ``StreamLimits/idleTimeout``.
     case idle
 
     // `allCases` makes a new array each time.
@@ -109,7 +113,7 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
 }
 
 extension StreamLimits {
-    /// The time set for `limit`; `nil` means no limit.
+    /// The time that is set for `limit`, or `nil` if there is no such limit.
     public subscript(limit: StreamTimeLimit) -> Duration? {
         switch limit {
         case .handshake: handshakeTimeout

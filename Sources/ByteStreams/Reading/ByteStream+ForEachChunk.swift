@@ -2,17 +2,18 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
+    /// Calls `body` with each chunk of bytes from the peer, and completes when the peer has finished sending.
     ///
-    /// `body` is called again only when the future that `body` returned has completed. Until then the peer is held
-    /// back. So if `body` returns the future of its write, no more than one chunk is ever queued. If this side calls
-    /// ``close(within:)``, the returned future completes without failure.
+    /// `body` is called again only when the future that `body` returned has completed. Until then, the stream
+    /// reads no further chunk, so the peer cannot send without limit. If `body` returns the future of its
+    /// write, there is never more than one chunk in the queue. If this side calls ``close(within:)``, the
+    /// returned future completes without failure.
     ///
-    /// Fails with the error that `body` throws, with the failure of the future that `body` returned, or with
+    /// Fails with the error that `body` throws, with the error of the future that `body` returned, or with
     /// the error that broke the connection. Fails with ``StreamError/readPending`` if a read is pending.
     /// Fails with `FutureError.cycle` if `body` returns a future that waits for the future of this method.
-    /// Cancelling the returned future asks the pending future that `body` returned to cancel. The bytes that
-    /// follow stay readable.
+    /// Cancelling the returned future asks the pending future that `body` returned to cancel. Bytes that have
+    /// not been passed to `body` stay readable.
     ///
     /// ```swift
     /// let echo = connection.forEachChunk { chunk in connection.write(chunk) }
@@ -25,11 +26,11 @@ extension ByteStream {
         runChunks { DataLoop(self, ChunkBody(call: body).untyped) }
     }
 
-    /// Calls `body` with the peer's bytes, chunk after chunk, and completes when the peer has finished sending.
+    /// Calls `body` with each chunk of bytes from the peer, and completes when the peer has finished sending.
     ///
-    /// This method does not hold the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for a
-    /// write, let `body` return the future of the write. In all else, this method behaves as the `forEachChunk` with a
-    /// `body` that returns a future.
+    /// This method does not wait for the writes of `body`: only ``StreamLimits/writeCap`` limits how many
+    /// bytes are queued. To wait for a write, let `body` return the future of the write. Everything else is
+    /// the same as in the `forEachChunk` whose `body` returns a future.
     public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
         forEachChunk { [core] chunk in
             try body(chunk)
@@ -37,12 +38,12 @@ extension ByteStream {
         }
     }
 
-    /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
-    /// has finished sending. This is the fastest way to read.
+    /// Calls `body` with the bytes from the peer, without copying the bytes, and completes when the peer has
+    /// finished sending. This is the fastest way to read.
     ///
-    /// `bytes` can be used only during the call of `body`. The compiler checks this. To keep the bytes, make a copy:
-    /// `Data(copying: bytes)`. While the future that `body` returned is pending, further bytes are kept in a buffer. In
-    /// all else, this method behaves as `forEachChunk`.
+    /// You can use `bytes` only during the call of `body`. The compiler checks this. To keep the bytes, make
+    /// a copy: `Data(copying: bytes)`. While the future that `body` returned is pending, the stream keeps
+    /// further bytes in a buffer. Everything else is the same as in `forEachChunk`.
     ///
     /// ```swift
     /// let relayed = connection.forEachSpan { bytes in peer.write(bytes) }
@@ -53,12 +54,12 @@ extension ByteStream {
         runChunks { SpanLoop(self, SpanBody(call: body).untyped) }
     }
 
-    /// Calls `body` with the peer's bytes where the system has put them, without a copy, and completes when the peer
-    /// has finished sending.
+    /// Calls `body` with the bytes from the peer, without copying the bytes, and completes when the peer has
+    /// finished sending.
     ///
-    /// This method does not hold the peer back: only ``StreamLimits/writeCap`` limits what `body` writes. To wait for a
-    /// write, let `body` return the future of the write. In all else, this method behaves as the `forEachSpan` with a
-    /// `body` that returns a future.
+    /// This method does not wait for the writes of `body`: only ``StreamLimits/writeCap`` limits how many
+    /// bytes are queued. To wait for a write, let `body` return the future of the write. Everything else is
+    /// the same as in the `forEachSpan` whose `body` returns a future.
     public func forEachSpan(_ body: @escaping (_ bytes: RawSpan) throws -> Void) -> Future<Void> {
         forEachSpan { [core] bytes in
             try body(bytes)

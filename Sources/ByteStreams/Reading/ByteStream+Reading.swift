@@ -2,17 +2,18 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next bytes from the peer. Completes without bytes when the peer has finished sending.
+    /// Completes with the next bytes from the peer. Completes with empty data when the peer has finished
+    /// sending.
     ///
     /// Reads return the bytes in the order in which the peer sent them. Only one read can be pending at a
     /// time: another read fails with ``StreamError/readPending``. If a pending read is cancelled or times
-    /// out, no bytes are lost: the next read gets the bytes that have arrived. This holds for all kinds of
-    /// read. But a read that has completed has taken its bytes, even if a future derived from the read is
+    /// out, no bytes are lost: the next read gets the bytes that have arrived. These rules hold for all kinds
+    /// of read. But the bytes of a completed read are gone, even if a future that is derived from the read is
     /// cancelled or fails.
     ///
-    /// Fails with the error that broke the connection, after all bytes that came have been read. Fails with
-    /// ``StreamError/connectionClosed`` after ``close(within:)``, and with ``StreamError/notReadable`` if the stream is
-    /// for writing only. The `startIndex` of the data is 0.
+    /// If an error broke the connection, fails with that error after all bytes that came have been read.
+    /// Fails with ``StreamError/connectionClosed`` after ``close(within:)``, and with
+    /// ``StreamError/notReadable`` if the stream is for writing only. The `startIndex` of the data is 0.
     public func read() -> Future<Data> {
         readChunk({ $0 }, end: Data(), hasEnd: false)
     }

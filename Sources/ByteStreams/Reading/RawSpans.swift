@@ -6,7 +6,7 @@ public import Futures
 // reference.
 
 extension Data {
-    /// Creates data that holds a copy of `bytes`. The copy can be kept after the span is gone.
+    /// Creates data that holds a copy of `bytes`. You can use the copy after the end of the span's lifetime.
     public init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     }

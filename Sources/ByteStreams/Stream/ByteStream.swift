@@ -1,14 +1,15 @@
 public import Futures
 
-/// A connection as two streams of bytes: this side reads what the peer sends, and writes what the peer gets.
+/// A connection with a peer: this side reads the bytes that the peer sends, and writes the bytes that the
+/// peer gets.
 ///
-/// A stream belongs to its loop, and may only be used on that loop's thread. On any other thread, its methods
-/// trap. A stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the
-/// last reference ends the connection. If the stream has been read to its end, the connection is closed. If
-/// not, the connection is aborted, and debug builds report the abort as ``StreamError/droppedUnclosed``.
+/// A stream belongs to its loop. Use a stream only on that loop's thread: on other threads its methods trap.
+/// A stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the last
+/// reference ends the connection. If the stream has been read to its end, that release closes the connection.
+/// If not, that release aborts the connection, and a debug build reports ``StreamError/droppedUnclosed``.
 ///
-/// If an error breaks the connection, ``closed``, all pending futures and all later calls fail with that error. Such a
-/// failure never counts as unhandled.
+/// An error of the system or of this library can break the connection. Then ``closed``, all pending futures
+/// and all later calls fail with that error. Such a failure never counts as unhandled.
 open class ByteStream {
     // Touched only on the loop's thread.
 
@@ -34,7 +35,7 @@ open class ByteStream {
     final var sent = 0
     /// The number of bytes that have come from the peer, including bytes that have not been read yet.
     public final var bytesReceived: Int { received }
-    /// The number of bytes that have left this side's queue.
+    /// The number of written bytes that the system has accepted.
     public final var bytesSent: Int { sent }
 
     // Thousands of streams may be idle, so memory counts: properties of one byte stand together, here and in
@@ -61,8 +62,8 @@ open class ByteStream {
         case open
         /// `close` was called, and the queued bytes are being written.
         case flushing
-        /// All bytes have been sent, and the peer has been told that nothing follows. The stream throws away
-        /// what the peer still sends, and waits until the peer has finished sending.
+        /// All bytes have been sent, and this side has told the peer that nothing follows. The stream throws
+        /// away what the peer still sends, and waits until the peer has finished sending.
         case lingering
         /// The transport has been told to close.
         case closing
@@ -73,7 +74,7 @@ open class ByteStream {
 
     enum WriteSide {
         case open
-        /// `shutdownWrite` was called, and the peer has not been told yet.
+        /// `shutdownWrite` was called, but the end of the data has not been sent to the peer yet.
         case shuttingDown
         case shutDown
         /// The stream has no write side.

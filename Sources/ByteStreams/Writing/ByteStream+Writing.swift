@@ -2,25 +2,25 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Sends `data`, and completes when all bytes have left this side's queue. The peer may not have received
-    /// them by then.
+    /// Sends `data`, and completes when the system has accepted all bytes. The peer may not have received the
+    /// bytes by then.
     ///
-    /// Bytes that the system does not take at once are queued. A write without bytes completes when all
-    /// earlier writes have completed. If you cancel the returned future before the system has been given any
-    /// of the bytes, the bytes are taken back. Otherwise cancelling has no effect.
+    /// Bytes that the system does not accept at once are queued. A write without bytes completes when all
+    /// earlier writes have completed. If you cancel the returned future before any of the bytes have been
+    /// passed to the system, the bytes are removed from the queue. Otherwise cancelling has no effect.
     ///
     /// Fails with the error that broke the connection. Fails with
     /// ``StreamError/backpressureExceeded(queued:limit:)`` if more than ``StreamLimits/writeCap`` bytes were
-    /// queued before. Fails with ``StreamError/connectionClosed`` after ``close(within:)``, and with
-    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``. Of these failures, only
-    /// ``StreamError/writeSideShutDown`` counts as unhandled if nothing observes the future. To hear of the
-    /// others, observe ``closed``.
+    /// queued before. Fails with ``StreamError/connectionClosed`` after ``close(within:)``, with
+    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``, and with ``StreamError/notWritable`` if
+    /// the stream is for reading only. Only the last two failures count as unhandled if no code observes the
+    /// future. To get the other errors, observe ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         write(data.bytes) { data.dropFirst($0) }
     }
 
-    /// Sends `bytes`, as ``write(_:)-(Data)`` does. Bytes that the system takes at once are not copied.
+    /// Sends `bytes`, as ``write(_:)-(Data)`` does. Bytes that the system accepts at once are not copied.
     @discardableResult
     public func write(_ bytes: RawSpan) -> Future<Void> {
         write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
@@ -42,8 +42,8 @@ extension ByteStream {
         }
     }
 
-    /// Sends all of `buffers`, from the first to the last, with one vectored write. In all else, this method behaves as
-    /// ``write(_:)-(Data)``.
+    /// Sends all of `buffers`, from the first to the last, with one vectored write. Everything else is the
+    /// same as in ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ buffers: [Data]) -> Future<Void> {
         core.checkThread()
@@ -59,17 +59,18 @@ extension ByteStream {
         }
     }
 
-    /// The number of bytes that have been written but have not left this side's queue yet.
+    /// The number of written bytes that wait in the queue of this side, because the system has not accepted
+    /// them yet.
     public var bufferedBytes: Int {
         core.checkThread()
         return outbound?.byteCount(unwritten: transport.unwrittenBytes) ?? 0
     }
 
-    /// Completes when fewer bytes are queued than ``StreamLimits/writeLowWaterMark``. Completes at once if fewer bytes
-    /// are queued now than ``StreamLimits/writeHighWaterMark``.
+    /// Completes at once if fewer bytes are queued than ``StreamLimits/writeHighWaterMark``. Otherwise
+    /// completes when fewer bytes are queued than ``StreamLimits/writeLowWaterMark``.
     ///
-    /// Fails as ``write(_:)-(Data)`` does. Cancelling this future has no effect on other code that waits for
-    /// it.
+    /// Fails with the error that broke the connection, and with ``StreamError/connectionClosed`` after
+    /// ``close(within:)``. Cancelling this future has no effect on other code that waits for it.
     ///
     /// ```swift
     /// for name in names {
@@ -86,11 +87,12 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Tells the peer that nothing follows, once everything written before has been sent. Reading goes on.
+    /// Tells the peer that nothing follows. The peer is told after all earlier writes have been sent. This
+    /// side can still read.
     ///
-    /// Completes when the peer has been told. All calls return the same future. This future does not fail only because
-    /// the peer has already gone. Fails with the error that broke the connection, and with
-    /// ``StreamError/connectionClosed`` after ``close(within:)``. Binds
+    /// Completes when the system has accepted the end of the data. All calls return the same future. This
+    /// future does not fail only because the peer has already disconnected. Fails with the error that broke
+    /// the connection, and with ``StreamError/connectionClosed`` after ``close(within:)``. Binds
     /// [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
     ///
     /// ```swift
