@@ -1,21 +1,25 @@
 public import Futures
 
 extension EventLoop {
-    /// Creates a loop on virtual time, for tests: nothing sleeps, and ``advance(by:)`` moves the clock.
+    /// Creates a loop on virtual time, for tests. No thread sleeps: ``advance(by:)`` moves the clock of the
+    /// loop.
     ///
-    /// The loop schedules exactly as a real loop does. ``EventLoop/run()`` jumps from deadline to deadline.
+    /// The loop runs callbacks in the same order as a real loop. ``EventLoop/run()`` moves the clock directly
+    /// from the time of one timer to the time of the next timer.
     ///
-    /// The loop moves from thread to thread with the task that created the loop, for example when a test awaits
-    /// something between two calls. The loop traps if another task uses the loop on another thread. It also traps if
-    /// the loop is used on another thread while it is being driven.
+    /// The loop moves from thread to thread with the task that created the loop, for example when a test
+    /// awaits something between two calls. The loop traps if another task uses the loop on another thread.
+    /// The loop also traps if it is used on another thread while ``EventLoop/run()`` or ``advance(by:)`` is
+    /// running.
     ///
-    /// If the body of a task on the main actor awaits something outside the loop, the body goes on only while the code
-    /// that drives the loop awaits, too. So `run(until:)` would wait for such a body for ever.
+    /// If the body of a task on the main actor awaits something outside the loop, the body continues only
+    /// while the code that uses the loop awaits, too. So a call of `run(until:)` that waits for such a body
+    /// never returns.
     ///
-    /// The loop traps if, within one call that drives the loop, more than `maxCallbacksPerInstant` callbacks run before
-    /// the clock moves. A debug build says where the last callback was made. Usually the cause is callbacks that start
-    /// each other without end. Callbacks that other threads bring do not count. The loop checks the number after each
-    /// turn, so a few thousand more callbacks may have run.
+    /// The loop traps if, within one call such as `run()`, more than `maxCallbacksPerInstant` callbacks run
+    /// before the clock moves. In a debug build, the message says where the last callback was made. Usually
+    /// the cause is callbacks that start each other without end. Callbacks that other threads cause do not
+    /// count. The loop checks the number after each turn, so a few thousand more callbacks may have run.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
         let core = LoopCore(driver: driver, movesWithTasks: true)
@@ -23,8 +27,8 @@ extension EventLoop {
         return EventLoop(owning: core)
     }
 
-    /// Runs what is ready, then moves the clock on by `duration`. Each timer that becomes due in this time
-    /// runs at its own time. With `.zero` the clock does not move.
+    /// Runs the ready callbacks, then moves the clock forward by `duration`. Each timer that becomes due in
+    /// this time fires at its own time. With `.zero`, the clock does not move.
     ///
     /// Traps if the loop is not virtual or has been shut down, if the call is made in a callback, or if `duration` is
     /// negative.
@@ -44,8 +48,8 @@ extension EventLoop {
         }
     }
 
-    /// Moves the clock on by `duration` in the middle of a callback, and runs nothing. This simulates a callback that
-    /// takes `duration` to run.
+    /// Moves the clock forward by `duration`, and runs no callbacks and no timers. A call inside a callback
+    /// simulates a callback that takes `duration` to run.
     ///
     /// Traps if the loop is not virtual, or if `duration` is negative.
     ///

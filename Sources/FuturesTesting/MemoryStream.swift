@@ -4,9 +4,10 @@ public import Futures
 /// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, its bytes take
 /// no real time.
 ///
-/// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. Bytes that one
-/// end does not read fill the connection. When the connection is full, the end that writes is held back. An `abort`
-/// resets the connection. Bytes that arrive at a closed end reset the connection, too.
+/// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. Bytes
+/// that one end does not read fill the connection. When the connection is full, further writes wait in the
+/// queue of the end that writes. An `abort` resets the connection. Bytes that arrive at a closed end also
+/// reset the connection.
 public final class MemoryStream: ByteStream {
     private let memory: MemoryTransport
 
@@ -18,8 +19,8 @@ public final class MemoryStream: ByteStream {
 
     /// Creates a connection that holds at most `capacity` bytes in each direction, and returns its two ends.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or if `limits` or `faults`
-    /// make no sense. Throws ``Futures/FutureError/shutDown`` if `loop` has been shut down.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or if `limits` or
+    /// `faults` are out of range. Throws ``Futures/FutureError/shutDown`` if `loop` has been shut down.
     ///
     /// ```swift
     /// let loop = EventLoop.virtual()

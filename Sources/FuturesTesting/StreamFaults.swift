@@ -1,37 +1,38 @@
 internal import ByteStreams
 internal import Futures
 
-/// The faults that a ``MemoryStream`` injects into bytes on their way. The ``seed`` decides which faults happen, so
-/// that a run can be repeated.
+/// The faults that a ``MemoryStream`` causes while bytes are on their way. The ``seed`` decides which faults
+/// happen, so that you can repeat a run.
 ///
-/// Each probability is a number from 0 to 1, and applies to one piece. A piece is the data of one write, or a
-/// part of that data.
+/// Each probability is a number from 0 to 1, and applies to one piece. A piece is the bytes of one write, or
+/// a part of these bytes.
 public struct StreamFaults: Hashable, Sendable {
     /// The seed of the run. With the same seed, the same faults happen to the same program.
     public var seed: UInt64
-    /// The probability that a piece takes up to ``maximumDelay`` longer. The pieces that follow wait for this piece.
+    /// The probability that a piece takes up to ``maximumDelay`` longer. The pieces after it wait for this
+    /// piece.
     public var delay = 0.0
     /// The probability that a piece arrives in several parts.
     public var fragment = 0.0
     /// The probability that a piece arrives together with the piece before, if that piece has not been read yet.
     public var coalesce = 0.0
-    /// The probability that the connection is reset, up to ``maximumDelay`` after a piece is sent. The bytes that have
-    /// not arrived by then are lost, and both ends are told of the reset.
+    /// The probability that the connection is reset, up to ``maximumDelay`` after a piece is sent. The bytes
+    /// that have not arrived by then are lost, and both ends fail with ``MemoryStreamError/connectionReset``.
     public var reset = 0.0
-    /// The probability that the cable is cut. From then on nothing arrives at either end, and neither end is told. An
-    /// end that has sent something fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end that only
-    /// reads never notices the cut.
+    /// The probability that the connection is cut. From then on, nothing arrives at either end. An end that
+    /// sends bytes which do not arrive fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end
+    /// that only reads never notices the cut.
     public var cut = 0.0
     /// The longest additional time that a delayed piece takes, and the longest time between a piece and the
     /// ``reset`` that follows it.
     public var maximumDelay: Duration = .milliseconds(100)
-    /// The time after which an end that has sent something notices a ``cut``.
+    /// The time after which an end that has sent bytes notices a ``cut``.
     public var cutNotice: Duration = .seconds(30)
 
-    /// Creates settings with all probabilities at 0: no fault happens until you set one.
+    /// Creates faults with all probabilities at 0: no fault happens until you set a probability.
     public init(seed: UInt64 = 0) { self.seed = seed }
 
-    /// The number of times that each kind of fault was injected.
+    /// The numbers of faults that have happened, for each kind of fault.
     public struct Counts: Hashable, Sendable {
         public var delayed = 0
         public var fragmented = 0
@@ -64,12 +65,12 @@ public struct StreamFaults: Hashable, Sendable {
     }
 }
 
-/// The reason why a connection in memory broke.
+/// The error that broke a connection in memory.
 public enum MemoryStreamError: Error, Hashable {
-    /// The other end aborted the connection, or was closed before it had read everything, or the reset was an injected
-    /// fault.
+    /// The other end aborted the connection, or was closed before it had read everything, or the reset was a
+    /// fault of ``StreamFaults``.
     case connectionReset
-    /// The connection was cut, and what this end sent was never acknowledged.
+    /// The connection was cut (``StreamFaults/cut``), and bytes that this end sent did not arrive.
     case timedOut
 }
 

@@ -13,11 +13,12 @@ extension DescriptorStream {
         }
     }
 
-    /// The current size of the terminal's window; 0 by 0 if the size is unknown. When the size changes, the process
-    /// gets ``ProcessSignal/windowChange``.
+    /// The current size of the terminal's window, in characters. Both numbers are 0 if the size is unknown.
+    /// When the size changes, the process gets ``ProcessSignal/windowChange``.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, ``UVError`` if the
-    /// terminal is gone, and ``ByteStreams/StreamError/connectionClosed`` after a close.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``UVError``
+    /// if the terminal does not exist any more. Throws ``ByteStreams/StreamError/connectionClosed`` if this
+    /// side has closed the stream.
     /// Binds [`uv_tty_get_winsize`](https://docs.libuv.org/en/v1.x/tty.html).
     public var windowSize: WindowSize {
         get throws {
@@ -26,13 +27,14 @@ extension DescriptorStream {
         }
     }
 
-    /// Makes each key arrive at once, without echo, and Ctrl-C arrive as a byte. With `false`, restores the terminal's
-    /// former mode, in which input usually arrives line by line.
+    /// Switches the terminal to raw mode: each key arrives at once, without echo, and Ctrl-C arrives as a
+    /// byte. With `false`, restores the terminal's former mode, in which input usually arrives line by line.
     ///
-    /// Closing the stream and the exit of the process also restore the terminal's former mode. A signal that kills the
-    /// process does not. So wait for the signal with `loop.signal(_:)`, and let the program return.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal, ``UVError`` if the
-    /// terminal is gone, and ``ByteStreams/StreamError/connectionClosed`` after a close.
+    /// Closing the stream and the exit of the process also restore the terminal's former mode. A signal that
+    /// ends the process does not restore the mode. So wait for the signal with `loop.signal(_:)`, and let the
+    /// program return. Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal.
+    /// Throws ``UVError`` if the terminal does not exist any more. Throws
+    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the stream.
     ///
     /// ```swift
     /// let terminal = try loop.standardInput()

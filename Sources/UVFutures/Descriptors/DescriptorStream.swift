@@ -4,9 +4,9 @@ internal import Glibc
 
 /// A stream over a descriptor of the system: a terminal, one end of a pipe, a connected socket, or a file.
 ///
-/// On a read-only descriptor, a write fails with ``ByteStreams/StreamError/notWritable``. On a write-only descriptor, a
-/// read fails with ``ByteStreams/StreamError/notReadable``. Files are read and written on libuv's thread pool. All
-/// other descriptors are read and written on the loop's thread, which never waits for them.
+/// On a read-only descriptor, a write fails with ``ByteStreams/StreamError/notWritable``. On a write-only
+/// descriptor, a read fails with ``ByteStreams/StreamError/notReadable``. The stream reads and writes files
+/// on libuv's thread pool, and all other descriptors on the loop's thread. The loop's thread never blocks.
 public final class DescriptorStream: ByteStream {
     /// The kind of thing behind a descriptor.
     public enum Kind: Hashable, Sendable {
@@ -15,7 +15,7 @@ public final class DescriptorStream: ByteStream {
         case pipe
         /// A stream socket, of TCP or of the UNIX domain.
         case socket
-        /// A file, or a device that never makes a caller wait, like `/dev/null`.
+        /// A file, or a device that is always ready, like `/dev/null`.
         case file
     }
 
@@ -40,14 +40,16 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(nil)
     }
 
-    /// Creates a stream that takes over `descriptor`: from now on the stream is responsible for closing it. If this
-    /// throws, the caller keeps the descriptor.
+    /// Creates a stream that takes over `descriptor`: from now on, the stream is responsible for closing the
+    /// descriptor. After an error, the caller keeps the descriptor.
     ///
-    /// Does not put a shared descriptor into non-blocking mode, except for sockets, where that is unavoidable.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` make no sense.
-    /// Throws the same error if the descriptor is not a stream of bytes, such as a directory, a listening socket or an
-    /// event. Throws ``UVError`` if the system refuses.
-    /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`, `uv_fs_write`.
+    /// Does not put a descriptor that other processes share into non-blocking mode. Sockets are an exception,
+    /// because a socket has only one mode. Throws ``Futures/FutureError/invalidArgument(_:)`` if the
+    /// descriptor is not open, or if `limits` are out of range. Throws the same error if the descriptor is
+    /// not a stream of bytes, for example a directory, a listening socket or an event. Throws ``UVError`` if
+    /// the system refuses.
+    /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
+    /// `uv_fs_write`.
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -85,10 +87,10 @@ public final class DescriptorStream: ByteStream {
 }
 
 extension EventLoop {
-    /// Creates a pipe of two streams: what is written to `writing` can be read from `reading`.
+    /// Creates a pipe, and returns its two ends: `reading` reads the bytes that are written to `writing`.
     ///
-    /// Throws ``UVError`` when no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if `limits`
-    /// make no sense.
+    /// Throws ``UVError`` if no descriptors are left, and ``Futures/FutureError/invalidArgument(_:)`` if
+    /// `limits` are out of range.
     public func makePipe(limits: StreamLimits = StreamLimits()) throws -> (
         reading: DescriptorStream, writing: DescriptorStream
     ) {

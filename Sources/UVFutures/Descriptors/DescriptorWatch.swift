@@ -1,13 +1,14 @@
 public import Futures
 
 extension EventLoop {
-    /// Creates a watch of a descriptor that other code owns, reads and writes. For example, a C library with sockets of
-    /// its own is such code.
+    /// Creates a watch for a descriptor that other code owns, reads and writes. A C library with its own
+    /// sockets is an example of such code.
     ///
-    /// Keep the descriptor open until the watch is closed. A descriptor in blocking mode stays in blocking mode. A
-    /// stream of this library needs no watch. A descriptor can have only one watch on each loop.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or is watched already. Throws
-    /// the same error for a file or a directory, which cannot be waited for.
+    /// Keep the descriptor open until the watch is closed. The watch does not change the mode of the
+    /// descriptor, blocking or non-blocking. A stream of this library needs no watch. A descriptor can have
+    /// only one watch on each loop. Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is
+    /// not open, or is watched already. Throws the same error for a file or a directory, which cannot be
+    /// waited for.
     ///
     /// ```swift
     /// let watch = try loop.watch(descriptor: STDIN_FILENO)
@@ -20,11 +21,11 @@ extension EventLoop {
     }
 }
 
-/// A watch that waits until a descriptor is ready, but does not read or write it. The watch reports a ready
-/// descriptor again and again, until other code reads or writes the descriptor.
+/// A watch that waits until a descriptor is ready, and does not read or write the descriptor. The watch
+/// reports a ready descriptor again and again, until other code reads or writes the descriptor.
 ///
-/// While something waits for the watch, the watch stays alive and keeps the loop alive. When nothing waits, releasing
-/// the last reference closes the watch.
+/// While code waits for an event of the watch, the watch stays alive and keeps ``Futures/EventLoop/run()``
+/// from returning. When no code waits, releasing the last reference closes the watch.
 public final class DescriptorWatch {
     public var loop: EventLoop { core }
     let core: LoopCore
@@ -65,28 +66,30 @@ public final class DescriptorWatch {
 
     // MARK: Futures
 
-    /// Completes when at least one of `events` occurs. The value contains the events that occurred, and only
-    /// events from `events` or ``DescriptorEvents/failed``. Several calls may wait at the same time.
+    /// Completes when at least one of `events` occurs. The value contains the events that occurred: events
+    /// from `events`, and possibly ``DescriptorEvents/failed``. Several calls may wait at the same time.
     ///
-    /// Cancelled when the watch is closed. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `events` is empty,
-    /// or if the descriptor turns out to have been closed.
+    /// When the watch is closed, the returned future is cancelled. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `events` is empty, or if the watch finds that the
+    /// descriptor has been closed.
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func next(_ events: DescriptorEvents) -> Future<DescriptorEvents> {
         wait(for: events, isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
-    /// Completes when a read would not have to wait. Fails as ``next(_:)`` does.
+    /// Completes when a read does not have to wait. Fails with the errors of ``next(_:)``.
     public var readable: Future<Void> { next(.readable).asVoid() }
 
-    /// Completes when a write would not have to wait. Fails as ``next(_:)`` does.
+    /// Completes when a write does not have to wait. Fails with the errors of ``next(_:)``.
     public var writable: Future<Void> { next(.writable).asVoid() }
 
-    /// Completes when the peer has finished sending, or is gone. Fails as ``next(_:)`` does.
+    /// Completes when the peer has finished sending or has disconnected. Fails with the errors of
+    /// ``next(_:)``.
     public var disconnected: Future<Void> { next(.disconnected).asVoid() }
 
-    /// Returns a sequence that ends when the watch is closed:
-    /// `for try await events in watch.events([.readable, .writable])`. Each element holds those of `events` that
-    /// occurred. Throws what ``next(_:)`` fails with.
+    /// Returns a sequence of the events that occur, until the watch is closed:
+    /// `for try await events in watch.events([.readable, .writable])`. Each element holds those of `events`
+    /// that occurred. The iteration throws the errors of ``next(_:)``.
     ///
     /// Read or write the descriptor before you ask for the next element. Otherwise the same events are reported again
     /// at once.
@@ -117,12 +120,12 @@ public final class DescriptorWatch {
 
     // MARK: A closure
 
-    /// Calls `body` whenever at least one of `events` occurs, and passes those of `events` that occurred. This goes on
-    /// until the watch is closed, or until the next call of this function, which replaces `body`. To stop, call this
-    /// function with no events.
+    /// Calls `body` each time that at least one of `events` occurs. `body` gets those of `events` that
+    /// occurred. The calls end when the watch is closed. Another call of this function replaces `body`. To
+    /// stop the calls, call this function with no events.
     ///
-    /// After ``DescriptorEvents/failed``, `body` is not called again, since no other event would follow. To continue,
-    /// call this function again. If the descriptor turns out to have been closed, `body` is also called with `failed`.
+    /// After ``DescriptorEvents/failed``, `body` is not called again. To continue, call this function again.
+    /// If the watch finds that the descriptor has been closed, `body` is also called with `failed`.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         core.checkThread()
         guard !poll.isClosing else { return }
@@ -176,8 +179,8 @@ public final class DescriptorWatch {
         poll.setInterest(interest)
     }
 
-    /// Stops watching, and completes when the watch is closed. Cancels all futures that wait for an event. The
-    /// descriptor stays open.
+    /// Closes the watch, and completes when the watch is closed. Cancels all futures that wait for an event.
+    /// The descriptor stays open.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()

@@ -6,18 +6,19 @@ public import Futures
 // calls `turn()`.
 
 extension EventLoop {
-    /// The descriptor that is readable whenever ``turn()`` has something to do. Timers do not make it
-    /// readable: for timers, use ``pollTimeout``. The descriptor is always the same.
+    /// A descriptor that is readable when ``turn()`` has something to do. A host, which is a program with an
+    /// event loop of its own, can wait for this descriptor. Timers do not make the descriptor readable: for
+    /// timers, use ``pollTimeout``. The descriptor never changes.
     ///
-    /// Traps on an attached loop, since the host runs that loop anyway.
+    /// Do not use this property on an attached loop: the host runs that loop anyway.
     /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollDescriptor: CInt {
         core.checkThread()
         return unsafe uv_backend_fd(uv.loop)
     }
 
-    /// The longest time that a host may wait for ``pollDescriptor``. `nil` means that the host may wait without a
-    /// limit. Zero means that there is something to do already.
+    /// The longest time for which a host may wait for ``pollDescriptor``. `nil` means that the host may wait
+    /// without a limit. Zero means that ``turn()`` has something to do already.
     ///
     /// Read this property again after each ``turn()``, and after each other use of the loop.
     /// Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
@@ -31,11 +32,11 @@ extension EventLoop {
         return milliseconds < 0 ? nil : .milliseconds(milliseconds)
     }
 
-    /// Runs what is due or ready, without waiting. Returns `true` if something is left for which ``run()``
-    /// would wait.
+    /// Runs the timers that are due, the I/O that is ready, and the ready callbacks, without waiting. Returns
+    /// `true` if something is left for which ``Futures/EventLoop/run()`` waits.
     ///
-    /// Traps in a callback of this loop, and on a loop that is attached to a host's loop. Fails with
-    /// ``Futures/FutureError/shutDown`` after the loop has been shut down.
+    /// Traps in a callback of this loop, and on a loop that is attached to the loop of a host. Throws
+    /// ``Futures/FutureError/shutDown`` if the loop has been shut down.
     ///
     /// ```swift
     /// let timeout = loop.pollTimeout.map { CInt($0 / .milliseconds(1)) } ?? -1

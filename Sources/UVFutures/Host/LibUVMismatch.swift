@@ -8,8 +8,8 @@ public struct LibUVCopy: Hashable, Sendable {
     let address: UInt
 }
 
-/// The error when an event loop cannot be attached to a host's loop. One copy of libuv made the host's loop,
-/// and this library calls a different copy.
+/// The error when an event loop cannot be attached to the libuv loop of a host, because two copies of libuv
+/// are in use. One copy made the host's loop, and this library calls a different copy.
 public struct LibUVMismatch: Error, Hashable, CustomStringConvertible {
     /// The copy that made the host's loop.
     public let host: LibUVCopy

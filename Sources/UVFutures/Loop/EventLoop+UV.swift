@@ -5,14 +5,14 @@ extension EventLoop {
     /// Creates a loop. The loop belongs to the calling thread. If another thread runs the loop, the loop
     /// belongs to that thread from then on.
     ///
-    /// Makes the process ignore SIGPIPE, unless the signal has a handler. So a write to a peer that has gone
-    /// fails, and does not end the process. A thread that makes or runs a loop also blocks SIGPIPE. So this
-    /// stays true if other code restores the signal's default effect. Programs that such a thread starts
-    /// inherit the blocked signal.
+    /// Makes the process ignore SIGPIPE, unless the signal has a handler. So a write to a peer that has
+    /// disconnected fails, and does not end the process. A thread that makes or runs a loop also blocks
+    /// SIGPIPE. So such a write does not end the process even if other code restores the default effect of
+    /// the signal. Programs that such a thread starts inherit the blocked signal.
     ///
-    /// Opens `/dev/null` on each of the descriptors 0 to 2 that is closed. Otherwise, connections would get these
-    /// numbers.
-    /// Fails when no descriptors are left.
+    /// Opens `/dev/null` on each of the descriptors 0 to 2 that is closed. Without that, connections could
+    /// get these numbers.
+    /// Throws ``UVError`` if no descriptors are left.
     /// Binds [`uv_loop_init`](https://docs.libuv.org/en/v1.x/loop.html).
     public convenience init() throws(UVError) {
         LoadedFile.keepOwn()
@@ -24,11 +24,11 @@ extension EventLoop {
         self.init(owning: core)
     }
 
-    /// Returns the loop of the main thread. The first use creates the loop.
+    /// The loop of the main thread. The first use of this property creates the loop.
     ///
     /// While this loop runs, it also does the work of Dispatch's main queue, and so of the main actor:
-    /// ``servesMainQueue``. An asynchronous `main`, or top-level code, should ask for this loop before its first
-    /// `await`. The loop then runs whenever that code waits.
+    /// ``servesMainQueue``. An asynchronous `main`, or top-level code that awaits, should read this property
+    /// before its first `await`. The loop then runs while that code waits.
     /// Traps on other threads.
     public static var main: EventLoop {
         guard isMainThread else {
@@ -64,7 +64,7 @@ extension EventLoop {
 
     private static let mainLoop = Locked<EventLoop?>(nil)
 
-    /// The version of libuv in use, like `1.44.2`.
+    /// The version of libuv that this library calls, such as `1.44.2`.
     public static var libuvVersion: String { unsafe String(cString: uv_version_string()) }
 
     /// The driver of this loop. Traps if the driver does not use libuv, as on a virtual loop.

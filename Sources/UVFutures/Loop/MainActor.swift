@@ -8,11 +8,12 @@ extension EventLoop {
     /// Whether this loop, while it runs, does the work of Dispatch's main queue: `@MainActor`, `Task` in top-level
     /// code, `DispatchQueue.main`.
     ///
-    /// `true` for ``main``. Another loop of the main thread, such as a loop attached to a host's loop, starts with
-    /// `false`. It changes to `true` when you set it, or when a body of that loop is isolated to the main actor.
+    /// `true` for ``main``. For another loop of the main thread, such as a loop that is attached to the loop
+    /// of a host, the value is `false` at first. The value becomes `true` when you set it, or when a closure
+    /// that is isolated to the main actor starts on that loop with ``Futures/Future/init(on:isolation:_:)``.
     ///
-    /// The work of the main queue does not keep ``Futures/EventLoop/run()`` from returning. Serving an empty queue
-    /// costs nothing. Setting this property on a thread other than the main thread traps.
+    /// The work of the main queue does not keep ``Futures/EventLoop/run()`` from returning. Setting this
+    /// property on a thread other than the main thread traps.
     ///
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public var servesMainQueue: Bool {
@@ -40,9 +41,9 @@ extension EventLoop {
     /// }
     /// ```
     ///
-    /// Blocks the calling thread. Runs `body` on the loop, isolated to the main actor. An asynchronous `main` needs
-    /// this function only before its first `await`. After the first `await` the loop runs already, and calling this
-    /// function traps. Calling it in a callback of the loop traps too.
+    /// Blocks the calling thread. Runs `body` on the loop, isolated to the main actor. In an asynchronous
+    /// `main`, call this function only before the first `await`. After the first `await`, the loop runs
+    /// already, and a call traps. A call in a callback of the loop also traps.
     @MainActor
     public static func runMain<Value>(
         _ body: @escaping @MainActor (EventLoop) async throws -> Value

@@ -4,17 +4,17 @@ public import Futures
 ///
 /// ``SystemResolver`` asks the system. A resolver of your own can answer from a table, from a cache, or from a server.
 public protocol NameResolver {
-    /// Completes with the addresses of `name`, the best address first. Each address has `port`.
+    /// Completes with the addresses of `name`, the best address first. Each address carries `port`.
     ///
-    /// The library calls this on the thread of `loop`. The returned future has to belong to `loop`. The library passes
-    /// only well-formed names, and neither numeric addresses nor `localhost`. The returned future is cancelled when
-    /// nothing waits for the answer any more.
+    /// The library calls this function on the thread of `loop`. The returned future has to belong to `loop`.
+    /// The library passes only well-formed names, and neither numeric addresses nor `localhost`. The library
+    /// cancels the returned future when no code waits for the answer any more.
     func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]>
 }
 
 extension EventLoop {
-    /// The resolver for the connections of this loop that are not given a resolver of their own. The default is
-    /// ``SystemResolver/shared``.
+    /// The resolver for this loop. A connection or a look-up that gets a resolver as an argument uses that
+    /// resolver. The default is ``SystemResolver/shared``.
     public var resolver: any NameResolver {
         get {
             core.checkThread()
@@ -26,13 +26,13 @@ extension EventLoop {
         }
     }
 
-    /// Completes with the addresses of `host`, the best address first. Each address has `port`. Completes at once if
-    /// `host` is a numeric address or `localhost`. Otherwise asks `resolver`, or the loop's resolver if `resolver` is
-    /// `nil`.
+    /// Completes with the addresses of `host`, the best address first. Each address carries `port`. Completes
+    /// at once if `host` is a numeric address or `localhost`. Otherwise asks `resolver`, or the loop's
+    /// ``resolver`` if the argument is `nil`.
     ///
-    /// Fails with ``ResolutionError`` if there are no addresses, and with the error of the resolver if the resolver
-    /// fails. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is neither an address nor a well-formed
-    /// name.
+    /// Fails with ``ResolutionError`` if `host` has no addresses, and with the error of the resolver if the
+    /// resolver fails. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is neither an address
+    /// nor a well-formed name, or if `port` is out of range.
     public func addresses(
         of host: String, port: Int, resolver: (any NameResolver)? = nil
     ) -> Future<[SocketAddress]> {

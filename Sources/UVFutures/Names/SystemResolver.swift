@@ -2,24 +2,26 @@ public import Futures
 
 /// A resolver that asks the system. The system's configuration names the sources: files, name servers and others.
 ///
-/// The resolver asks on threads of its own, which end when there is nothing to ask. So neither the loop nor
-/// ``Futures/RemoteContext/pool`` ever waits for an answer. Callers that ask for the same name at the same time share
-/// the answer. The resolver does not keep answers for later.
+/// The resolver uses threads of its own, which end when there are no more names to look up. So neither the
+/// loop nor ``Futures/RemoteContext/pool`` ever waits for an answer. Callers that ask for the same name at
+/// the same time share the answer. The resolver does not keep answers.
 ///
-/// The resolver asks for at most ``maxConcurrent`` names at a time. Other names wait in line. An answer may take
-/// minutes, and cannot be hurried. So there are two exceptions to the limit. A name that nothing waits for any more
-/// does not count. A name that has been in line for a second is asked for anyway, on an additional thread. With eight
-/// times ``maxConcurrent`` threads, all other names wait until a thread is free.
+/// The resolver looks up at most ``maxConcurrent`` names at a time. Other names wait in a queue. The system
+/// may take minutes to answer, and a look-up cannot be stopped. So there are two exceptions to the limit. A
+/// name for which no caller waits any more does not count. A name that has waited in the queue for a second
+/// is looked up anyway, on an additional thread. When eight times ``maxConcurrent`` threads are in use, all
+/// other names wait until a thread is free.
 ///
 /// Any thread and any number of loops may use the resolver.
 public final class SystemResolver: NameResolver, Sendable {
-    /// The resolver that loops use by default. Asks for two names at a time in the whole process, with a timeout of
-    /// five seconds for each caller.
+    /// The resolver that loops use by default. This resolver looks up two names at a time in the whole
+    /// process, with a timeout of five seconds for each caller.
     public static let shared = try! SystemResolver()
 
-    /// The number of names that the resolver asks for at the same time.
+    /// The number of names that the resolver looks up at the same time.
     public let maxConcurrent: Int
-    /// The longest time that a caller waits, from its call until the answer. This includes the time in line.
+    /// The longest time for which a caller waits, from its call until the answer. The time in the queue is
+    /// included.
     public let timeout: Duration
     private let threads: LookupThreads
 
@@ -27,8 +29,8 @@ public final class SystemResolver: NameResolver, Sendable {
     /// limit.
     static let patience = Duration.seconds(1)
 
-    /// Creates a resolver. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from 1 to
-    /// 1024, or if `timeout` is not positive.
+    /// Creates a resolver. Throws ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from
+    /// 1 to 1024, or if `timeout` is not positive.
     public convenience init(maxConcurrent: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
         try self.init(maxConcurrent: maxConcurrent, timeout: timeout, lookup: LookupThreads.askSystem)
     }
@@ -52,11 +54,12 @@ public final class SystemResolver: NameResolver, Sendable {
     /// The number of threads, including those with an answer that nothing waits for.
     package var threadCount: Int { threads.count }
 
-    /// Completes with the addresses of `name`. Cancelling the returned future ends the wait at once. The system may
-    /// continue to look for the name, but the answer is ignored.
+    /// Completes with the addresses of `name`. Each address carries `port`. Cancelling the returned future
+    /// ends the wait at once. The system may continue to look for the name, but the answer is ignored.
     ///
-    /// Fails with ``ResolutionError`` if there is no answer. Fails with ``Futures/FutureError/invalidArgument(_:)`` if
-    /// `name` is malformed or `port` is out of range.
+    /// Fails with ``ResolutionError`` if the system finds no address, or if there is no answer within
+    /// ``timeout``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port`
+    /// is out of range.
     /// Calls [`getaddrinfo`](https://man7.org/linux/man-pages/man3/getaddrinfo.3.html).
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         loop.core.checkThread()

@@ -2,13 +2,14 @@ public import Futures
 internal import Glibc
 
 extension EventLoop {
-    /// Returns the deliveries of `signals` to the process as a sequence:
-    /// `for try await signal in loop.signals(.terminate, .hangup)`. While the iteration runs, from its start to its
+    /// Returns a sequence of the signals from `signals` that the process gets:
+    /// `for try await signal in loop.signals(.terminate, .hangup)`. From the start of the iteration to its
     /// end, these signals have no other effect.
     ///
-    /// Signals that arrive while the consumer is busy are kept until the consumer asks for the next element. A signal
-    /// that arrives several times in the meantime is delivered once, as the system does. Fails as ``signal(_:)`` does.
-    /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
+    /// If a signal comes while the consumer is busy, the sequence keeps the signal until the consumer asks
+    /// for the next element. If the same signal comes several times before that, the consumer gets it once.
+    /// The iteration throws the errors of ``signal(_:)``. Binds
+    /// [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
             let handles: [UVSignal]

@@ -11,15 +11,15 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     public static let terminate = ProcessSignal(rawValue: SIGTERM)
     /// `SIGINT`: Ctrl-C was pressed.
     public static let interrupt = ProcessSignal(rawValue: SIGINT)
-    /// `SIGHUP`: the terminal is gone or, for a daemon, a request to read the configuration again.
+    /// `SIGHUP`: the terminal has been closed. For a daemon, a request to read the configuration again.
     public static let hangup = ProcessSignal(rawValue: SIGHUP)
     /// `SIGQUIT`: Ctrl-\ was pressed.
     public static let quit = ProcessSignal(rawValue: SIGQUIT)
     /// `SIGWINCH`: the size of the terminal's window has changed.
     public static let windowChange = ProcessSignal(rawValue: SIGWINCH)
-    /// `SIGUSR1`
+    /// `SIGUSR1`: a signal whose meaning the program chooses.
     public static let user1 = ProcessSignal(rawValue: SIGUSR1)
-    /// `SIGUSR2`
+    /// `SIGUSR2`: a signal whose meaning the program chooses.
     public static let user2 = ProcessSignal(rawValue: SIGUSR2)
 }
 
@@ -27,10 +27,10 @@ extension EventLoop {
     /// Completes when the process next gets `signal`. While the returned future is pending, the signal has no other
     /// effect.
     ///
-    /// A pending future does not keep the loop alive. Cancelling the future restores the signal's former effect.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot be caught. Fails with the same
-    /// error for `SIGCHLD`, which belongs to the code that starts processes. Fails with ``UVFutures/UVError`` if the
-    /// system refuses.
+    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future
+    /// restores the signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for
+    /// signals that cannot be caught. Fails with the same error for `SIGCHLD`, which is reserved for the code
+    /// that starts processes. Fails with ``UVFutures/UVError`` if the system refuses.
     /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()

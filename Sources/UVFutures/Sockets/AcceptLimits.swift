@@ -1,18 +1,19 @@
 internal import ByteStreams
 internal import Futures
 
-/// Limits on the connections that a server accepts. Further connections wait in the system, in the backlog of the
-/// socket.
+/// The limits on the connections that a server accepts. Further connections wait in the system, in the
+/// backlog of the socket.
 public struct AcceptLimits: Hashable, Sendable {
     /// The number of connections that may be open at the same time, not counting connections that linger (see
     /// ``ByteStreams/ByteStream/close(within:)``). `nil` means as many as the system allows.
     public var maxConnections: Int?
-    /// The number of open connections at which a full server resumes accepting. A server that has reached
-    /// ``maxConnections`` accepts again when this number of connections, or fewer, are open. So a server at its limit
-    /// does not stop and start with each connection that ends. `nil` means seven eighths of ``maxConnections``.
+    /// The number of open connections at which a full server accepts again. A server that has reached
+    /// ``maxConnections`` accepts no connections until only this number of connections, or fewer, are open.
+    /// So a full server does not stop and start with each connection that ends. `nil` means seven eighths of
+    /// ``maxConnections``.
     public var lowWaterMark: Int?
-    /// The number of connections that each socket accepts in one round of the loop. After that, the loop turns to other
-    /// sockets and to timers.
+    /// The number of connections that each listening socket accepts before the loop looks at other sockets
+    /// and at timers again.
     public var perTurn = 64
 
     public init(maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64) {

@@ -2,15 +2,15 @@ public import ByteStreams
 public import Futures
 
 extension SocketListener {
-    /// Takes over `descriptor`, a listening socket of other code. For example, a parent process has made the
-    /// socket listen.
+    /// Creates a listener that takes over `descriptor`, a socket that listens already. For example, a parent
+    /// process has made the socket.
     ///
-    /// From now on the listener owns the descriptor, and closes it. The descriptor is put into non-blocking mode, and
-    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets another
-    /// number, and `/dev/null` takes the old number.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or does
-    /// not listen. Fails with the same error if the descriptor has been adopted before, or is of a different kind from
-    /// `Connection`. After a failure, the caller keeps the descriptor.
+    /// From now on, the listener owns the descriptor, and closes it. The descriptor is put into non-blocking
+    /// mode, and programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the
+    /// socket gets another number, and `/dev/null` gets the old number.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or
+    /// does not listen. Throws the same error if the descriptor has been adopted before, or is of a different
+    /// kind from `Connection`. After an error, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -20,12 +20,12 @@ extension SocketListener {
         self.init(socket, limits: limits)
     }
 
-    /// Gives up the socket without closing it, and ends this listener. Connections that wait to be accepted keep
-    /// waiting in the socket.
+    /// Returns the descriptor of the socket to the caller, and ends this listener. The socket stays open.
+    /// Connections that wait to be accepted keep waiting in the socket.
     ///
-    /// The caller owns the returned descriptor, which is in non-blocking mode. Futures that wait for a connection are
-    /// cancelled.
-    /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the listener has been closed.
+    /// The caller owns the returned descriptor, which is in non-blocking mode. Pending futures of `accept()`
+    /// are cancelled.
+    /// Throws ``ByteStreams/StreamError/connectionClosed`` if the listener has been closed.
     public func release() throws -> Int32 {
         core.checkThread()
         guard let descriptor = acceptor.release() else { throw StreamError.connectionClosed }
@@ -35,8 +35,9 @@ extension SocketListener {
 }
 
 extension SocketServer {
-    /// Also accepts connections on `descriptor`, a socket that listens already. Takes over the descriptor as
-    /// ``SocketListener/init(adopting:limits:on:)`` does. Returns the address of the socket.
+    /// Adds `descriptor`, a socket that listens already, to the sockets of this server. Takes over the
+    /// descriptor, and throws errors, as ``SocketListener/init(adopting:limits:on:)`` does. Returns the
+    /// address of the socket.
     @discardableResult
     public func listen(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits()
@@ -44,10 +45,11 @@ extension SocketServer {
         try adopt(descriptor, "descriptor \(descriptor)", limits)
     }
 
-    /// Listens on a socket that systemd has passed: ``Systemd/sockets()``. Returns the address of the socket.
+    /// Adds a socket that systemd has passed to this process (``Systemd/sockets()``) to the sockets of this
+    /// server. Returns the address of the socket.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` as ``listen(adopting:limits:)`` does. The text of the
-    /// error names the socket.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` in the same cases as ``listen(adopting:limits:)``.
+    /// The text of the error names the socket.
     @discardableResult
     public func listen(
         on socket: ActivatedSocket, limits: StreamLimits = StreamLimits()
@@ -61,9 +63,10 @@ extension SocketServer {
         }
     }
 
-    /// Gives up the sockets without closing them, and stops accepting, as ``close()`` does. Returns the descriptors in
-    /// the order in which the sockets were added. Connections that wait to be accepted keep waiting in the sockets, for
-    /// example for a successor of this server.
+    /// Stops accepting, and returns the descriptors of the sockets, in the order in which the sockets were
+    /// added. The sockets stay open. Connections that wait to be accepted keep waiting in the sockets, for
+    /// example for a successor of this server. Connections that have been accepted stay open, as after
+    /// ``close()``.
     ///
     /// The caller owns the descriptors, which are in non-blocking mode.
     public func releaseSockets() -> [Int32] {
@@ -75,16 +78,16 @@ extension SocketServer {
 }
 
 extension SocketConnection {
-    /// Gives up the socket without ending the connection. This object ends as after
-    /// ``ByteStreams/ByteStream/close(within:)``.
+    /// Returns the descriptor of the socket to the caller, without ending the connection. After that, this
+    /// object behaves as after ``ByteStreams/ByteStream/close(within:)``.
     ///
-    /// The caller owns the returned descriptor, which is in non-blocking mode. Bytes that have not been read from the
-    /// system yet stay in the socket.
+    /// The caller owns the returned descriptor, which is in non-blocking mode. Bytes that this stream has not
+    /// read from the system yet stay in the socket.
     ///
-    /// Fails with ``ByteStreams/StreamError/connectionClosed`` if the connection has been closed. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` while a read or a write is pending. Fails with the same error if the
-    /// stream holds bytes that have not been read.
-    /// Fails with ``UVError`` if no descriptors are left. After a failure nothing has changed.
+    /// Throws ``ByteStreams/StreamError/connectionClosed`` if the connection has been closed. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a read or a write is pending. Throws the same error if
+    /// the stream holds bytes that have not been read.
+    /// Throws ``UVError`` if no descriptors are left. An error changes nothing.
     public final func release() throws -> Int32 {
         core.checkThread()
         try checkAtRest()

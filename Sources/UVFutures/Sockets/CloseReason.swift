@@ -7,20 +7,22 @@ public enum CloseReason: Hashable, Sendable {
     case closed
     /// This side aborted the connection, for example because its handler failed.
     case aborted
-    /// One of the connection's time limits passed: ``ByteStreams/StreamLimits``.
+    /// A time limit of ``ByteStreams/StreamLimits`` passed. The associated value names the limit.
     case timedOut(StreamTimeLimit)
-    /// This side closed the connection, but the queued data could not be sent in time.
+    /// This side closed the connection, but the queued bytes could not be sent before the deadline.
     case flushTimedOut
-    /// This side closed the connection normally, but the peer did not acknowledge everything in time.
+    /// This side closed the connection normally, but the peer did not acknowledge all bytes before the
+    /// connection was closed.
     case unacknowledged
     /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``), and was reset because more
     /// than ``ByteStreams/StreamLimits/maxLingering`` connections lingered.
     case crowdedOut
-    /// Too much data waited to be sent, because the peer did not take it.
+    /// More than ``ByteStreams/StreamLimits/writeCap`` bytes waited to be sent, because the peer did not take
+    /// them.
     case backpressureExceeded
     /// The system reported an error, in most cases ``UVError/Code/connectionReset`` or ``UVError/Code/brokenPipe``.
     case broken(UVError.Code)
-    /// The loop was shut down, or another cause ended the connection.
+    /// Another cause ended the connection, for example the shutdown of the loop.
     case other
 }
 

@@ -1,6 +1,6 @@
 internal import Futures
 
-/// The numbers that describe what a server has done so far, and its connections at the moment.
+/// The numbers that describe what a server has done so far, and which connections it has now.
 public struct ServerStatistics: Hashable, Sendable {
     /// The number of connections that the server has accepted so far.
     public var accepted = 0
@@ -8,16 +8,18 @@ public struct ServerStatistics: Hashable, Sendable {
     /// ``ByteStreams/ByteStream/close(within:)``).
     public var active = 0
     /// The number of connections that linger. Such a connection has sent everything, and waits until its peer
-    /// has finished sending: see ``ByteStreams/ByteStream/close(within:)``. It does not count for
-    /// ``AcceptLimits/maxConnections``.
+    /// has finished sending: see ``ByteStreams/ByteStream/close(within:)``. A connection that lingers does
+    /// not count for ``AcceptLimits/maxConnections``.
     public var lingering = 0
-    /// The number of open connections that are being drained. Zero until draining begins. From then on, the
-    /// same as ``active``.
+    /// The number of open connections that are being drained. This number is zero until the server begins to
+    /// drain, and equal to ``active`` after that.
     public var draining = 0
-    /// The number of times that the server stopped accepting because ``AcceptLimits/maxConnections`` were open.
+    /// The number of times that the server stopped accepting because ``AcceptLimits/maxConnections``
+    /// connections were open.
     public var pauses = 0
-    /// The number of times that a connection could not be accepted: mostly for lack of descriptors or memory. Such a
-    /// connection waits in the system, and the server tries again. So one connection may be counted several times.
+    /// The number of times that a connection could not be accepted, mostly for lack of descriptors or memory.
+    /// Such a connection waits in the system, and the server tries again. So one connection may count several
+    /// times.
     public var shortages = 0
     /// The number of sockets that the server has closed so far because they no longer listened.
     public var shed = 0
@@ -36,8 +38,8 @@ public struct ServerStatistics: Hashable, Sendable {
 }
 
 extension SocketServer {
-    /// The numbers that describe what the server has done so far. Reading this property takes time in
-    /// proportion to the number of open connections.
+    /// The numbers that describe what the server has done so far, and which connections it has now. The time
+    /// to read this property grows with the number of open connections.
     public var statistics: ServerStatistics {
         core.checkThread()
         var statistics = counters

@@ -1,11 +1,11 @@
-/// The numbers of connections that were open when the shutdown of a server began. There is one number for
-/// each way in which connections end.
+/// The numbers of connections that ended during the shutdown of a server, for each way in which connections
+/// end.
 public struct ShutdownSummary: Hashable, Sendable {
-    /// The number of connections that ended normally. Everything written was sent and, over TCP, acknowledged by the
-    /// peer's system.
+    /// The number of connections that ended normally. All written bytes were sent. Over TCP, the system of
+    /// the peer also acknowledged them.
     public var finished = 0
-    /// The number of connections that this side aborted. The server aborts connections when their time is
-    /// over, or when their handler fails. Handlers abort connections, too.
+    /// The number of connections that this side aborted. The server aborts a connection at the deadline, or
+    /// when the handler of the connection fails. Handlers can abort connections, too.
     public var aborted = 0
     /// The number of connections that ended in another way: by a reset from the peer, by a time limit, or before the
     /// peer had acknowledged everything.

@@ -5,19 +5,20 @@ internal import Synchronization
 
 /// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
 ///
-/// Errors of the system are reported as ``UVError``s with both addresses. Each kind of socket has a subclass
+/// Errors of the system are reported as ``UVError`` with both addresses. Each kind of socket has a subclass
 /// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
-    /// Whether a draining server half-closes this connection as soon as its peer waits for no answer any more. `true`
-    /// by default.
+    /// Whether a draining server half-closes this connection when the peer does not wait for an answer any
+    /// more. `true` by default. After a half-close, the peer reads the end of the stream, and this side can
+    /// still read.
     ///
-    /// The server assumes that the peer waits for no answer when two things are true: the handler waits for bytes, and
-    /// the handler has written something since the last bytes came. This is wrong for a message that comes in several
-    /// parts, if the handler writes some of the answer between the parts. In that case set this property to `false`,
-    /// and end the connection when ``draining`` completes.
+    /// The server assumes that the peer does not wait for an answer when two things are true: the handler
+    /// waits for bytes, and the handler has written something since the last bytes came. This assumption is
+    /// wrong if a message comes in several parts and the handler writes a part of the answer between them. In
+    /// that case, set this property to `false`, and close the connection when ``draining`` completes.
     public final var endsWhenIdle = true
-    /// Whether the server is draining. If this property is `true`, the handler should finish the current
-    /// message and close the connection.
+    /// Whether the server of this connection is draining. If this property is `true`, the handler should
+    /// finish the current message and close the connection.
     public private(set) final var isDraining = false
 
     /// The number of the connection, unique in the process.
@@ -55,7 +56,8 @@ public class SocketConnection: ByteStream, Identifiable {
 }
 
 extension SocketConnection {
-    /// Completes when the server of this connection begins to drain. Cancelled if the connection ends before that.
+    /// Completes when the server of this connection begins to drain. If the connection ends before that, the
+    /// returned future is cancelled.
     ///
     /// Cancelling the returned future has no effect on other code that waits for it.
     public final var draining: Future<Void> {

@@ -44,29 +44,31 @@ public final class SocketListener<Connection: SocketConnection> {
         acceptor.close()
     }
 
-    /// Called when a connection cannot be accepted, mostly for lack of descriptors or memory, at most once a minute.
-    /// The connection waits in the system, and the listener tries again. If this property is `nil`, a warning is
-    /// printed to standard error instead.
+    /// A handler that is called when a connection cannot be accepted, mostly for lack of descriptors or
+    /// memory. There is at most one call a minute. The connection waits in the system, and the listener tries
+    /// again. If this property is `nil`, the listener prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
     }
 
-    /// Completes with the next connection. Several calls may wait at the same time. They complete in the order of the
-    /// calls.
+    /// Completes with the next connection. Several calls may wait at the same time. Their futures complete in
+    /// the order of the calls.
     ///
-    /// Cancelled when the listener is closed. Fails with ``UVError`` if the socket no longer listens. If descriptors
-    /// are lacking, the future does not fail, but waits until there are some: ``onShortage``.
-    /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
+    /// When the listener is closed, the returned future is cancelled. Fails with ``UVError`` if the socket no
+    /// longer listens. If no descriptors are left, the returned future does not fail, but waits until a
+    /// descriptor is free: ``onShortage``. Binds `accept4` and
+    /// [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func accept() -> Future<Connection> {
         accept(isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
-    /// The connections in the order in which they come, until the listener is closed:
+    /// A sequence of the connections in the order in which they come, until the listener is closed:
     /// `for try await connection in listener.connections`.
     ///
-    /// While the consumer is busy, further connections wait in the system. Throws ``UVError`` if the socket no longer
-    /// listens. Leaving the loop with `break` does not close the listener or any connection.
+    /// While the consumer is busy, further connections wait in the system. The iteration throws ``UVError``
+    /// if the socket no longer listens. Leaving the `for` loop by `break` does not close the listener or any
+    /// connection.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in
             .init(next: { self.accept(isIterating: true, atEnd: self.loop.succeeded(nil)) })

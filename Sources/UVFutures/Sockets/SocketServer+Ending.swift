@@ -2,7 +2,7 @@ internal import ByteStreams
 public import Futures
 
 extension SocketServer {
-    /// Stops accepting, and completes when all sockets are closed. Open connections stay open.
+    /// Stops accepting, and completes when all listening sockets are closed. Open connections stay open.
     @discardableResult
     public func close() -> Future<Void> {
         core.checkThread()
@@ -15,17 +15,19 @@ extension SocketServer {
     }
 
     /// Stops accepting, and aborts the connections that are still open after `grace`. Completes when all
-    /// connections are closed. Does not tell the connections to finish. To do that, use ``drain(within:)``.
+    /// connections are closed. This function does not ask the handlers to finish. To do that, use
+    /// ``drain(within:)``.
     ///
-    /// Connections that wait to be accepted are reset. You can call this function again, also with a shorter grace, and
-    /// also while the server drains. The futures of all calls complete together. Cancelling a future changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
+    /// Connections that wait to be accepted are reset. You can call this function again, and also while the
+    /// server drains: the earliest end of all calls applies. The futures of all calls complete together.
+    /// Cancelling a returned future changes nothing. Fails with ``Futures/FutureError/invalidArgument(_:)``
+    /// if `grace` is negative.
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
         end(within: grace, "shutdown(within:)") { close() }
     }
 
-    /// Serves the connections that have come, ends them within `deadline`, and completes when all connections
-    /// and sockets are closed.
+    /// Serves the connections that have come, ends these connections within `deadline`, and completes when
+    /// all connections and listening sockets are closed.
     ///
     /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are closed. A
     ///    connection that has not completed its TCP handshake by then is reset.
@@ -36,8 +38,8 @@ extension SocketServer {
     ///    of the deadline.
     /// 4. Connections that are still open at the deadline are aborted.
     ///
-    /// You can call this function again, also with a shorter deadline. The futures of all calls complete together.
-    /// Cancelling a future changes nothing.
+    /// You can call this function again: the earliest deadline of all calls applies. The futures of all calls
+    /// complete together. Cancelling a returned future changes nothing.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
         end(within: deadline, "drain(within:)") { beginDraining(deadline) }

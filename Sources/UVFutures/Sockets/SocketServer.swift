@@ -4,11 +4,11 @@ public import Futures
 /// A server that listens, and passes each connection to a handler. The server lives until it is closed, even if there
 /// are no references to it.
 ///
-/// A handler that returns a future has the connection until that future completes. If the future succeeds, the server
-/// sends what has been written, and closes the connection. If the future fails, the server aborts the connection. A
-/// handler that awaits has the connection until the handler returns. A handler that returns nothing owns the
-/// connection, which lives until it is closed: pass such a handler as `owning:`. If a handler throws, its connection is
-/// aborted.
+/// There are three kinds of handlers. If a handler returns a future, the server keeps the connection open
+/// until that future completes. If a handler awaits, the server keeps the connection open until the handler
+/// returns. After a success, the server sends what has been written, and closes the connection. If the future
+/// fails or the handler throws, the server aborts the connection. A handler that returns nothing owns the
+/// connection, which stays open until your code closes it: pass such a handler as the argument `owning`.
 ///
 /// ```swift
 /// let server = try TCPServer.listen(host: "127.0.0.1", port: 7007, on: loop) { connection in
@@ -20,23 +20,25 @@ public import Futures
 /// let chat = try TCPServer.listen(host: "127.0.0.1", port: 7009, on: loop, owning: { members.append($0) })
 /// ```
 ///
-/// A trailing closure that neither returns a future nor awaits is ambiguous. In most cases a `return` is missing.
+/// The compiler reports a trailing closure that neither returns a future nor awaits as ambiguous. In most
+/// cases, a `return` is missing.
 ///
 /// A server can listen on several sockets of one kind. A `SocketServer<SocketConnection>` can listen on sockets of
 /// several kinds.
 public final class SocketServer<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// Called once for a connection if the handler throws an error, or if the handler's future fails. The
-    /// argument is that error. Also called with errors from accepting or closing a connection.
+    /// A handler for the errors of connections. The server calls it with the error that the handler of a
+    /// connection throws, or with the error of the handler's future. The server also calls it with errors
+    /// from accepting or closing a connection.
     ///
-    /// Not called for a cancellation, or for failures because the server or the loop was shut down. If this
-    /// property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If the error only means
-    /// that the peer has left, `error.isDisconnection` is `true`.
+    /// The server does not call it for a cancellation, or for errors that a shutdown of the server or of the
+    /// loop causes. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If
+    /// an error means only that the peer has disconnected, `error.isDisconnection` is `true`.
     public var onConnectionError: ((any Error) -> Void)?
-    /// Called when a connection cannot be accepted, mostly for lack of descriptors or memory, at most once a minute.
-    /// The connection waits in the system, and the server tries again. If this property is `nil`, a warning is printed
-    /// to standard error instead.
+    /// A handler that is called when a connection cannot be accepted, mostly for lack of descriptors or
+    /// memory. There is at most one call a minute. The connection waits in the system, and the server tries
+    /// again. If this property is `nil`, the server prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
@@ -66,8 +68,8 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Whether the grace period is over, and the connections have been aborted.
     var hasAborted = false
 
-    /// Creates a server that listens nowhere yet. The server closes each connection when the future that `handler`
-    /// returned for that connection completes.
+    /// Creates a server that does not listen yet. To listen, call `listen`. The server closes each connection
+    /// when the future that `handler` returned for that connection completes.
     public convenience init<Ignored>(
         on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Future<Ignored>
     ) {
@@ -77,12 +79,13 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Creates a server that listens nowhere yet. The server closes each connection when `handler` returns.
+    /// Creates a server that does not listen yet. To listen, call `listen`. The server closes each connection
+    /// when `handler` returns.
     ///
-    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. A
-    /// trailing closure that awaits needs no label.
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body.
+    /// You can write `handler` as a trailing closure, without the label `awaiting`.
     ///
-    /// Leave out `isolation`: by default it is the isolation of the caller.
+    /// Do not pass `isolation`. Its default is the isolation of the caller.
     public convenience init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation,
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
@@ -94,7 +97,8 @@ public final class SocketServer<Connection: SocketConnection> {
         }
     }
 
-    /// Creates a server that listens nowhere yet. Each connection lives until it is closed.
+    /// Creates a server that does not listen yet. To listen, call `listen`. Each connection stays open until
+    /// your code closes it.
     public convenience init(
         on loop: EventLoop, owning handler: @escaping (_ connection: Connection) throws -> Void
     ) {
@@ -102,7 +106,8 @@ public final class SocketServer<Connection: SocketConnection> {
         self.handler = handler
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
+    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
+    /// write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void

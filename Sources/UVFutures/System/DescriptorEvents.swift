@@ -4,16 +4,16 @@ public struct DescriptorEvents: OptionSet, Hashable, Sendable {
 
     public init(rawValue: CInt) { self.rawValue = rawValue }
 
-    /// A read would not have to wait: there are bytes, or the end of the stream, or a connection to accept.
+    /// A read does not have to wait: there are bytes, or the end of the stream, or a connection to accept.
     public static let readable = DescriptorEvents(rawValue: 1)
-    /// A write would not have to wait.
+    /// A write does not have to wait.
     public static let writable = DescriptorEvents(rawValue: 2)
-    /// The peer has finished sending, or is gone.
+    /// The peer has finished sending or has disconnected.
     public static let disconnected = DescriptorEvents(rawValue: 4)
-    /// There are out-of-band bytes, or other data that the kind of descriptor treats as urgent.
+    /// There are urgent data, such as out-of-band bytes of a TCP socket.
     public static let prioritized = DescriptorEvents(rawValue: 8)
-    /// The next read or write will fail, and its error tells what is wrong. You need not ask for this event. This
-    /// event comes together with all the events that were asked for.
+    /// The next read or write will fail, and its error says why. This event comes even if you did not ask for
+    /// it, and wakes all code that waits for any event.
     public static let failed = DescriptorEvents(rawValue: 16)
 
     /// The events that can be asked for.
@@ -21,7 +21,7 @@ public struct DescriptorEvents: OptionSet, Hashable, Sendable {
 }
 
 extension DescriptorEvents: CustomStringConvertible {
-    /// The names of the events, such as `readable, writable`. `nothing` if the set is empty.
+    /// The names of the events, such as `readable, writable`, or `nothing` if the set is empty.
     public var description: String {
         let names: [(DescriptorEvents, String)] = [
             (.readable, "readable"), (.writable, "writable"), (.disconnected, "disconnected"),

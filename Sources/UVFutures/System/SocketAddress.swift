@@ -8,17 +8,19 @@ public struct SocketAddress: Hashable, Sendable {
     private let number: UInt16
     private let isPath: Bool
 
-    /// The host in its shortest usual form: `127.0.0.1`, `::1`, `fe80::1%eth0`. Empty in the UNIX domain.
+    /// The host in its shortest usual form, such as `127.0.0.1`, `::1` or `fe80::1%eth0`. Empty if the
+    /// address is in the UNIX domain.
     public var host: String { isPath ? "" : text }
-    /// The port, from 0 to 65535. 0 in the UNIX domain.
+    /// The port, from 0 to 65535. 0 if the address is in the UNIX domain.
     public var port: Int { Int(number) }
-    /// The path in the UNIX domain. An abstract name begins with `@`. An end without a name, such as a client's end,
-    /// has an empty path. `nil` if the address is not in the UNIX domain.
+    /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. An abstract name
+    /// begins with `@`. An end without a name, such as the end of a client, has an empty path.
     public var path: String? { isPath ? text : nil }
 
-    /// Creates an address from a numeric `host`. Does not accept names, not even `localhost`.
+    /// Creates an address from a numeric `host` and a `port`. Does not accept names, not even `localhost`.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is not numeric or `port` is out of range.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `host` is not numeric, or if `port` is not from
+    /// 0 to 65535.
     public init(host: String, port: Int) throws {
         guard let address = SocketAddress(numericHost: host, port: try SocketAddress.checked(port)) else {
             throw FutureError.invalidArgument("host \"\(host)\" is not a numeric IPv4 or IPv6 address")
@@ -34,8 +36,8 @@ public struct SocketAddress: Hashable, Sendable {
     /// Creates an address in the UNIX domain. `path` is a path, or `@` followed by an abstract name. An abstract name
     /// is not in a file system, and disappears together with its socket. For a path that begins with `@`, write `./@`.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or contains
-    /// a zero byte.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or
+    /// contains a zero byte.
     public init(path: String) throws {
         let size = path.utf8.count - (SocketAddress.isAbstract(path) ? 1 : 0)
         guard size > 0 else {

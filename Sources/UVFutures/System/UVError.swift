@@ -1,11 +1,11 @@
 internal import ByteStreams
 public import Futures
 
-/// The error of an operation that the system could not do.
+/// The error of an operation that failed in the system.
 ///
 /// To catch a certain error, write `catch let error as UVError where error.code == .connectionRefused`.
 public struct UVError: Error, Hashable, Sendable {
-    /// A code of libuv. On Linux, the code for an error of the system is its `errno` with a minus sign.
+    /// An error code of libuv. On Linux, the code of a system error is its negated `errno`.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: CInt
 

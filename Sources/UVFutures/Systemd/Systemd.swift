@@ -2,17 +2,17 @@ internal import ByteStreams
 public import Futures
 internal import Glibc
 
-/// The functions with which a service talks to systemd. Any thread may call them, but no other code should change the
-/// environment at the same time.
+/// The functions through which a service communicates with systemd. Any thread may call these functions, but
+/// no other code should change the environment at the same time.
 public enum Systemd {
-    /// Returns the sockets that were opened for this process by systemd, or by another program that uses the same
-    /// protocol. The list may be empty.
+    /// Returns the sockets that systemd, or another program with the same protocol, has opened for this
+    /// process. The array is empty if there are no such sockets.
     ///
-    /// The caller owns the sockets: pass each of them to ``SocketServer/listen(on:limits:)``. This function removes the
-    /// variables of the protocol from the environment. So the next call finds no sockets, and programs that this
-    /// process starts find no sockets either. Those programs do not inherit the descriptors.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the variables make no sense, or are meant for another
-    /// process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
+    /// The caller owns the sockets: pass each of them to ``SocketServer/listen(on:limits:)``. This function
+    /// removes the variables of the protocol from the environment. So a second call returns an empty array,
+    /// and programs that this process starts find no sockets. Those programs do not inherit the descriptors.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the variables are malformed, or are meant for
+    /// another process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
     ///
     /// ```swift
     /// for socket in try Systemd.sockets() { try server.listen(on: socket) }
@@ -29,21 +29,23 @@ public enum Systemd {
 
     /// A state that a service can report to the service manager.
     public enum State: Hashable, Sendable {
-        /// The service has started, and serves.
+        /// The service has started, and serves its clients.
         case ready
-        /// The service has begun to end.
+        /// The service has begun to shut down.
         case stopping
         /// The service is alive. Report this state at least once in each ``Systemd/watchdogInterval``.
         case watchdog
-        /// A description of what the service does now, in one line of text for people.
+        /// A description of the present work of the service, in one line of text for people.
         case status(String)
     }
 
-    /// Tells the service manager the state of this service. Returns `false` if no service manager wants to be told.
+    /// Reports states of this service to the service manager. Returns `false` if no service manager wants
+    /// reports.
     ///
-    /// Does not block. Fails with ``UVError`` if no service manager listens at the socket. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a status has several lines, or if the name of the service
-    /// manager's socket makes no sense. Sends to the socket in `NOTIFY_SOCKET`, as `sd_notify` does.
+    /// Does not block. Throws ``UVError`` if no service manager listens at the socket. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a status contains a control character such as a line
+    /// feed, or if the name of the service manager's socket is malformed. Sends to the socket in
+    /// `NOTIFY_SOCKET`, as `sd_notify` does.
     @discardableResult
     public static func notify(_ states: State...) throws -> Bool {
         let lines = try states.map { try $0.line }
@@ -52,11 +54,11 @@ public enum Systemd {
         return true
     }
 
-    /// The longest time that the service manager allows between two ``Systemd/State/watchdog`` reports. `nil` if the
-    /// service manager expects no such reports.
+    /// The longest time that the service manager allows between two ``Systemd/State/watchdog`` reports, or
+    /// `nil` if the service manager expects no such reports.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the time is not a number above zero.
-    /// Reads `WATCHDOG_USEC` and `WATCHDOG_PID`.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the time is not a number above zero. Reads
+    /// `WATCHDOG_USEC` and `WATCHDOG_PID`.
     public static var watchdogInterval: Duration? {
         get throws {
             guard let text = EnvironmentVariable(name: "WATCHDOG_USEC").value else { return nil }
@@ -71,12 +73,13 @@ public enum Systemd {
         }
     }
 
-    /// Tells the service manager that `loop` is running, twice in each ``watchdogInterval``. Returns `nil` if the
+    /// Sends ``Systemd/State/watchdog`` reports from `loop`, two in each ``watchdogInterval``, until the
+    /// returned task is cancelled. So the service manager notices when the loop hangs. Returns `nil` if the
     /// service manager expects no such reports.
     ///
-    /// The returned task does not keep the loop alive. A report that cannot be sent is left out, with a warning to the
-    /// observer of the loop.
-    /// Fails as ``watchdogInterval`` does.
+    /// The returned task does not keep ``Futures/EventLoop/run()`` from returning. If a report cannot be
+    /// sent, the observer of the loop gets a warning, and the reports continue.
+    /// Throws the errors of ``watchdogInterval``.
     @discardableResult
     public static func feedWatchdog(on loop: EventLoop) throws -> ScheduledTask<Void>? {
         guard let interval = try watchdogInterval else { return nil }

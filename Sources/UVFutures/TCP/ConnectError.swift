@@ -1,5 +1,5 @@
-/// The error when no address of a named host could be connected to. It holds one error for each address that
-/// was tried.
+/// The error when a connection to every address of a named host has failed. This error holds one error for
+/// each address that was tried.
 public struct ConnectError: Error, Hashable {
     /// The name of the host.
     public let host: String

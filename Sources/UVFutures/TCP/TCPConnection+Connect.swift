@@ -3,21 +3,23 @@ public import Futures
 
 extension TCPConnection {
     /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver` resolves names. If
-    /// `resolver` is `nil`, the loop's resolver does.
+    /// `resolver` is `nil`, the loop's resolver (``Futures/EventLoop/resolver``) resolves names.
     ///
-    /// The addresses of a name are tried side by side, as in [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305),
-    /// alternating between IPv6 and IPv4. The next attempt starts when the latest attempt has not been answered for 250
-    /// ms, or at once when an attempt fails. The connection uses the first address that answers.
+    /// This function tries the addresses of a name at the same time, as in [RFC
+    /// 8305](https://www.rfc-editor.org/rfc/rfc8305), alternating between IPv6 and IPv4. If an attempt has
+    /// had no answer for 250 ms, or has failed, the attempt for the next address starts. The connection uses
+    /// the first address that answers.
     ///
-    /// `localHost` and `localPort` are the local end of the connection. `localHost` is a numeric address. If
-    /// you leave out one of them, the system chooses it. Attempts for addresses of a different family from
-    /// `localHost` fail. Cancelling the returned future gives up at once, and closes the sockets.
+    /// `localHost` and `localPort` are the address and the port of this side. `localHost` is a numeric
+    /// address. If you leave out `localHost` or `localPort`, the system chooses the address or the port. An
+    /// attempt fails if its address and `localHost` are of different families, one IPv4 and the other IPv6.
+    /// Cancelling the returned future ends all attempts at once, and closes the sockets.
     ///
-    /// If `host` is numeric, fails with ``UVError``. Otherwise, fails with ``ResolutionError`` if the name cannot be
-    /// resolved, and with ``ConnectError`` if all addresses have failed. When `timeout`, counted from the call, has
-    /// passed, the code of the error is ``UVError/Code/timedOut``.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if a host is malformed, or if an argument is out of
-    /// range.
+    /// If `host` is numeric, fails with ``UVError``. Otherwise, fails with ``ResolutionError`` if the name
+    /// cannot be resolved, and with ``ConnectError`` if all addresses have failed. When `timeout` has passed
+    /// since the call, the code of the error is ``UVError/Code/timedOut``.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost` is malformed, or if
+    /// another argument is out of range.
     ///
     /// ```swift
     /// let greeting = TCPConnection.connect(host: "example.org", port: 7007, timeout: .seconds(3), on: loop)
@@ -73,9 +75,9 @@ extension TCPConnection {
 }
 
 extension TCPConnection {
-    /// Checks `host` and `port` without looking anything up or connecting. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a connection to them can never work, because the host is
-    /// malformed or the port is not from 1 to 65535. Useful when reading settings.
+    /// Checks `host` and `port`, without a look-up and without a connection. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a connection can never work, because `host` is
+    /// malformed or `port` is not from 1 to 65535. Use this function when your program reads its settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
         try requireArgument(port > 0, "port 0 is none to connect to; give 1 to 65535")

@@ -2,15 +2,17 @@ internal import ByteStreams
 internal import Futures
 
 extension TCPConnection {
-    /// Makes the system probe a peer that has been silent for `idle`. The system sends one probe in each `interval`,
-    /// and breaks the connection when `probes` of them have not been answered. With `nil`, which is the default state,
-    /// the system never probes. Durations are rounded up to whole seconds.
+    /// Makes the system send probes to a peer that has been silent for `idle`. The system sends one probe in
+    /// each `interval`. If the peer has not answered `probes` probes, the connection fails with
+    /// ``UVError/Code/timedOut``. If `idle` is `nil`, which is the state of a new connection, the system
+    /// sends no probes. Durations are rounded up to whole seconds.
     ///
-    /// Use this to detect a peer that vanished while this side waits for nothing from the peer. The detection
-    /// takes `idle` plus `probes` times `interval`. For example, `setKeepAlive(after: .seconds(60))` takes 70
-    /// s. The connection then fails with ``UVError/Code/timedOut``. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer than
-    /// 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
+    /// Use this function to detect that a peer has vanished while this side has nothing to send. The
+    /// detection takes `idle` plus `probes` times `interval`. For example, after
+    /// `setKeepAlive(after: .seconds(60))` the detection takes 70 s.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is
+    /// longer than 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
     /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke
     /// the connection, throws that error. Throws ``UVError`` if the system refuses. Sets `SO_KEEPALIVE`,
     /// `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
@@ -28,14 +30,15 @@ extension TCPConnection {
                 probes: CInt(probes)))
     }
 
-    /// Makes the system break the connection when sent data has not been acknowledged for `limit`. With `nil`, which is
-    /// the default state, the system decides, and gives up after about a quarter of an hour. `limit` is rounded up to
-    /// whole milliseconds.
+    /// Makes the connection fail with ``UVError/Code/timedOut`` when the peer has not acknowledged sent bytes
+    /// for `limit`. If `limit` is `nil`, which is the state of a new connection, the system chooses the time,
+    /// about a quarter of an hour. `limit` is rounded up to whole milliseconds.
     ///
-    /// Use this to detect a peer that vanished. For a peer that is still there but takes no data, use
-    /// ``ByteStreams/StreamLimits/writeTimeout``. The connection then fails with ``UVError/Code/timedOut``.
+    /// Use this function to detect that a peer has vanished while sent bytes wait for its acknowledgement.
+    /// For a peer that still answers but reads no bytes, use ``ByteStreams/StreamLimits/writeTimeout``.
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `limit` is not positive or is longer than 24
-    /// days. Throws the other errors of ``setKeepAlive(after:every:probes:)``, too. Sets `TCP_USER_TIMEOUT`.
+    /// days. Also throws the ``ByteStreams/StreamError/connectionClosed`` and the other connection errors
+    /// that ``setKeepAlive(after:every:probes:)`` throws. Sets `TCP_USER_TIMEOUT`.
     public func setUserTimeout(_ limit: Duration?) throws {
         try checkConnected()
         guard let limit else { return try tcp.setUserTimeout(milliseconds: 0) }

@@ -5,16 +5,17 @@ public import Futures
 public typealias TCPListener = SocketListener<TCPConnection>
 
 extension SocketListener where Connection == TCPConnection {
-    /// Listens on `port` of `host`, which is a numeric address or `localhost`. For `localhost`, the listener takes
-    /// 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
+    /// Creates a listener on `port` of `host`, which is a numeric address or `localhost`. For `localhost`,
+    /// the listener uses 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
-    /// With port 0, the system picks a port. The address may have been in use until just now (`SO_REUSEADDR`). With
-    /// `sharingPort`, several sockets of the same user may listen on the same port, in several processes or loops. The
-    /// system spreads the connections over these sockets (`SO_REUSEPORT`).
+    /// If `port` is 0, the system picks a port. The listener can use an address that a listener which has
+    /// just been closed has used (`SO_REUSEADDR`). With `sharingPort: true`, several sockets of the same user
+    /// may listen on the same port, in several processes or loops. The system distributes the connections
+    /// over these sockets (`SO_REUSEPORT`). At most `backlog` connections wait to be accepted.
     ///
-    /// Fails with ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument is out
-    /// of range.
+    /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an
+    /// argument is out of range.
     /// Binds `listen`.
     public convenience init(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,

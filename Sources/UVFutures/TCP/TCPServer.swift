@@ -5,8 +5,8 @@ public import Futures
 public typealias TCPServer = SocketServer<TCPConnection>
 
 extension SocketServer where Connection == TCPConnection {
-    /// Listens on `port` of `host`, as ``TCPListener`` does. The server closes each connection when the future that
-    /// `handler` returned for that connection completes.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, and returns the server. The server closes each
+    /// connection when the future that `handler` returned for that connection completes.
     public static func listen<Ignored>(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -15,12 +15,13 @@ extension SocketServer where Connection == TCPConnection {
         try TCPServer(on: loop, handler).listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does. The server closes each connection when `handler` returns.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, and returns the server. The server closes each
+    /// connection when `handler` returns.
     ///
-    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. A
-    /// trailing closure that awaits needs no label.
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body.
+    /// You can write `handler` as a trailing closure, without the label `awaiting`.
     ///
-    /// Leave out `isolation`: by default it is the isolation of the caller.
+    /// Do not pass `isolation`. Its default is the isolation of the caller.
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -31,7 +32,8 @@ extension SocketServer where Connection == TCPConnection {
             .listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does. Each connection lives until it is closed.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, and returns the server. Each connection stays
+    /// open until your code closes it.
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
         limits: StreamLimits = StreamLimits(), accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -41,7 +43,8 @@ extension SocketServer where Connection == TCPConnection {
             .listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
+    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
+    /// write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
@@ -61,8 +64,8 @@ extension SocketServer where Connection == TCPConnection {
         return self
     }
 
-    /// Also listens on `port` of `host`, as ``TCPListener`` does. Returns the address of the new socket. If `port` is
-    /// 0, the address has the port that the system picked.
+    /// Adds a socket that listens on `port` of `host`, as ``TCPListener`` does. Returns the address of the
+    /// new socket. If `port` is 0, the address has the port that the system picked.
     @discardableResult
     public func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
@@ -73,8 +76,8 @@ extension SocketServer where Connection == TCPConnection {
 }
 
 extension SocketServer where Connection == SocketConnection {
-    /// Also listens on `port` of `host` for TCP connections, as ``TCPListener`` does. Returns the address of the new
-    /// socket. If `port` is 0, the address has the port that the system picked.
+    /// Adds a socket that listens on `port` of `host` for TCP connections, as ``TCPListener`` does. Returns
+    /// the address of the new socket. If `port` is 0, the address has the port that the system picked.
     @discardableResult
     public func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,

@@ -2,11 +2,12 @@ internal import Dispatch
 public import Futures
 internal import Glibc
 
-/// A loop that runs on a thread of its own, until you end it.
+/// A loop that runs on a thread of its own, until you end the loop.
 ///
-/// Other threads reach the loop by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and `RemoteContext.loop(_:)`.
-/// The thread keeps running when there is no work, and also when this handle is released. The thread ends only by
-/// ``shutdown()``, by the loop's `stop()`, or with the process. Any thread may use this handle.
+/// Other threads reach the loop by `loop.run { … }`, `loop.wait { … }`, `RemotePromise` and
+/// `RemoteContext.loop(_:)`. The thread keeps running when there is no work, and also when this object is
+/// released. The thread ends only by ``shutdown()``, by the loop's `stop()`, or with the process. Any thread
+/// may use this object.
 public final class LoopThread: Sendable {
     /// The loop, which belongs to the new thread.
     public let loop: EventLoop
@@ -36,8 +37,8 @@ public final class LoopThread: Sendable {
         started.wait()
     }
 
-    /// Shuts down the loop on its thread. The thread then ends. This call returns at once, without waiting for that. A
-    /// second call does nothing.
+    /// Makes the thread shut down the loop and end. This function returns at once, and does not wait for the
+    /// end of the thread: ``join()``. A second call does nothing.
     ///
     /// Futures that are still pending fail with `FutureError.shutDown`.
     public func shutdown() { loop.stop() }
@@ -45,7 +46,8 @@ public final class LoopThread: Sendable {
     /// Calls `body` on a thread of Dispatch after the thread has shut down the loop and released it.
     func whenEnded(_ body: @escaping @Sendable () -> Void) { ended.notify(queue: .global(), execute: body) }
 
-    /// Blocks until the thread has shut down the loop and released it. Traps if it is called on the loop's own thread.
+    /// Blocks the calling thread until the loop's thread has shut down and released the loop. Traps on the
+    /// loop's own thread.
     @available(*, noasync, message: "It would block a thread that tasks share.")
     public func join() {
         if loop.isCurrent {
@@ -58,9 +60,9 @@ public final class LoopThread: Sendable {
 }
 
 extension EventLoop {
-    /// Creates a loop that runs on a new thread. The thread is called `name`, shortened to 15 bytes.
+    /// Creates a loop that runs on a new thread. The name of the thread is `name`, shortened to 15 bytes.
     ///
-    /// Throws ``UVError`` when the process cannot open more descriptors or start more threads.
+    /// Throws ``UVError`` if the process cannot open more descriptors or start more threads.
     public static func onNewThread(name: String = "event-loop") throws(UVError) -> LoopThread {
         try LoopThread(name: name)
     }

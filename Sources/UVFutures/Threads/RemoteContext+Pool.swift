@@ -1,25 +1,27 @@
 public import Futures
 
 extension RemoteContext {
-    /// Runs closures on libuv's thread pool. The pool has four threads for the whole process, and also serves
-    /// files and names.
+    /// The context that runs closures on libuv's thread pool. By default, the pool has four threads for the
+    /// whole process. The pool also reads and writes files.
     ///
-    /// The returned future has to belong to a loop of libuv. That loop's `run()` does not return until closures that
-    /// were started have ended, and its `shutdown()` also waits for them. This holds for cancelled closures too.
-    /// `UV_THREADPOOL_SIZE` in the environment sets the number of threads.
+    /// The future of a closure has to belong to a loop of libuv, not to a virtual loop. The `run()` of that
+    /// loop does not return until all closures that have started have ended, even if their futures were
+    /// cancelled. The `shutdown()` of that loop also waits for these closures. `UV_THREADPOOL_SIZE` in the
+    /// environment sets the number of threads.
     /// Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
     public static let pool = RemoteContext(PoolRunner())
 
-    /// Runs closures on the loop of the main thread. On the main thread, closures run at once. On other threads,
-    /// closures are put into the loop's ready queue.
+    /// The context that runs closures on the loop of the main thread. A closure that comes from the main
+    /// thread runs at once. A closure that comes from another thread waits in the loop's ready queue.
     ///
-    /// Traps if `EventLoop.main` has not been used on the main thread before.
+    /// Running a closure traps if `EventLoop.main` has never been used on the main thread.
     public static let mainImmediate = RemoteContext(
         LoopRunner(name: "mainImmediate", isImmediate: true) { .existingMain })
 
-    /// Runs closures on the loop of the main thread. Closures are always put into the loop's ready queue.
+    /// The context that runs closures on the loop of the main thread. Every closure waits in the loop's ready
+    /// queue.
     ///
-    /// Traps if `EventLoop.main` has not been used on the main thread before.
+    /// Running a closure traps if `EventLoop.main` has never been used on the main thread.
     public static let main = RemoteContext(LoopRunner(name: "main", isImmediate: false) { .existingMain })
 }
 

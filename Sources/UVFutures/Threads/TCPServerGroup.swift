@@ -3,9 +3,10 @@ public import Futures
 
 /// A TCP server on several loops, for more connections than one core can serve. Each loop runs on a thread of its own.
 ///
-/// Each loop listens on the same port. The system spreads the connections over the loops by the addresses that they
-/// come from, not by load (`SO_REUSEPORT`). A connection stays on its loop, and the handler is called on that loop. The
-/// group lives until it is shut down, even if there are no references to it. Any thread may use the group.
+/// All loops listen on the same port. The system distributes the connections over the loops by the addresses
+/// of the peers, and not by load (`SO_REUSEPORT`). A connection stays on its loop, and the handler is called
+/// on that loop. The group lives until it is shut down, even if there are no references to it. Any thread may
+/// use the group.
 ///
 /// ```swift
 /// let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in
@@ -13,8 +14,8 @@ public import Futures
 /// }
 /// ```
 ///
-/// Another program can listen on the same port too, if it belongs to the same user and also shares the port. A second
-/// copy of this program is an example.
+/// A process of the same user that also shares the port can listen on the same port, too. A second copy of
+/// this program is an example.
 public final class TCPServerGroup: Sendable {
     struct Member: Sendable {
         let thread: LoopThread
@@ -27,12 +28,12 @@ public final class TCPServerGroup: Sendable {
     let members: [Member]
     let summary = Locked<ShutdownSummary?>(nil)
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection is closed when the
-    /// future that `handler` returned for that connection completes.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
+    /// connection is closed when the future that `handler` returned for that connection completes.
     ///
-    /// The threads are called `name` followed by a number. The limits apply to each loop. Blocks the calling thread
-    /// until all loops listen.
-    /// Fails as ``TCPServer`` does, and when no descriptors or no threads are left. Fails with
+    /// The name of each thread is `name` followed by a number. `limits` and `accepting` apply to each loop
+    /// separately. Blocks the calling thread until all loops listen. Throws the errors of ``TCPListener``,
+    /// and ``UVError`` if no descriptors or no threads are left. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024.
     public static func listen<Ignored>(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -42,11 +43,11 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection is closed when
-    /// `handler` returns. The threads are called `name` followed by a number.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
+    /// connection is closed when `handler` returns. The name of each thread is `name` followed by a number.
     ///
-    /// Runs `handler` on the connection's loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its
-    /// body. A trailing closure that awaits needs no label.
+    /// Runs `handler` on the connection's loop, in the same way as ``Futures/Future/init(on:isolation:_:)``
+    /// runs its body. You can write `handler` as a trailing closure, without the label `awaiting`.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
@@ -55,8 +56,9 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, awaiting: handler) }
     }
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops. Each connection lives until it is
-    /// closed. The threads are called `name` followed by a number.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
+    /// connection stays open until your code closes it. The name of each thread is `name` followed by a
+    /// number.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
@@ -65,7 +67,7 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
-    /// Makes the compiler refuse a trailing closure that returns nothing, as ambiguous. Return a future, or
+    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
     /// write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
@@ -111,14 +113,15 @@ public final class TCPServerGroup: Sendable {
         localAddress = address!
     }
 
-    /// The loops of the group. Use them to inspect the loops, or to run other work on them.
+    /// The loops of the group, for reading their statistics, or for running other work on them.
     public var loops: [EventLoop] { members.map(\.thread.loop) }
 
     /// Calls `body` once on each loop, with the server of that loop. Completes with the results, in the order of
     /// ``loops``. The returned future belongs to `loop`.
     ///
-    /// Fails with the error that `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut
-    /// down.
+    /// If a call of `body` throws, this function fails at once with that error: with the first error if
+    /// several calls throw. Calls that have started continue, and their results are dropped. Calls that have
+    /// not started are not made. Fails with ``Futures/FutureError/shutDown`` if the group has been shut down.
     ///
     /// ```swift
     /// let open = group.onEach(on: loop) { server in server.activeConnections }.map { $0.reduce(0, +) }
@@ -131,8 +134,9 @@ public final class TCPServerGroup: Sendable {
 
     /// Calls `body` once on each loop, with the server of that loop. Returns the results, in the order of ``loops``.
     ///
-    /// Fails with the error that `body` throws, and with ``Futures/FutureError/shutDown`` if the group has been shut
-    /// down.
+    /// If a call of `body` throws, this function fails at once with that error: with the first error if
+    /// several calls throw. Calls that have started continue, and their results are dropped. Calls that have
+    /// not started are not made. Fails with ``Futures/FutureError/shutDown`` if the group has been shut down.
     public func onEach<Value: Sendable>(
         _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
     ) async throws -> [Value] {

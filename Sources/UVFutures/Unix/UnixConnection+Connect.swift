@@ -2,13 +2,14 @@ public import ByteStreams
 public import Futures
 
 extension UnixConnection {
-    /// Connects to the server at `path`, which is written as for ``SocketAddress/init(path:)``.
+    /// Connects to the server at `path`. `path` has the form that ``SocketAddress/init(path:)`` describes.
     ///
-    /// While the server's backlog is full, tries again until the server takes the connection or `timeout` passes.
-    /// Cancelling the returned future gives up.
-    /// Fails with ``UVError/Code/connectionRefused`` when no process listens at `path` any more. Other codes of
-    /// ``UVError`` are ``UVError/Code/notFound``, ``UVError/Code/permissionDenied``, and ``UVError/Code/timedOut``
-    /// after `timeout`. Fails with ``Futures/FutureError/invalidArgument(_:)`` if an argument makes no sense.
+    /// While the server's backlog is full, this function tries again until the server has room or `timeout`
+    /// has passed. Cancelling the returned future ends the attempt.
+    /// Fails with ``UVError``. The code is ``UVError/Code/connectionRefused`` if no process listens at `path`
+    /// any more, and ``UVError/Code/timedOut`` after `timeout`. Other codes are ``UVError/Code/notFound`` and
+    /// ``UVError/Code/permissionDenied``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if an
+    /// argument is out of range.
     public static func connect(
         path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
         on loop: EventLoop

@@ -5,19 +5,20 @@ internal import Glibc
 /// A connection in the UNIX domain, to another process on this machine.
 ///
 /// You get connections from ``connect(path:timeout:limits:on:)``, from ``SocketListener/accept()`` of a
-/// ``UnixListener``, and from a ``UnixServer``. The UNIX domain has no reset. After an `abort`, the peer reads the end
-/// of the stream. If the peer had sent bytes that this side did not read, the peer gets
-/// ``UVError/Code/connectionReset`` instead.
+/// ``UnixListener``, and from a ``UnixServer``. The UNIX domain has no reset. After an `abort`, the peer
+/// reads the end of the stream. But if the peer has sent bytes that this side did not read, the peer gets
+/// ``UVError/Code/connectionReset``.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
-    /// Takes over `descriptor`, a connected stream socket of the UNIX domain that other code has made.
+    /// Creates a connection that takes over `descriptor`, a connected stream socket of the UNIX domain that
+    /// other code has made.
     ///
-    /// From now on the connection owns the descriptor. The descriptor is put into non-blocking mode, and programs that
-    /// this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets another number, and
-    /// `/dev/null` takes the old number.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket of the
-    /// UNIX domain. After a failure, the caller keeps the descriptor.
+    /// From now on, the connection owns the descriptor. The descriptor is put into non-blocking mode, and
+    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets
+    /// another number, and `/dev/null` gets the old number.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket
+    /// of the UNIX domain. After an error, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -25,16 +26,17 @@ public final class UnixConnection: SocketConnection {
         self.init(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits))
     }
 
-    /// The identity of a process, as the system knows it.
+    /// The identity of a process: its number, its user and its group.
     public struct Credentials: Hashable, Sendable {
         public let processID: Int32
         public let userID: UInt32
         public let groupID: UInt32
     }
 
-    /// The credentials of the peer's process. If the peer connected to this side, these are the credentials of the
-    /// process that connected. If this side connected, these are the credentials of the process that listens. The
-    /// system guarantees that the credentials were true at that time. Reads `SO_PEERCRED`.
+    /// The credentials of the peer's process. If the peer connected to this side, these are the credentials
+    /// of the process that connected. If this side connected, these are the credentials of the process that
+    /// listens. The system guarantees that the credentials were correct at the time of the connection or, for
+    /// a process that listens, at the time when it began to listen. Reads `SO_PEERCRED`.
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke
     /// the connection, throws that error. Throws ``UVError`` if the system refuses.

@@ -5,8 +5,8 @@ public import Futures
 public typealias UnixServer = SocketServer<UnixConnection>
 
 extension SocketServer where Connection == UnixConnection {
-    /// Listens at `path`, as ``UnixListener`` does. The server closes each connection when the future that `handler`
-    /// returned for that connection completes.
+    /// Listens at `path`, as ``UnixListener`` does, and returns the server. The server closes each connection
+    /// when the future that `handler` returned for that connection completes.
     public static func listen<Ignored>(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -15,12 +15,13 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Listens at `path`, as ``UnixListener`` does. The server closes each connection when `handler` returns.
+    /// Listens at `path`, as ``UnixListener`` does, and returns the server. The server closes each connection
+    /// when `handler` returns.
     ///
-    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. A
-    /// trailing closure that awaits needs no label.
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body.
+    /// You can write `handler` as a trailing closure, without the label `awaiting`.
     ///
-    /// Leave out `isolation`: by default it is the isolation of the caller.
+    /// Do not pass `isolation`. Its default is the isolation of the caller.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop, isolation: (any Actor)? = #isolation,
@@ -30,7 +31,8 @@ extension SocketServer where Connection == UnixConnection {
             .listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Listens at `path`, as ``UnixListener`` does. Each connection lives until it is closed.
+    /// Listens at `path`, as ``UnixListener`` does, and returns the server. Each connection stays open until
+    /// your code closes it.
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -39,7 +41,8 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Makes a trailing closure that returns nothing ambiguous for the compiler: return a future, or write `owning:`.
+    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
+    /// write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -58,7 +61,7 @@ extension SocketServer where Connection == UnixConnection {
         return self
     }
 
-    /// Also listens at `path`, as ``UnixListener`` does. Returns the address of the new socket.
+    /// Adds a socket that listens at `path`, as ``UnixListener`` does. Returns the address of the new socket.
     @discardableResult
     public func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits()
@@ -68,8 +71,8 @@ extension SocketServer where Connection == UnixConnection {
 }
 
 extension SocketServer where Connection == SocketConnection {
-    /// Also listens at `path` for connections in the UNIX domain, as ``UnixListener`` does. Returns the address of the
-    /// new socket.
+    /// Adds a socket that listens at `path` for connections in the UNIX domain, as ``UnixListener`` does.
+    /// Returns the address of the new socket.
     ///
     /// ```swift
     /// let server = SocketServer<SocketConnection>(on: loop) { connection in
