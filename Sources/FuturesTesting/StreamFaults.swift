@@ -14,7 +14,8 @@ public struct StreamFaults: Hashable, Sendable {
     public var delay = 0.0
     /// The probability that a piece arrives in several parts.
     public var fragment = 0.0
-    /// The probability that a piece arrives together with the piece before, if that piece has not been read yet.
+    /// The probability that a piece arrives together with the previous piece, if the previous piece has not
+    /// been read yet.
     public var coalesce = 0.0
     /// The probability that the connection is reset, up to ``maximumDelay`` after a piece is sent. The bytes
     /// that have not arrived by then are lost, and both ends fail with ``MemoryStreamError/connectionReset``.

@@ -10,12 +10,12 @@ extension Error {
     /// }
     /// ```
     ///
-    /// `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`), if the peer does not answer any
-    /// more (`ETIMEDOUT`), for ``StreamError/unexpectedEnd(received:)``, and for the same failures of a
-    /// stream in memory. Also `true` for a ``Futures/CleanUpError`` whose first error is such an error, if
-    /// the clean-up failed with such an error too, or because the connection was closed already. `false` for
-    /// any other error. For example, `false` for a time limit of ``StreamLimits``, which makes this side end
-    /// the connection, and for a connection that was never made.
+    /// The value is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`), if the peer does not
+    /// answer any more (`ETIMEDOUT`), for ``StreamError/unexpectedEnd(received:)``, and for the same failures
+    /// of a stream in memory. The value is also `true` for a ``Futures/CleanUpError`` whose first error is
+    /// such an error, if the clean-up failed with such an error too, or because the connection was closed
+    /// already. The value is `false` for any other error, for example if a time limit of ``StreamLimits`` has
+    /// passed, or if no connection was made.
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 

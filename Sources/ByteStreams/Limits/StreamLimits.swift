@@ -21,8 +21,8 @@ public struct StreamLimits: Hashable, Sendable {
     /// write takes at least 512 bytes of memory, so a smaller write counts as 512 bytes. This rule begins
     /// after about 100 queued writes.
     public var writeCap = 16_777_216
-    /// The deadline of ``ByteStream/close(within:)`` if the call gives no deadline. Until then, the stream
-    /// sends the queued bytes, and then reads until the peer has finished sending.
+    /// The deadline that ``ByteStream/close(within:)`` uses if the call gives no deadline. Until the
+    /// deadline, the stream sends the queued bytes, and then reads until the peer has finished sending.
     public var closeTimeout: Duration = .seconds(5)
     /// The number of bytes from the peer that a stream may throw away after ``ByteStream/close(within:)``. If
     /// more bytes have come and all queued bytes have been sent, the stream does not wait for the peer to

@@ -65,7 +65,7 @@ open class ByteStream {
         /// All bytes have been sent, and this side has told the peer that nothing follows. The stream throws
         /// away what the peer still sends, and waits until the peer has finished sending.
         case lingering
-        /// The transport has been told to close.
+        /// The stream has asked the transport to close.
         case closing
         case closed
     }
@@ -122,7 +122,7 @@ open class ByteStream {
     package final var isReadToEnd: Bool { isAtEnd && (!hasUnread || writeSide == .shutDown) }
     /// Whether this side has aborted the connection.
     package final var isAborted: Bool { endedBy == .abort }
-    /// Whether the transport has been told to close, and no error broke the connection.
+    /// Whether the stream has asked the transport to close, and no error broke the connection.
     package final var hasEndedWell: Bool { !isConnected && failure == nil }
 
     /// The error with which reads and writes fail now. `nil` while the stream is open.

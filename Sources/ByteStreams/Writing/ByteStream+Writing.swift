@@ -87,12 +87,12 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Tells the peer that nothing follows. The peer is told after all earlier writes have been sent. This
-    /// side can still read.
+    /// Tells the peer, after all earlier writes have been sent, that nothing follows. This side can still
+    /// read.
     ///
-    /// Completes when the system has accepted the end of the data. All calls return the same future. This
-    /// future does not fail only because the peer has already disconnected. Fails with the error that broke
-    /// the connection, and with ``StreamError/connectionClosed`` after ``close(within:)``. Binds
+    /// Completes when the system has accepted the end of the data. All calls return the same future. If the
+    /// peer has already disconnected, this fact alone does not make the future fail. Fails with the error
+    /// that broke the connection, and with ``StreamError/connectionClosed`` after ``close(within:)``. Binds
     /// [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
     ///
     /// ```swift

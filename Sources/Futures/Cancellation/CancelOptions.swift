@@ -27,9 +27,9 @@ extension Future {
     /// Asks this future to cancel, in the way that `options` describe. Without options, does the same as
     /// ``cancel()``.
     ///
-    /// Returns `false` if this future has completed. With ``CancelOptions/ifSupported``, also returns `false`
-    /// if nothing answers the request. Without ``CancelOptions/evenIfOthersWaiting``, also returns `false` if
-    /// other code waits for this future.
+    /// Returns The value is `false` if this future has completed. With ``CancelOptions/ifSupported``, also
+    /// returns `false` if no producer handles the request. Without ``CancelOptions/evenIfOthersWaiting``,
+    /// also returns `false` if other code waits for this future.
     ///
     /// ```swift
     /// future.cancel([.evenIfOthersWaiting, .immediately])    // Whoever else waits is cancelled too.
@@ -37,7 +37,7 @@ extension Future {
     @discardableResult
     public func cancel(_ options: CancelOptions) -> Bool { cell.requestCancellation(options) }
 
-    /// Whether some code answers a request to cancel this future: the handler of a promise, a timer, or a
-    /// group. `false` if this future has completed.
+    /// Whether a producer handles a request to cancel this future: the handler of a promise, a timer, or a
+    /// group. The value is `false` if this future has completed.
     public var isCancellationSupported: Bool { cell.checkedRoot.isCancellationSupported() }
 }

@@ -2,7 +2,7 @@
 public enum CancelResponse<Value> {
     /// Cancels the future now.
     case cancel
-    /// Completes the future in this way, for example with a value or using another future.
+    /// Completes the future in this way, for example with a value or with the outcome of another future.
     case complete(FutureCompletion<Value>)
     /// Continues the work. The future, and the futures that wait for it, stay pending until the work ends.
     case `continue`

@@ -58,8 +58,8 @@ extension Future {
     /// Returns a future with this outcome that is cancelled as soon as `token` is cancelled. Without a token,
     /// returns this future itself.
     ///
-    /// When `token` is cancelled, this future is asked to cancel, unless something else waits for it. With
-    /// `cancellingSource: false`, this future is left alone.
+    /// When `token` is cancelled, this future is asked to cancel, unless other code waits for it. With
+    /// `cancellingSource: false`, this future is not asked to cancel.
     @usableFromInline
     func until(_ token: CancellationToken, cancellingSource: Bool = true) -> Future {
         guard let condition = token.condition else { return self }

@@ -2,7 +2,7 @@ extension Future {
     /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``. Error
     /// handlers are called for this failure. Any other outcome of this future is passed on.
     ///
-    /// If you cancel the returned future itself, it is cancelled as usual, and does not fail.
+    /// If you cancel the returned future itself, that future is cancelled, and does not fail.
     ///
     /// ```swift
     /// let page = fetch("index").cancellationAsFailure().recover { _ in Data() }
@@ -36,11 +36,11 @@ extension Future {
 
     /// Passes on the outcome of this future, unless one of `signals` completes first.
     ///
-    /// If a signal completes first, the returned future fails with the error of that signal. If that signal
-    /// has succeeded, the returned future fails with ``FutureError/aborted``. If that signal was cancelled,
-    /// the returned future is cancelled. In all these cases, this future is asked to cancel, unless other
-    /// code waits for it. The signals are not cancelled. Traps if a signal belongs to a different loop from
-    /// the loop of this future.
+    /// If a signal fails first, the returned future fails with the error of that signal. If a signal succeeds
+    /// first, the returned future fails with ``FutureError/aborted``. If a signal is cancelled first, the
+    /// returned future is cancelled. In all these cases, this future is asked to cancel, unless other code
+    /// waits for it. The signals are not cancelled. Traps if a signal belongs to a different loop from the
+    /// loop of this future.
     ///
     /// ```swift
     /// let page = fetch("index").abort(when: [connection.closed])

@@ -11,7 +11,7 @@ public final class Disposer: Disposable {
 
     deinit { dispose() }
 
-    /// Whether the closure has started to run. Also `true` if there is no closure.
+    /// Whether the closure has started to run. The value is also `true` if there is no closure.
     public var isDisposed: Bool { action == nil }
 
     /// Runs the closure and releases it. Does nothing if the closure has run or is running.

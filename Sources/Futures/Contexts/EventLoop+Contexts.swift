@@ -12,7 +12,7 @@ extension EventLoop {
         }
     }
 
-    /// The context of the running callback, or ``LocalContext/loop`` if none runs.
+    /// The context of the running callback, or ``LocalContext/loop`` if no callback is running.
     public var currentContext: LocalContext {
         core.checkThread()
         return core.contexts.running

@@ -12,7 +12,7 @@ public final class FutureChannel<Element> {
     private var elements = Fifo<Element>()
     private let sends: WaitLine<Element>
     private let receives: WaitLine<Void>
-    /// The error that later sends fail with. `nil` as long as the channel is open.
+    /// The error that later sends fail with, or `nil` as long as the channel is open.
     public private(set) var closedError: (any Error)?
 
     /// Creates a channel that holds up to `capacity` elements. Traps if `capacity` is negative.
@@ -51,8 +51,8 @@ public final class FutureChannel<Element> {
         return trySend(element) ? loop.succeeded() : sends.wait(for: Void.self, element).until(token)
     }
 
-    /// Sends `element` if that is possible without waiting. Returns `false` if `send` would have to wait, or if the
-    /// channel is closed.
+    /// Sends `element` if that is possible without waiting. Returns `false` if the channel has no room and no
+    /// receive waits, or if the channel is closed.
     public func trySend(_ element: Element) -> Bool {
         loop.core.checkThread()
         guard !isClosed else { return false }
@@ -62,8 +62,8 @@ public final class FutureChannel<Element> {
         return true
     }
 
-    /// Completes with the next element. Fails with ``closedError`` once the channel is closed and all elements have
-    /// been received.
+    /// Completes with the next element. Fails with ``closedError`` if the channel is closed and all elements
+    /// have been received.
     public func receive(token: CancellationToken = .none) -> Future<Element> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let element = tryReceive() { return loop.succeeded(element) }

@@ -20,7 +20,8 @@ public final class FutureLatch {
         if count == 0 { isDown.set() }
     }
 
-    /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released before that.
+    /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released
+    /// before the count is zero.
     ///
     /// ```swift
     /// let latch = FutureLatch(count: names.count, on: loop)

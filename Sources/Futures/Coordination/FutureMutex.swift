@@ -1,7 +1,7 @@
 /// A lock that has one holder at a time. Requests get the lock in the order in which they were made.
 ///
-/// Code that runs between two callbacks needs no lock, since all of it runs on one thread. This lock is for work that
-/// spans several callbacks.
+/// The code of one callback needs no lock, since a loop runs one callback at a time. This lock is for work
+/// that takes several callbacks.
 public final class FutureMutex {
     private let semaphore: FutureSemaphore
 

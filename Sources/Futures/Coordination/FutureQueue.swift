@@ -21,7 +21,7 @@ public final class FutureQueue<Resource> {
     /// queue has got an operation again. If the queue has changed back before the call, there is no call.
     public var onEmptyChange: ((Bool) -> Void)? { didSet { toldEmpty = isEmpty } }
 
-    /// The error that `enqueue` fails with. `nil` as long as the queue is open.
+    /// The error that `enqueue` fails with, or `nil` as long as the queue is open.
     public private(set) var closedError: (any Error)?
 
     private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []

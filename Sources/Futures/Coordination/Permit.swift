@@ -4,8 +4,8 @@ protocol PermitIssuer: AnyObject {
     func takeBack(_ count: Int)
 }
 
-/// The right to use something, or to be inside something. The right ends when ``release()`` is called, or when the
-/// permit object is released.
+/// The right to hold a lock, to use a part of a semaphore, or to be inside a gate. The right ends when
+/// ``release()`` is called, or when the permit object is released.
 ///
 /// In an optimized build, the object in a local variable is released after the last use of the variable, not
 /// at the end of the scope. So call ``release()`` where the use ends, or use a method like

@@ -30,8 +30,8 @@ public final class SingleFlight<Value> {
     }
 }
 
-/// Work that concurrent callers with the same key share. For each key it behaves as a ``SingleFlight`` does. The keys
-/// do not affect each other.
+/// Work that concurrent callers with the same key share. For each key, this object behaves like a
+/// ``SingleFlight``. The keys do not affect each other.
 public final class KeyedSingleFlight<Key: Hashable, Value> {
     public let loop: EventLoop
     private let isCoalescing: Bool

@@ -1,4 +1,4 @@
-/// Work that runs only when it is started. Each start runs the work anew.
+/// Work that runs only when it is started. Each start runs the work again.
 ///
 /// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work.
 /// Methods like `map` return a longer recipe, so a repetition at the end of a chain repeats the whole chain.

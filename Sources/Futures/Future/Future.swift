@@ -69,8 +69,8 @@ extension Future: Identifiable {
 extension Future: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "Future(\(state))" }
 
-    /// The description with the type of the value. For a pending future, also says how many consumers wait
-    /// for it.
+    /// A text that describes the future and the type of its value. For a pending future, the text also says
+    /// how many consumers wait for the future.
     public var debugDescription: String {
         let waiting = isCompleted ? "" : ", \(cell.checkedRoot.consumerCount) waiting"
         return "Future<\(Value.self)>(\(state)\(waiting))"

@@ -1,6 +1,6 @@
 /// An error that comes from this library, and not from the operation behind a future.
 public enum FutureError: Error, Hashable {
-    /// The promise that was made at this file and line was dropped without completing its future.
+    /// The promise that was made at this file and line was released without completing its future.
     case brokenPromise(file: String, line: UInt)
     /// The future waits for itself, directly or through other futures. So it could never complete.
     case cycle
@@ -12,11 +12,11 @@ public enum FutureError: Error, Hashable {
     case cancellationAsFailure
     /// A signal that was given to `abort(when:)` succeeded before the future completed.
     case aborted
-    /// The value does not have the wanted type.
+    /// The value does not have the type that `cast(to:)` asks for. The texts name both types.
     case castFailed(from: String, to: String)
     /// `unwrap` found `nil`.
     case missingValue
-    /// `errorAsValue()` found a value instead of an error.
+    /// The future of `errorAsValue()` had a value, and not an error.
     case notFailed
     /// The call needs an object that has been closed or released. The text names the object.
     case closed(String)

@@ -25,7 +25,7 @@ public enum FutureEither<Left, Right> {
 }
 
 extension FutureEither where Left == Right {
-    /// The value, no matter whether it is left or right.
+    /// The left value or the right value. Both have the same type.
     public var value: Left {
         switch self {
         case .left(let value), .right(let value): value

@@ -24,7 +24,8 @@ extension EventLoop {
     ///
     /// Throws ``FutureError/stalled`` if nothing is left that could complete `future`. Throws
     /// ``FutureError/stopped`` if ``stop()`` is called before `future` completes. Traps if `future` belongs
-    /// to a different loop. Traps where ``run()`` traps, even if `future` has completed already.
+    /// to a different loop. Also traps in the cases in which ``run()`` traps, even if `future` has completed
+    /// already.
     ///
     /// ```swift
     /// let page = try loop.run(until: fetch("page").timeout(after: .seconds(5)))

@@ -16,13 +16,13 @@
 /// release the loop without a call of ``shutdown()``, the release ends the loop in the same way: everything
 /// that is pending fails with ``FutureError/shutDown``, and all handles are closed. The callbacks of the
 /// futures that fail in this way run before the release returns. If an object holds the loop and the end of
-/// that object releases the loop, use `[weak self]` in such callbacks. There `[unowned self]` traps.
+/// that object releases the loop, use `[weak self]` in such callbacks, because `[unowned self]` traps.
 ///
 /// If anything is still pending or open when the loop is released, a debug build reports this on standard
 /// error. The release then traps on every thread other than the loop's thread.
 ///
-/// A closure that is registered on the loop and captures the loop object keeps the loop alive. In such a closure, use
-/// the loop of a future or of a connection instead. Compare loops with `==`.
+/// A closure that is registered on the loop and captures the loop object keeps the loop alive. In such a
+/// closure, use the loop of a future or of a connection. Compare loops with `==`.
 @safe
 public class EventLoop: @unchecked Sendable {
     // Sendable because the reference below never changes after the loop has been made.
@@ -76,8 +76,8 @@ public class EventLoop: @unchecked Sendable {
     }
 
     /// A handler for failures that no code has handled. The loop calls the handler once for each future that
-    /// failed and was released before anything saw its failure. The call comes after the ready callbacks have
-    /// run.
+    /// failed and was released before any code handled its failure. The call comes after the ready callbacks
+    /// have run.
     ///
     /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard
     /// error. Each line names the function that made the future, and the error. In a debug build of the

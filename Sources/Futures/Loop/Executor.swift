@@ -5,8 +5,8 @@ internal import Synchronization
 // The ways in which jobs of actors and tasks reach a loop.
 
 extension EventLoop {
-    /// The loop that is running on the calling thread: in a callback, or inside ``run()``. `nil` if no loop
-    /// is running on that thread.
+    /// The loop that is running on the calling thread, in a callback or inside ``run()``. The value is `nil`
+    /// if no loop is running on that thread.
     public static var current: EventLoop? {
         guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
         return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()

@@ -13,8 +13,9 @@ extension Promise {
     /// Calls `body` now, if the future is pending. Completes the future with the value that `body` returns,
     /// or with the error that `body` throws.
     ///
-    /// If the future is not pending, calls `alreadyCompleted` instead. Returns `true` if this call completed
-    /// the future. Returns `false` if `body` itself completed or cancelled the future in another way.
+    /// If the future is not pending, calls `alreadyCompleted`, and not `body`. Returns `true` if this call
+    /// completed the future. Returns `false` if `body` itself completed or cancelled the future in another
+    /// way.
     ///
     /// ```swift
     /// promise.completeIfPending { hash(Data(names.joined().utf8)) }    // Not if it is cancelled.
@@ -26,7 +27,7 @@ extension Promise {
 
     /// Calls `body` now, if the future is pending. Completes the future in the way that the result of `body`
     /// says. If `body` throws, the future fails with that error. If the future is not pending, calls
-    /// `alreadyCompleted` instead. Returns `true` if this call completed the future.
+    /// `alreadyCompleted`, and not `body`. Returns `true` if this call completed the future.
     @discardableResult
     public func completeIfPending<C: Completing>(
         _ body: () throws -> C, else alreadyCompleted: () -> Void = {}
@@ -74,7 +75,7 @@ extension EventLoop {
         flatSubmit(on: .default, body)
     }
 
-    /// Runs `body` on `context`. Everything else is as with ``flatSubmit(_:)``.
+    /// Runs `body` on `context`. Everything else is the same as in ``flatSubmit(_:)``.
     func flatSubmit<C: Completing>(
         on context: LocalContext, _ body: @escaping () throws -> C
     ) -> Future<C.Value> {

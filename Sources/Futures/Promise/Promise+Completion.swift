@@ -8,7 +8,7 @@ extension Promise {
 
     /// Calls `body` now, if the future is pending. Completes the future in the way that the result of `body`
     /// says. If `body` throws, the future fails with that error. If the future is not pending, calls
-    /// `alreadyCompleted` instead. Returns `true` if this call completed the future.
+    /// `alreadyCompleted`, and not `body`. Returns `true` if this call completed the future.
     @_disfavoredOverload @discardableResult
     public func completeIfPending(
         _ body: () throws -> FutureCompletion<Value>, else alreadyCompleted: () -> Void = {}

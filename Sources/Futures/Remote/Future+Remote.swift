@@ -21,8 +21,8 @@ extension Future where Value: Sendable {
     /// `transform` returns. If `transform` throws, the returned future fails with that error.
     ///
     /// The future that `transform` returns must belong to the loop of the thread on which `context` runs
-    /// closures. With ``RemoteContext/loop(_:name:)``, it must belong to the loop that was given to that
-    /// function. In this way one loop waits for another. Traps if the future belongs to the loop of a
+    /// closures. With ``RemoteContext/loop(_:name:)``, that future must belong to the loop that was given to
+    /// that function. In this way one loop waits for another. Traps if the future belongs to the loop of a
     /// different thread.
     ///
     /// ```swift

@@ -26,13 +26,13 @@ public struct RemoteContext: Sendable {
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
     /// `.background`: for work that is less important than all other work of the machine.
     public static var background: RemoteContext { global(.background, "background") }
-    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service `.utility`:
-    /// for work that shows its progress to somebody.
+    /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
+    /// `.utility`: for work that shows its progress to a user.
     public static var utility: RemoteContext { global(.utility, "utility") }
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service `.default`.
     public static var `default`: RemoteContext { global(.default, "default") }
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
-    /// `.userInitiated`: for work that somebody waits for.
+    /// `.userInitiated`: for work that a user waits for.
     public static var userInitiated: RemoteContext { global(.userInitiated, "userInitiated") }
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
     /// `.userInteractive`: before the closures of all the other qualities.
@@ -85,7 +85,7 @@ public struct RemoteContext: Sendable {
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
     }
 
-    /// The highest number of closures that run at a time. `nil` if this context has no limit of its own.
+    /// The highest number of closures that run at a time, or `nil` if this context has no limit of its own.
     public var limit: Int? { (runner as? Limiter)?.limit }
 
     /// Lets at most `limit` closures run at a time from now on. May be called on any thread.

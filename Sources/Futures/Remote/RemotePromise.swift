@@ -28,7 +28,7 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         core.endRemote(shared.id, with: error, throughInbox: shared.isInFlight)
     }
 
-    /// The future that this promise completes. Read it only on the loop's thread.
+    /// The future that this promise completes. Read this property only on the loop's thread.
     ///
     /// If the loop has been shut down, the future has failed with ``FutureError/shutDown``.
     public var future: Future<Value> {

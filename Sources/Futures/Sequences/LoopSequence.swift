@@ -34,9 +34,9 @@ public struct LoopSequence<Element>: AsyncSequence {
         /// only when the future from the previous call has completed. To end the sequence, `next` returns a
         /// future that completes with `nil`. The iterator does not call `next` after that.
         ///
-        /// If a future that `next` returned is cancelled, no element may get lost: so take an element out of
-        /// the source only in the call that completes the future. The iterator calls `onStop` once: after the
-        /// end, after a failure, or when the iterator is released.
+        /// A future that `next` returned may be cancelled, and must not lose an element then. So take an
+        /// element out of the source only in the call that completes the future. The iterator calls `onStop`
+        /// once: after the end, after a failure, or when the iterator is released.
         ///
         /// ```swift
         /// let channel = FutureChannel<Data?>(capacity: 8, on: loop)    // `nil` is the end

@@ -39,11 +39,11 @@ extension EventLoop {
 public final class PacedCall<Input> {
     public let loop: EventLoop
     private let interval: Duration
-    /// Whether each call starts the wait anew.
+    /// Whether each call starts the wait again.
     private let isPutOff: Bool
     private let body: (Input) -> Void
     private var waiting: (input: Input, timer: ScheduledTask<Void>)?
-    /// The earliest time for the next call of the body. Used only if calls do not start the wait anew.
+    /// The earliest time for the next call of the body. Used only if calls do not start the wait again.
     private var earliest: LoopInstant
 
     fileprivate init(

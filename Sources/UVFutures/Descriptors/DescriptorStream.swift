@@ -8,7 +8,7 @@ internal import Glibc
 /// descriptor, a read fails with ``ByteStreams/StreamError/notReadable``. The stream reads and writes files
 /// on libuv's thread pool, and all other descriptors on the loop's thread. The loop's thread never blocks.
 public final class DescriptorStream: ByteStream {
-    /// The kind of thing behind a descriptor.
+    /// The kind of object behind a descriptor.
     public enum Kind: Hashable, Sendable {
         case terminal
         /// One end of a pipe or a FIFO, or a device that can be waited for.

@@ -8,9 +8,10 @@ extension EventLoop {
     /// Whether this loop, while it runs, does the work of Dispatch's main queue: `@MainActor`, `Task` in top-level
     /// code, `DispatchQueue.main`.
     ///
-    /// `true` for ``main``. For another loop of the main thread, such as a loop that is attached to the loop
-    /// of a host, the value is `false` at first. The value becomes `true` when you set it, or when a closure
-    /// that is isolated to the main actor starts on that loop with ``Futures/Future/init(on:isolation:_:)``.
+    /// The value is `true` for ``main``. For another loop of the main thread, such as a loop that is attached
+    /// to the loop of a host, the value is `false` at first. The value becomes `true` when you set it, or
+    /// when a closure that is isolated to the main actor starts on that loop with
+    /// ``Futures/Future/init(on:isolation:_:)``.
     ///
     /// The work of the main queue does not keep ``Futures/EventLoop/run()`` from returning. Setting this
     /// property on a thread other than the main thread traps.

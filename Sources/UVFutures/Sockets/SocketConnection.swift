@@ -9,8 +9,8 @@ internal import Synchronization
 /// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
     /// Whether a draining server half-closes this connection when the peer does not wait for an answer any
-    /// more. `true` by default. After a half-close, the peer reads the end of the stream, and this side can
-    /// still read.
+    /// more. The default is `true`. After a half-close, the peer reads the end of the stream, and this side
+    /// can still read.
     ///
     /// The server assumes that the peer does not wait for an answer when two things are true: the handler
     /// waits for bytes, and the handler has written something since the last bytes came. This assumption is
@@ -38,7 +38,7 @@ public class SocketConnection: ByteStream, Identifiable {
         socket.serve(self)
     }
 
-    /// Throws an error if `timeout` or `limits` make no sense, or if `loop` has been shut down.
+    /// Throws an error if `timeout` or `limits` are out of range, or if `loop` has been shut down.
     static func check(_ timeout: Duration, _ limits: StreamLimits, on loop: EventLoop) throws {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }

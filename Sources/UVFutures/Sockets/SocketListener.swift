@@ -44,9 +44,9 @@ public final class SocketListener<Connection: SocketConnection> {
         acceptor.close()
     }
 
-    /// A handler that is called when a connection cannot be accepted, mostly for lack of descriptors or
-    /// memory. There is at most one call a minute. The connection waits in the system, and the listener tries
-    /// again. If this property is `nil`, the listener prints a warning to standard error.
+    /// A closure that the listener calls when a connection cannot be accepted, mostly for lack of descriptors
+    /// or memory. There is at most one call a minute. The connection waits in the system, and the listener
+    /// tries again. If this property is `nil`, the listener prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }

@@ -33,9 +33,9 @@ extension SocketServer {
     ///    connection that has not completed its TCP handshake by then is reset.
     /// 2. ``SocketConnection/draining`` completes on each connection. A handler that knows where its messages end
     ///    should finish the current message and close the connection.
-    /// 3. Each connection is half-closed as soon as its peer waits for no answer any more. The peer then
-    ///    reads the end, and closes. If a peer has sent nothing yet, its connection is half-closed after half
-    ///    of the deadline.
+    /// 3. The server half-closes each connection when the peer does not wait for an answer any more. The peer
+    ///    then reads the end of the stream, and closes. If a peer has sent nothing yet, the server
+    ///    half-closes the connection after half of the deadline.
     /// 4. Connections that are still open at the deadline are aborted.
     ///
     /// You can call this function again: the earliest deadline of all calls applies. The futures of all calls

@@ -28,17 +28,17 @@ public import Futures
 public final class SocketServer<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
-    /// A handler for the errors of connections. The server calls it with the error that the handler of a
-    /// connection throws, or with the error of the handler's future. The server also calls it with errors
-    /// from accepting or closing a connection.
+    /// A closure that gets the errors of connections. The server calls this closure if the handler of a
+    /// connection throws, or if the future that the handler returned fails. The server also calls this
+    /// closure with errors from accepting or closing a connection.
     ///
-    /// The server does not call it for a cancellation, or for errors that a shutdown of the server or of the
-    /// loop causes. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors. If
-    /// an error means only that the peer has disconnected, `error.isDisconnection` is `true`.
+    /// The server does not call this closure for a cancellation, or for errors that a shutdown of the server
+    /// or of the loop causes. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the
+    /// errors. If an error means only that the peer has disconnected, `error.isDisconnection` is `true`.
     public var onConnectionError: ((any Error) -> Void)?
-    /// A handler that is called when a connection cannot be accepted, mostly for lack of descriptors or
-    /// memory. There is at most one call a minute. The connection waits in the system, and the server tries
-    /// again. If this property is `nil`, the server prints a warning to standard error.
+    /// A closure that the server calls when a connection cannot be accepted, mostly for lack of descriptors
+    /// or memory. There is at most one call a minute. The connection waits in the system, and the server
+    /// tries again. If this property is `nil`, the server prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
         set { shortages.handler = newValue }
@@ -120,8 +120,8 @@ public final class SocketServer<Connection: SocketConnection> {
         core.checkThread()
     }
 
-    /// The address on which the server listens. If the requested port was 0, the address has the port that the system
-    /// picked. If the server listens on several sockets, this is the address of the first.
+    /// The address on which the server listens. If the requested port was 0, the address has the port that
+    /// the system picked. If the server listens on several sockets, this is the address of the first socket.
     ///
     /// Traps if the server has never listened.
     public var localAddress: SocketAddress {

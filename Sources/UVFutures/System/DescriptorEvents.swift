@@ -10,7 +10,7 @@ public struct DescriptorEvents: OptionSet, Hashable, Sendable {
     public static let writable = DescriptorEvents(rawValue: 2)
     /// The peer has finished sending or has disconnected.
     public static let disconnected = DescriptorEvents(rawValue: 4)
-    /// There are urgent data, such as out-of-band bytes of a TCP socket.
+    /// There is urgent data, such as the out-of-band bytes of a TCP socket.
     public static let prioritized = DescriptorEvents(rawValue: 8)
     /// The next read or write will fail, and its error says why. This event comes even if you did not ask for
     /// it, and wakes all code that waits for any event.

@@ -8,10 +8,10 @@ public struct SocketAddress: Hashable, Sendable {
     private let number: UInt16
     private let isPath: Bool
 
-    /// The host in its shortest usual form, such as `127.0.0.1`, `::1` or `fe80::1%eth0`. Empty if the
-    /// address is in the UNIX domain.
+    /// The host in its shortest usual form, such as `127.0.0.1`, `::1` or `fe80::1%eth0`. The text is empty
+    /// if the address is in the UNIX domain.
     public var host: String { isPath ? "" : text }
-    /// The port, from 0 to 65535. 0 if the address is in the UNIX domain.
+    /// The port, from 0 to 65535. The port is 0 if the address is in the UNIX domain.
     public var port: Int { Int(number) }
     /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. An abstract name
     /// begins with `@`. An end without a name, such as the end of a client, has an empty path.

@@ -5,19 +5,20 @@ extension TCPConnection {
     /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver` resolves names. If
     /// `resolver` is `nil`, the loop's resolver (``Futures/EventLoop/resolver``) resolves names.
     ///
-    /// This function tries the addresses of a name at the same time, as in [RFC
-    /// 8305](https://www.rfc-editor.org/rfc/rfc8305), alternating between IPv6 and IPv4. If an attempt has
-    /// had no answer for 250 ms, or has failed, the attempt for the next address starts. The connection uses
-    /// the first address that answers.
+    /// If a name has several addresses, this function tries one address after another, alternating between
+    /// IPv6 and IPv4, as in [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305). The attempt for the next
+    /// address starts when the latest attempt has had no answer for 250 ms, or when an attempt has failed.
+    /// Earlier attempts continue. The connection uses the first address that answers.
     ///
     /// `localHost` and `localPort` are the address and the port of this side. `localHost` is a numeric
     /// address. If you leave out `localHost` or `localPort`, the system chooses the address or the port. An
     /// attempt fails if its address and `localHost` are of different families, one IPv4 and the other IPv6.
     /// Cancelling the returned future ends all attempts at once, and closes the sockets.
     ///
-    /// If `host` is numeric, fails with ``UVError``. Otherwise, fails with ``ResolutionError`` if the name
-    /// cannot be resolved, and with ``ConnectError`` if all addresses have failed. When `timeout` has passed
-    /// since the call, the code of the error is ``UVError/Code/timedOut``.
+    /// If the connection to a numeric `host` fails, the error is a ``UVError``. If a name cannot be resolved,
+    /// the error is a ``ResolutionError``. If the connections to all addresses of a name have failed, the
+    /// error is a ``ConnectError``. When `timeout` has passed since the call, the code of the error is
+    /// ``UVError/Code/timedOut``.
     /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost` is malformed, or if
     /// another argument is out of range.
     ///

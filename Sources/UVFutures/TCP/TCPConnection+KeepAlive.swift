@@ -37,8 +37,8 @@ extension TCPConnection {
     /// Use this function to detect that a peer has vanished while sent bytes wait for its acknowledgement.
     /// For a peer that still answers but reads no bytes, use ``ByteStreams/StreamLimits/writeTimeout``.
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `limit` is not positive or is longer than 24
-    /// days. Also throws the ``ByteStreams/StreamError/connectionClosed`` and the other connection errors
-    /// that ``setKeepAlive(after:every:probes:)`` throws. Sets `TCP_USER_TIMEOUT`.
+    /// days. If the connection has ended or the system refuses, throws the same errors as
+    /// ``setKeepAlive(after:every:probes:)``. Sets `TCP_USER_TIMEOUT`.
     public func setUserTimeout(_ limit: Duration?) throws {
         try checkConnected()
         guard let limit else { return try tcp.setUserTimeout(milliseconds: 0) }

@@ -17,8 +17,8 @@ public final class TCPConnection: SocketConnection {
         if !socket.noDelay { socket.setNoDelay(true) }
     }
 
-    /// Whether small writes are sent at once. `true` by default. With `false`, small writes wait until earlier data has
-    /// been acknowledged (Nagle's algorithm). Sets `TCP_NODELAY`.
+    /// Whether small writes are sent at once. The default is `true`. With `false`, small writes wait until
+    /// earlier data has been acknowledged (Nagle's algorithm). Sets `TCP_NODELAY`.
     public var noDelay: Bool {
         get { tcp.noDelay }
         set {

@@ -8,8 +8,8 @@ extension SocketListener where Connection == TCPConnection {
     /// Creates a listener on `port` of `host`, which is a numeric address or `localhost`. For `localhost`,
     /// the listener uses 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
-    /// If `port` is 0, the system picks a port. The listener can use an address that a listener which has
-    /// just been closed has used (`SO_REUSEADDR`). With `sharingPort: true`, several sockets of the same user
+    /// If `port` is 0, the system picks a port. If another listener has just been closed, the new listener
+    /// can use the same address (`SO_REUSEADDR`). With `sharingPort: true`, several sockets of the same user
     /// may listen on the same port, in several processes or loops. The system distributes the connections
     /// over these sockets (`SO_REUSEPORT`). At most `backlog` connections wait to be accepted.
     ///

@@ -37,8 +37,8 @@ public final class LoopThread: Sendable {
         started.wait()
     }
 
-    /// Makes the thread shut down the loop and end. This function returns at once, and does not wait for the
-    /// end of the thread: ``join()``. A second call does nothing.
+    /// Makes the thread shut down the loop and end. This function returns at once. To wait for the end of the
+    /// thread, use ``join()``. A second call does nothing.
     ///
     /// Futures that are still pending fail with `FutureError.shutDown`.
     public func shutdown() { loop.stop() }

@@ -30,7 +30,7 @@ extension SocketListener where Connection == UnixConnection {
 }
 
 extension UVListener {
-    /// Returns a socket that listens at `path`. Throws an error if an argument makes no sense.
+    /// Returns a socket that listens at `path`. Throws an error if an argument is out of range.
     static func listening(
         path: String, permissions: UInt32?, backlog: Int, on loop: EventLoop
     ) throws -> UVListener {
