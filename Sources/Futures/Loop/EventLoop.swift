@@ -81,7 +81,7 @@ public class EventLoop: @unchecked Sendable {
     ///
     /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard
     /// error. Each line names the function that made the future, and the error. In a debug build of the
-    /// library, the line also names the source line that made the future.
+    /// library, the text also names the source line that made the future.
     ///
     /// The loop releases the handler at the end of ``shutdown()``, or when the future of ``detach()``
     /// completes. Failures that come later are printed.

@@ -25,8 +25,8 @@ public final class SystemResolver: NameResolver, Sendable {
     public let timeout: Duration
     private let threads: LookupThreads
 
-    /// The longest time that a name waits in line. After that, the resolver asks for the name beyond the
-    /// limit.
+    /// The longest time for which a name waits in the queue. After that, the resolver asks for the name
+    /// beyond the limit.
     static let patience = Duration.seconds(1)
 
     /// Creates a resolver. Throws ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from

@@ -134,9 +134,9 @@ public final class TCPServerGroup: Sendable {
 
     /// Calls `body` once on each loop, with the server of that loop. Returns the results, in the order of ``loops``.
     ///
-    /// If a call of `body` throws, this function fails at once with that error: with the first error if
-    /// several calls throw. Calls that have started continue, and their results are dropped. Calls that have
-    /// not started are not made. Fails with ``Futures/FutureError/shutDown`` if the group has been shut down.
+    /// If a call of `body` throws, this function throws that error at once: the first error if several calls
+    /// throw. Calls that have started continue, and their results are dropped. Calls that have not started
+    /// are not made. Throws ``Futures/FutureError/shutDown`` if the group has been shut down.
     public func onEach<Value: Sendable>(
         _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
     ) async throws -> [Value] {
