@@ -115,7 +115,10 @@ struct AdoptedDescriptorsTests {
                 try withLoop(ignoringUnhandled: true) { loop in
                     var reported: [String] = []
                     loop.onUnhandledFailure = { reported.append("\($0)") }
-                    let (descriptor, other) = try kind.make(on: loop)
+                    let (made, other) = try kind.make(on: loop)
+                    // So high a number no other thread gets when it is free.
+                    let descriptor = fcntl(made, F_DUPFD_CLOEXEC, 900)
+                    close(made)
                     let stream: ByteStream =
                         kind == .tcp
                         ? try TCPConnection(adopting: descriptor, on: loop)
