@@ -54,7 +54,7 @@ extension ByteStream {
 
     /// Returns the result of `take`, which takes bytes from the buffer. If the buffer was too full to read
     /// more, starts to read again.
-    private func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
+    final func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
         guard let output = try take(inbound) else { return nil }
         watch?.bytesWereTaken()
         if unreadBytes < limits.readLowWaterMark { startReading() }

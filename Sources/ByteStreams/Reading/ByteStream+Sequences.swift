@@ -10,7 +10,12 @@ extension ByteStream {
     /// after ``close(within:)``. At the end of the sequence, the stream stays open. If the consumer leaves
     /// its loop by `break`, the bytes that follow stay readable.
     public var chunks: LoopSequence<Data> {
-        LoopSequence(on: loop) { [self] in .init(next: { self.readOrEnd() }) }
+        LoopSequence(on: loop) { [self] in
+            let asker = ChunkAsker(self)
+            let source = ElementSource(asking: asker, on: core, next: readOrEnd)
+            asker.serve(source)
+            return .init(source)
+        }
     }
 
     /// Returns a sequence of the lines from the peer, as ``readLine(limit:)`` reads them, until the peer has

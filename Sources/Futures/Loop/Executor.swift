@@ -74,7 +74,11 @@ extension LoopCore {
     }
 
     /// Runs a job of a task. The job is isolated to this loop.
-    func run(_ job: UnownedJob) { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+    func run(_ job: UnownedJob) {
+        turnState.isInJob = true
+        unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        turnState.isInJob = false
+    }
 }
 
 /// An actor that isolates a task to a loop. Used for tasks that belong to no actor of the user.

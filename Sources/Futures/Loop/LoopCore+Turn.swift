@@ -4,6 +4,8 @@ internal import Synchronization
 /// The state of a loop's turns.
 struct TurnState {
     var isTurning = false
+    /// Whether a job of a task runs now, on behalf of the loop.
+    var isInJob = false
     var isRequested = false
     var isRunning = false
     /// The number of turns so far.

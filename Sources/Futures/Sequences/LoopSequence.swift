@@ -25,10 +25,12 @@ public struct LoopSequence<Element>: AsyncSequence {
     }
 
     /// An iterator that asks the source for one element after another.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    public struct AsyncIterator: EventLoop.ElementIterator {
         public typealias Failure = any Error
 
-        private let source: Source
+        @usableFromInline let source: ElementSource<Element>
+        /// The future that brings the next element, while a task waits for it.
+        @usableFromInline var pending: Cell?
 
         /// Creates an iterator that gets each element from a call of `next`. The iterator calls `next` again
         /// only when the future from the previous call has completed. To end the sequence, `next` returns a
@@ -43,8 +45,10 @@ public struct LoopSequence<Element>: AsyncSequence {
         /// let pages = LoopSequence(on: loop) { .init(next: { channel.receive() }) }
         /// ```
         public init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void = {}) {
-            source = Source(next: next, onStop: onStop)
+            source = ElementSource(next: next, onStop: onStop)
         }
+
+        package init(_ source: ElementSource<Element>) { self.source = source }
 
         /// Completes with the next element, or with `nil` at the end. Use this function in code that does not
         /// await. In code that awaits, use `next()`.
@@ -55,39 +59,46 @@ public struct LoopSequence<Element>: AsyncSequence {
 
         /// Waits for the next element, and returns it. Returns `nil` at the end. Throws a failure of the
         /// source once, and returns `nil` after that.
-        public mutating func next(
-            isolation actor: isolated (any Actor)? = #isolation
+        @inlinable @inline(__always)
+        nonisolated(nonsending) public mutating func next() async throws -> Element? {
+            try await next(isolation: nil)
+        }
+
+        /// Waits for the next element as ``next()`` does. A `for try await` calls this function. It ignores its
+        /// argument, because it always runs in the isolation of the caller.
+        @inlinable @inline(__always)
+        nonisolated(nonsending) public mutating func next(
+            isolation actor: (any Actor)?
         ) async throws -> Element? {
-            guard !source.hasStopped else { return nil }
-            do {
-                let element = try await source.next().value
-                if element == nil { source.stop() }
-                return element
-            } catch {
-                if !error.isCancellation { source.stop() }
-                throw error
+            switch source.begin(&pending) {
+            case .completed: break
+            case .parked: await source.parking(pending).stay()
+            case .byTask: return try await source.wait(&pending)
             }
+            return try source.take(&pending)
+        }
+
+        public mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Element? {
+            try await next()
         }
     }
+}
 
-    /// The state that the copies of an iterator share. The release of the last copy stops the source.
-    private final class Source {
-        let next: () -> Future<Element?>
-        private let onStop: () -> Void
-        private(set) var hasStopped = false
+extension EventLoop {
+    /// An iterator whose own `next` a `for try await` calls, and not the `next` of the standard library's
+    /// protocol.
+    ///
+    /// The `next` of the protocol is in an extension of this protocol. A `for` loop that knows the type of the
+    /// iterator finds the iterator's own `next` first. That function needs no call for an element that is there.
+    public protocol ElementIterator: AsyncIteratorProtocol where Failure == any Error {
+        /// Returns the next element to code that is generic over sequences.
+        mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Element?
+    }
+}
 
-        init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void) {
-            self.next = next
-            self.onStop = onStop
-        }
-
-        deinit { stop() }
-
-        func stop() {
-            guard !hasStopped else { return }
-            hasStopped = true
-            onStop()
-        }
+extension EventLoop.ElementIterator {
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+        try await nextElement(isolation: actor)
     }
 }
 

@@ -5,6 +5,8 @@ final class Body: @unchecked Sendable {
 
     /// The observer of the future that the task waits for, or `nil` if the task does not wait.
     @exclusivity(unchecked) private var observer: Cell?
+    /// The wait of the task for an element of a sequence, if it waits for that and not for a future.
+    @exclusivity(unchecked) private unowned(unsafe) var elementWait: ElementWait?
     /// The job that continues the waiting task.
     @exclusivity(unchecked) var job: TaskJob?
     /// The error for a wait that has ended before the future completed.
@@ -42,11 +44,20 @@ final class Body: @unchecked Sendable {
         future.parking.expect(self)
     }
 
-    /// Ends the wait, because the future has completed, and continues the task.
-    fileprivate func goOn(on loop: LoopCore) {
+    /// Begins to wait as `wait` says. After this call the task goes to `Parking`.
+    func wait(for wait: ElementWait, on loop: LoopCore) {
+        unsafe elementWait = wait
+        loop.parking.expect(self)
+    }
+
+    /// Ends the wait, and continues the task: within this call, or as a job of its own if `later` is `true`.
+    func goOn(on loop: LoopCore, later: Bool = false) {
         unsafe observer = nil
+        unsafe elementWait = nil
+        guard let job = unsafe job.take() else { return }
+        if later { return loop.runLater(job) }
         loop.bodies.hasGoneOn(self)
-        if let job = unsafe job.take() { loop.run(job) }
+        loop.run(job)
     }
 
     /// Ends the wait with an error. Does nothing if the outcome of the awaited future is already on its way,
@@ -56,11 +67,15 @@ final class Body: @unchecked Sendable {
     /// future.
     func cancel(on loop: LoopCore) {
         isCancelled = true
-        guard let observer = unsafe observer, !observer.isQueued else { return }
-        unsafe self.observer = nil
-        unsafe failure = loop.isShutDown ? FutureError.shutDown : CancellationError()
-        observer.stopObserving(cancelling: !loop.isShutDown)
-        if let job = unsafe job.take() { loop.runLater(job) }
+        let error: any Error = loop.isShutDown ? FutureError.shutDown : CancellationError()
+        if let wait = unsafe elementWait {
+            wait.endWait(with: error)
+        } else {
+            guard let observer = unsafe observer, !observer.isQueued else { return }
+            unsafe failure = error
+            observer.stopObserving(cancelling: !loop.isShutDown)
+        }
+        goOn(on: loop, later: true)
     }
 }
 

@@ -1,10 +1,11 @@
 internal import CRuntime
 
 /// The bodies of a loop that have not ended.
+@safe
 final class BodyList {
     @exclusivity(unchecked) private var bodies: [UInt: Body] = [:]
     /// The body in the list that has run last.
-    @exclusivity(unchecked) private unowned(unsafe) var last: Body?
+    @exclusivity(unchecked) private var last: Unmanaged<Body>?
     var count: Int { unsafe bodies.count }
 
     func add(_ body: Body, of task: Task<Void, Never>) {
@@ -21,14 +22,23 @@ final class BodyList {
     var names: [String: Int] { unsafe bodies.values.reduce(into: [:]) { $0[$1.name, default: 0] += 1 } }
 
     /// Notes that the task of `body` continues.
-    func hasGoneOn(_ body: Body) { unsafe last = body }
+    func hasGoneOn(_ body: Body) { unsafe last = .passUnretained(body) }
 
-    /// The body of the task that runs now, or `nil` if no body's task runs.
-    var current: Body? {
+    /// Calls `use` with the body of the task that runs now. Returns `nil` if no body's task runs. Unlike a property,
+    /// this counts no reference.
+    @inline(__always)
+    func withCurrent<Result>(_ use: (Body) -> Result?) -> Result? {
+        guard let current = unsafe current else { return nil }
+        return unsafe current._withUnsafeGuaranteedRef(use)
+    }
+
+    private var current: Unmanaged<Body>? {
         let task = unsafe UInt(bitPattern: swift_task_getCurrent())
-        if let last = unsafe last, last.task == task { return last }
+        if let last = unsafe last, unsafe last._withUnsafeGuaranteedRef({ $0.task }) == task {
+            return unsafe last
+        }
         guard task != 0, let body = unsafe bodies[task] else { return nil }
-        unsafe last = body
-        return body
+        hasGoneOn(body)
+        return unsafe last
     }
 }

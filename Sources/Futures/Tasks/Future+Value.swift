@@ -51,16 +51,20 @@ extension Cell {
             return .completed
         }
         return pointer.withLoop { loop in
-            guard !root.isCompleted, let body = loop.bodies.current, !body.isCancelled else { return .byTask }
-            body.wait(for: self)
-            return .parked
+            guard !root.isCompleted else { return .byTask }
+            return loop.bodies.withCurrent { body in
+                guard !body.isCancelled else { return nil }
+                body.wait(for: self)
+                return .parked
+            } ?? .byTask
         }
     }
 
     /// Ends the wait of a body. Throws the error of the wait or of the future.
     @usableFromInline
     func endAwait() throws {
-        if let failure = pointer.withLoop({ unsafe $0.bodies.current?.failure.take() }) { throw failure }
+        let failure = pointer.withLoop { $0.bodies.withCurrent { unsafe $0.failure.take() } }
+        if let failure { throw failure }
         try throwFailure()
     }
 

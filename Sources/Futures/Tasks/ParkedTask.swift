@@ -60,20 +60,20 @@ extension LoopCore {
 /// runs that job where the task came from, without a detour. A continuation would resume the task by way of a
 /// different thread. For a task that prefers a task executor, a continuation would take two passes through
 /// the ready queue.
-@usableFromInline
+@safe @usableFromInline
 actor Parking: SerialExecutor {
-    @exclusivity(unchecked) nonisolated(unsafe) private unowned(unsafe) var loop: LoopCore!
+    @exclusivity(unchecked) nonisolated(unsafe) private var loop: Unmanaged<LoopCore>!
     // Only the loop's thread uses these properties. The next task to arrive is a body or a task with an
     // observer.
     @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
-    @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Body?
+    @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Unmanaged<Body>?
     @exclusivity(unchecked) nonisolated(unsafe) private var arriving:
         (observer: CellPointer, origin: TaskJob.Origin)?
 
     @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
-    nonisolated func belong(to loop: LoopCore) { unsafe self.loop = loop }
+    nonisolated func belong(to loop: LoopCore) { unsafe self.loop = .passUnretained(loop) }
 
     /// Waits until the step of `observer` runs or is dropped. Call it on the loop's thread.
     ///
@@ -81,24 +81,26 @@ actor Parking: SerialExecutor {
     /// isolated to nothing.
     nonisolated(nonsending) func park(_ observer: Cell) async {
         guard observer.isWaiting else { return }
-        unsafe arriving = (observer.pointer, loop.originOfCurrentTask)
+        unsafe arriving = (observer.pointer, loop._withUnsafeGuaranteedRef { $0.originOfCurrentTask })
         await stay()
     }
 
     /// Notes that the next task to arrive is the task of `body`.
-    nonisolated func expect(_ body: Body) { unsafe arrivingBody = body }
+    nonisolated func expect(_ body: Body) { unsafe arrivingBody = .passUnretained(body) }
 
     /// Stores the job of an arriving task. The thread of that task makes this call when the task changes to
     /// this executor.
     @usableFromInline
     nonisolated func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
         if let body = unsafe arrivingBody.take() {
-            unsafe body.job = TaskJob(job: UnownedJob(job), origin: loop.originOfBody)
+            let origin = unsafe loop._withUnsafeGuaranteedRef { $0.originOfBody }
+            unsafe body._withUnsafeGuaranteedRef { unsafe $0.job = TaskJob(job: job, origin: origin) }
             return
         }
         let (observer, origin) = unsafe arriving.take()!
         var task = observer.takePayload(as: ParkedTask.self)
-        task.parked = TaskJob(job: UnownedJob(job), origin: origin)
+        task.parked = TaskJob(job: job, origin: origin)
         observer.initializePayload(task)
     }
 

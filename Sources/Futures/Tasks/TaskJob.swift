@@ -37,6 +37,8 @@ extension LoopCore {
 
     /// Continues a task, within a callback of the loop.
     func run(_ task: TaskJob) {
+        turnState.isInJob = true
+        defer { turnState.isInJob = false }
         let job = task.job
         switch task.origin {
         case .bodyOnLoop:

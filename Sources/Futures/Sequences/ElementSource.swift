@@ -1,0 +1,104 @@
+/// The source of the elements of one iteration. The copies of an iterator share it, and the release of the
+/// last copy stops it.
+@usableFromInline
+package final class ElementSource<Element>: ElementWait {
+    let next: () -> Future<Element?>
+    private let onStop: () -> Void
+    private var hasStopped = false
+    @exclusivity(unchecked) @usableFromInline var element: Element?
+
+    init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void) {
+        self.next = next
+        self.onStop = onStop
+        super.init(asking: nil, on: nil)
+    }
+
+    /// Creates a source whose elements come from `asker` for a body that waits, and from `next` for all other
+    /// code.
+    package init(asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>) {
+        self.next = next
+        onStop = {}
+        super.init(asking: asker, on: loop.core)
+    }
+
+    deinit {
+        stop()
+        stopAsking()
+    }
+
+    func stop() {
+        guard !hasStopped else { return }
+        hasStopped = true
+        onStop()
+    }
+
+    // MARK: The next element, for a task
+
+    /// Begins to get the next element. Sets `pending` if a future brings it.
+    @usableFromInline @inline(never)
+    func begin(_ pending: inout Cell?) -> Await {
+        if hasStopped { return .completed }
+        if let wait = ask() { return wait }
+        let cell = next().cell
+        pending = cell
+        return cell.beginAwait()
+    }
+
+    @usableFromInline
+    func parking(_ pending: Cell?) -> Parking { pending?.parking ?? parking }
+
+    /// Returns the element that `begin` was to get, or `nil` at the end, when the wait is over.
+    @inlinable @inline(__always)
+    func take(_ pending: inout Cell?) throws -> Element? {
+        guard let element = unsafe element.take() else { return try takeRest(&pending) }
+        hasAsked()
+        return element
+    }
+
+    @inlinable
+    func takeRest(_ pending: inout Cell?) throws -> Element? {
+        guard let cell = pending.take() else { return try endWithoutFuture() }
+        do { try cell.endAwait() } catch { throw stopped(by: error) }
+        let element = cell.readValue(as: Element?.self)
+        if element == nil { hasEnded() }
+        return element
+    }
+
+    /// Waits for the future in `pending` by the means of the task, which is no body, and returns its element.
+    @usableFromInline
+    func wait(
+        _ pending: inout Cell?, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> Element? {
+        do { try await pending?.wait() } catch { throw stopped(by: error) }
+        return try takeRest(&pending)
+    }
+
+    /// Throws the failure that ended the wait, or notes the end.
+    @usableFromInline
+    func endWithoutFuture() throws -> Element? {
+        hasAsked()
+        if let failure = takeFailure() { throw stopped(by: failure) }
+        stop()
+        return nil
+    }
+
+    @usableFromInline
+    func hasEnded() { stop() }
+
+    /// Stops the source because of `error`, and returns `error`. Cancellation stops nothing.
+    @usableFromInline
+    func stopped(by error: any Error) -> any Error {
+        if !error.isCancellation { stop() }
+        return error
+    }
+
+    // MARK: The asker's side
+
+    /// Passes `element` to the body that asked. The body continues before this call returns, unless a task of
+    /// the loop runs now.
+    @inlinable
+    package func deliver(_ element: Element) {
+        unsafe self.element = element
+        arrived(later: false)
+    }
+}
