@@ -11,7 +11,8 @@
 # soak          the full sizes, in release
 # examples      builds each example, then uses it as a client would
 # hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
-# bench         figures beside those of the peers, in half an hour; bench-quick takes less of each
+# bench         figures beside those of the peers, in half an hour; bench-quick takes less of each. Of asynchronous
+#               code: make bench TOPIC=asynchronous
 # guard         holds allocations and instructions per operation, and groups to time in proportion to their size
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
 # docs          the documentation of every module, into .build-docs
@@ -123,15 +124,11 @@ hosts:
 	$(NEEDS) git strace python3-pip $(HOSTS)
 	Tests/Checks/hosts.sh $(FLAGS)
 
-bench:
-	$(NEEDS) git valgrind binutils python3
-	Tests/Benchmarks/run.sh
-	Tests/Benchmarks/loops.sh
-
-bench-quick:
-	$(NEEDS) git valgrind binutils python3
-	Tests/Benchmarks/run.sh --quick
-	Tests/Benchmarks/loops.sh --quick
+bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
+bench bench-quick:
+	$(NEEDS) git valgrind binutils python3 $(if $(TOPIC),cargo librust-tokio-dev golang-go)
+	$(if $(TOPIC),Tests/Benchmarks/topic.sh$(QUICK) $(TOPIC),Tests/Benchmarks/run.sh$(QUICK))
+	$(if $(TOPIC),,Tests/Benchmarks/loops.sh$(QUICK))
 
 guard:
 	$(NEEDS) git valgrind binutils

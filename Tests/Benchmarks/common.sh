@@ -28,6 +28,17 @@ build_micro() {
 }
 build_nio() { swift_build --package-path Peers/SwiftNIO --scratch-path .build/nio; }
 build_load() { clang -O2 -o "$load" Tools/Load/*.c; }
+# Peers that are not there are left out by who asks for them.
+build_asynchronous() {
+    swift_build --package-path Asynchronous --scratch-path .build/asynchronous
+    if type cargo &>/dev/null; then
+        # Debian's crates, and nothing from elsewhere.
+        cargo build --quiet --release --offline --manifest-path Peers/Tokio/Cargo.toml --target-dir .build/tokio \
+            --config 'source.crates-io.replace-with="debian"' \
+            --config 'source.debian.directory="/usr/share/cargo/registry"' >&2
+    fi
+    if type go &>/dev/null; then GOCACHE=$PWD/.build/go/cache go build -o .build/go/echo Peers/Go/echo.go; fi
+}
 build_echo() {
     swift_build --product Echo
     clang -O2 -o .build/c/echo Peers/C/echo.c $(pkg-config --cflags --libs libuv)

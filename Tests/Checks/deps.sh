@@ -16,6 +16,8 @@ present() {
         python3-uvloop) /usr/bin/python3 -c 'import uvloop' ;;
         liblua5.4-dev) pkg-config --exists lua5.4 ;;
         lua-luv) lua5.4 -e 'require "luv"' ;;
+        golang-go) command -v go ;;
+        librust-tokio-dev) compgen -G '/usr/share/cargo/registry/tokio-[0-9]*' ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
 }

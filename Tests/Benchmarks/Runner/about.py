@@ -34,6 +34,8 @@ def here(command):
         "clang": first_line("clang", "--version", pattern=r"version ([\d.]+)"),
         "libuv": first_line("pkg-config", "--modversion", "libuv"),
         "SwiftNIO": swift_nio(),
+        "Rust": first_line("rustc", "--version", pattern=r"rustc ([\d.]+)"),
+        "Go": first_line("go", "version", pattern=r"go([\d.]+)"),
         "Node.js": first_line("node", "--version", pattern=r"v(.*)"),
         "uvloop": first_line(PYTHON, "-c", "import uvloop; print(uvloop.__version__)"),
         "Python": first_line(PYTHON, "--version", pattern=r"Python (.*)"),

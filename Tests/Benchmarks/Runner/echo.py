@@ -15,7 +15,7 @@ import sys
 import about
 import samples
 import servers
-from load import IDLE, SCENARIOS, generate
+from load import IDLE, TOPICS, generate
 
 TABLES = {
     "CPU per round trip": ("cpuNanoseconds", "ns"),
@@ -30,24 +30,31 @@ TABLES = {
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="to append to")
+    parser.add_argument("--topic", choices=TOPICS, default="echo", help="echo: our ways to read; the others: tasks")
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--memory-rounds", type=int, default=5, help="of those, that measure idle connections too")
     parser.add_argument("--scale", type=float, default=1, help="of the number of round trips")
     parser.add_argument(
-        "--server", action="append", choices=servers.COMMANDS, help="only these; one named twice shows the noise"
+        "--server", action="append", help="only these; one named twice shows the noise"
     )
-    parser.add_argument("--scenario", action="append", choices=[s.figure for s in SCENARIOS], help="only these")
+    parser.add_argument("--scenario", action="append", help="only these")
     options = parser.parse_args()
+    for name in options.server or []:
+        if name not in servers.TOPICS[options.topic]:
+            parser.error(f"no server {name}; there are {', '.join(servers.TOPICS[options.topic])}")
+    for figure in options.scenario or []:
+        if figure not in [scenario.figure for scenario in TOPICS[options.topic]]:
+            parser.error(f"no scenario {figure}")
     if options.rounds < 1 or options.memory_rounds < 0 or options.scale <= 0:
         parser.error("the rounds and the scale are positive numbers")
     return options
 
 
-def peers(names):
+def peers(topic, names):
     """Title → command. The second of a name gets another title."""
     commands = {}
     for name in names:
-        commands[f"{name}, again" if name in commands else name] = servers.COMMANDS[name]
+        commands[f"{name}, again" if name in commands else name] = servers.TOPICS[topic][name]
     return commands
 
 
@@ -60,11 +67,12 @@ def order(names, number):
 class Measurement:
     def __init__(self, options):
         self.options = options
-        self.commands = peers(options.server or servers.present())
+        self.commands = peers(options.topic, options.server or servers.present(options.topic))
+        self.suffix = "" if options.topic == "echo" else f", {options.topic}"
         self.server_core, self.load_core = servers.two_cores()
 
     def record(self, table, figure, peer, number, value, unit):
-        entry = {"table": table, "figure": figure, "peer": peer, "round": number, "value": value, "unit": unit}
+        entry = {"table": table + self.suffix, "figure": figure, "peer": peer, "round": number, "value": value, "unit": unit}
         samples.append(self.options.file, entry)
 
     def round_trips(self, number):
@@ -73,7 +81,7 @@ class Measurement:
             running = {
                 name: stack.enter_context(servers.Server(self.commands[name], self.server_core)) for name in names
             }
-            for scenario in SCENARIOS:
+            for scenario in TOPICS[self.options.topic]:
                 if self.options.scenario and scenario.figure not in self.options.scenario:
                     continue
                 trips = max(1, round(scenario.round_trips * self.options.scale))
@@ -99,7 +107,8 @@ def main():
     measurement = Measurement(options)
     facts = about.here(shlex.join(["Runner/echo.py", *sys.argv[1:]]))
     before = samples.last_round(options.file)
-    samples.append(options.file, {"about": facts | {"references": {"CPU per round trip": "C libuv"}}})
+    references = {f"CPU per round trip{measurement.suffix}": "C libuv"}
+    samples.append(options.file, {"about": facts | {"references": references}})
     for number in range(1, options.rounds + 1):
         print(f"round {number} of {options.rounds}", file=sys.stderr)
         measurement.round_trips(before + number)

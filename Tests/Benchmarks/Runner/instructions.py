@@ -47,7 +47,8 @@ def per_round_trip(command, connections):
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", help="to append to")
-    parser.add_argument("--server", action="append", choices=servers.NATIVE, help="only these")
+    parser.add_argument("--topic", choices=servers.NATIVE_TOPICS, default="echo")
+    parser.add_argument("--server", action="append", help="only these")
     parser.add_argument("--connections", action="append", type=int, choices=[1, 50], help="only so many")
     return parser.parse_args()
 
@@ -55,14 +56,16 @@ def read_options():
 def main():
     options = read_options()
     samples.append(options.file, {"about": about.here(shlex.join(["Runner/instructions.py", *sys.argv[1:]]))})
+    commands = servers.NATIVE_TOPICS[options.topic]
+    suffix = "" if options.topic == "echo" else f", {options.topic}"
     for connections in options.connections or (1, 50):
-        for peer in options.server or servers.NATIVE:
+        for peer in options.server or commands:
             sample = {
-                "table": "User instructions per round trip",
+                "table": f"User instructions per round trip{suffix}",
                 "figure": f"{connections} × 64 B",
                 "peer": peer,
                 "round": 0,
-                "value": per_round_trip(servers.NATIVE[peer], connections),
+                "value": per_round_trip(commands[peer], connections),
             }
             samples.append(options.file, sample)
 

@@ -24,6 +24,14 @@ SCENARIOS = [
     Scenario("1 × 1 MiB", "--connections 1 --size 1048576", 400),
     Scenario("churn, 50 at a time", "--connections 50 --churn", 6_000),
 ]
+ASYNCHRONOUS = [scenario for scenario in SCENARIOS if scenario.figure != "1 × 64 B"]
+LINES = [
+    Scenario("50 × 64 B", "--lines --connections 50", 40_000),
+    Scenario("50 × 64 B, sixteen deep", "--lines --connections 50 --depth 16", 200_000),
+    Scenario("50 × 16 KiB", "--lines --connections 50 --size 16384", 15_000),
+    Scenario("1 × 1 MiB", "--lines --connections 1 --size 1048576", 200),
+]
+TOPICS = {"echo": SCENARIOS, "asynchronous": ASYNCHRONOUS, "lines": LINES}
 IDLE = 5_000
 
 

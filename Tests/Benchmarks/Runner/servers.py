@@ -23,18 +23,42 @@ COMMANDS = NATIVE | {
     "Node.js": ["node", HERE / "Peers/Node/echo.js"],
     "uvloop": [PYTHON, "-B", HERE / "Peers/Python/echo.py"],
 }
+ISOLATIONS = {"main": "main actor", "nothing": "no isolation", "actor": "actor on the loop", "task": "own task"}
+ASYNCHRONOUS = {
+    f"ours: {title}": [BUILD / "asynchronous/release/AsyncEcho", isolation] for isolation, title in ISOLATIONS.items()
+}
+ASYNCHRONOUS_NATIVE = ASYNCHRONOUS | {
+    "C libuv": [BUILD / "c/echo"],
+    "tokio": [BUILD / "tokio/release/echo"],
+    "SwiftNIO": [BUILD / "nio/release/NIOAsyncEcho"],
+}
+ASYNCHRONOUS_COMMANDS = ASYNCHRONOUS_NATIVE | {"Go": [BUILD / "go/echo"]}
+
+# What is compared: TOPIC → name → command. In C nobody reads lines otherwise than bytes.
+TOPICS = {
+    "echo": COMMANDS,
+    "asynchronous": ASYNCHRONOUS_COMMANDS,
+    "lines": {
+        name: command if name == "C libuv" else [*command, "--lines"]
+        for name, command in ASYNCHRONOUS_COMMANDS.items()
+    },
+}
+NATIVE_TOPICS = {"echo": NATIVE, "asynchronous": ASYNCHRONOUS_NATIVE}
 
 
-def present():
+def present(topic):
     """The names of those that can run here; says which cannot."""
-    missing = []
-    if not shutil.which("node"):
-        missing.append("Node.js")
-    if subprocess.run([PYTHON, "-c", "import uvloop"], stderr=subprocess.DEVNULL).returncode != 0:
-        missing.append("uvloop")
-    for name in missing:
-        print(f"{name} is not installed, and left out", file=sys.stderr)
-    return [name for name in COMMANDS if name not in missing]
+    found = []
+    for name, command in TOPICS[topic].items():
+        if name == "uvloop":
+            is_there = subprocess.run([PYTHON, "-c", "import uvloop"], stderr=subprocess.DEVNULL).returncode == 0
+        else:
+            is_there = shutil.which(command[0])
+        if is_there:
+            found.append(name)
+        else:
+            print(f"{name} is not installed, and left out", file=sys.stderr)
+    return found
 
 
 def two_cores():

@@ -14,6 +14,7 @@ let package = Package(
     ],
     targets: [
         .executableTarget(name: "NIOEcho", dependencies: nio),
+        .executableTarget(name: "NIOAsyncEcho", dependencies: nio),
         .executableTarget(name: "NIOMicro", dependencies: nio + ["Figures"]),
     ]
 )

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 extern long port, connection_count, size, depth, round_trips, server_pid;
+extern int lines;
 
 // checks.c: whatever goes wrong ends the process with a line.
 void require(bool holds, const char *what);

@@ -1,11 +1,11 @@
 // The load generator for echo servers on loopback. Prints one line of JSON.
 //
 // Usage: load --port PORT [--connections N] [--size BYTES] [--depth N] [--round-trips N] [--server-pid PID]
-//             [--churn | --idle]
+//             [--lines] [--churn | --idle]
 //
 // Each of N connections has DEPTH messages of SIZE bytes in flight, until ROUND-TRIPS messages came back, every byte of
-// them checked; a tenth as many go before, to warm up. With --churn each connection carries one message, and N are open
-// at a time. With --idle they stay open until the standard input ends.
+// them checked; a tenth as many go before, to warm up. With --lines each message is a line. With --churn each connection
+// carries one message, and N are open at a time. With --idle they stay open until the standard input ends.
 // With the server's process id it also reports the CPU nanoseconds that the server spent per round trip, and with --idle
 // the memory that it took for each connection.
 
@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 
 long port, connection_count = 50, size = 64, depth = 1, round_trips = 100000, server_pid;
+int lines;
 static int churn, idle;
 
 static void read_options(int argc, char **argv) {
@@ -24,6 +25,7 @@ static void read_options(int argc, char **argv) {
         {"size", required_argument, NULL, 2},        {"depth", required_argument, NULL, 3},
         {"round-trips", required_argument, NULL, 4}, {"server-pid", required_argument, NULL, 5},
         {"churn", no_argument, &churn, 1},           {"idle", no_argument, &idle, 1},
+        {"lines", no_argument, &lines, 1},
         {0},
     };
     long *const values[] = {&port, &connection_count, &size, &depth, &round_trips, &server_pid};

@@ -13,16 +13,25 @@
 
 enum { CHUNK = 256 * 1024, PERIOD = 65537, PATIENCE_SECONDS = 20 };
 
-static unsigned char pattern[PERIOD + CHUNK]; // random bytes, PERIOD of them over and over
+static unsigned char *pattern; // random bytes, so many of them over and over:
+static long period = PERIOD;
 static unsigned char received[CHUNK];
 
 void make_pattern(void) {
-    for (long i = 0; i < PERIOD; i++) pattern[i] = rand();
-    for (long i = PERIOD; i < PERIOD + CHUNK; i++) pattern[i] = pattern[i - PERIOD];
+    // A message begins where a line does.
+    if (lines) period = (PERIOD / size + 1) * size;
+    pattern = malloc(period + CHUNK);
+    for (long i = 0; i < period; i++) {
+        pattern[i] = rand();
+        if (!lines) continue;
+        if (i % size == size - 1) pattern[i] = '\n';
+        else if (pattern[i] == '\n' || pattern[i] == '\r') pattern[i] = ' ';
+    }
+    for (long i = period; i < period + CHUNK; i++) pattern[i] = pattern[i - period];
 }
 
 static const unsigned char *stream_at(const connection_t *connection, uint64_t position) {
-    return pattern + (connection->offset + position) % PERIOD;
+    return pattern + (connection->offset + position) % period;
 }
 
 void open_connection(connection_t *connection, int epoll) {
@@ -36,7 +45,8 @@ void open_connection(connection_t *connection, int epoll) {
     check(fcntl(descriptor, F_SETFL, O_NONBLOCK), "fcntl");
     struct epoll_event event = {EPOLLIN | EPOLLOUT | EPOLLET, {.ptr = connection}};
     check(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
-    *connection = (connection_t){descriptor, .offset = rand(), .began = calloc(depth, sizeof(uint64_t))};
+    uint64_t offset = lines ? rand() % (period / size) * size : rand();
+    *connection = (connection_t){descriptor, .offset = offset, .began = calloc(depth, sizeof(uint64_t))};
 }
 
 void begin_message(connection_t *connection, uint64_t time) {

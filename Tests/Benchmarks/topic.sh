@@ -1,0 +1,27 @@
+#!/bin/bash
+# Measures one topic beside its peers, and leaves samples, a table and a chart in results/TOPIC/; prints the table.
+# `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
+# usage: topic.sh [--quick] asynchronous
+. "$(dirname "$0")/common.sh"
+
+results=results rounds=(--rounds 25 --scale 0.5)
+if [[ ${1-} == --quick ]]; then results=.build/results rounds=(--rounds 5 --memory-rounds 1 --scale 0.2) && shift; fi
+
+case ${1-} in
+asynchronous)
+    build_echo
+    build_nio
+    build_asynchronous
+    mkdir -p "$results/$1"
+    samples=$results/$1/samples.jsonl
+    rm -f "$samples"
+    Runner/echo.py --topic asynchronous "${rounds[@]}" "$samples"
+    Runner/echo.py --topic lines "${rounds[@]}" --memory-rounds 0 "$samples"
+    Runner/instructions.py --topic asynchronous "$samples"
+    Runner/chart.py --title "Asynchronous code: CPU time per round trip" \
+        --table "CPU per round trip, asynchronous" --table "CPU per round trip, lines" "$samples" \
+        >"$results/$1/echo.svg"
+    ;;
+*) die "a topic is missing: asynchronous" ;;
+esac
+Runner/table.py "$samples" | tee "$results/$1/tables.md"
