@@ -6,8 +6,8 @@ extension ByteStream {
     /// these bytes.
     ///
     /// When the peer of this stream has finished sending, this method calls ``shutdownWrite()`` on `other`.
-    /// The returned future completes when all bytes have been sent and that shutdown has completed. With
-    /// `shuttingDownWrite: false`, `other` stays open for writing, and the returned future completes when all
+    /// The returned future completes when all bytes have been sent and ``shutdownWrite()`` has completed.
+    /// With `shuttingDownWrite: false`, `other` stays open for writing, and the returned future completes when all
     /// bytes have left the queue of `other`.
     ///
     /// When ``StreamLimits/writeHighWaterMark`` bytes are queued in `other`, this stream stops reading. When

@@ -1,7 +1,7 @@
 /// A barrier at which callers wait for one another. When ``parties`` callers wait, all their futures complete
 /// together, and the next round begins.
 public final class FutureBarrier {
-    /// The number of calls of ``arrive(token:)`` that the barrier waits for. When so many calls wait, all
+    /// The number of calls of ``arrive(token:)`` that the barrier waits for. When that many calls wait, all
     /// their futures complete together.
     public let parties: Int
     private let line: WaitLine<Void>
@@ -18,7 +18,7 @@ public final class FutureBarrier {
     public var waitingCount: Int { line.count }
 
     /// Completes when ``parties`` calls wait, including this call. Cancelling the returned future takes this
-    /// call back. Fails with ``FutureError/closed(_:)`` if the barrier is released before so many calls wait.
+    /// call back. Fails with ``FutureError/closed(_:)`` if the barrier is released before that many calls wait.
     ///
     /// ```swift
     /// let barrier = FutureBarrier(parties: names.count, on: loop)

@@ -56,8 +56,8 @@ public final class FutureSemaphore: PermitIssuer {
         return line.wait(for: Permit.self, count).until(token)
     }
 
-    /// Takes `count` permits as one ``Permit``, if so many permits are free now and no request waits.
-    /// Otherwise returns `nil`.
+    /// Takes `count` permits as one ``Permit``, if at least `count` permits are free now and no other
+    /// request waits. Otherwise returns `nil`.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
         guard breakage == nil, line.isEmpty, count > 0, count <= available else { return nil }

@@ -34,11 +34,11 @@ public struct Future<Value> {
     /// Asks this future to cancel. Returns `false`, and changes nothing, if this future has completed, or if
     /// other code waits for this future.
     ///
-    /// The request goes upstream: from this future to the future that it was derived from, and so on. The
-    /// request stops before a future that other code waits for, too. If the request reaches a producer that
-    /// handles requests (`Promise.onCancelRequest`), that producer decides what happens. If the request
-    /// reaches no such producer, this future and all futures that the request has reached are cancelled now.
-    /// Their closures are released without running. Closures that also run on cancellation, such as the
+    /// The request goes upstream: from this future to the future that it was derived from, and so on. If other code
+    /// waits for one of these futures, the request reaches neither that future nor any future upstream of it. If the
+    /// request reaches a producer that handles requests (`Promise.onCancelRequest`), that producer decides what
+    /// happens. If the request reaches no such producer, this future and all futures that the request has reached are
+    /// cancelled now. Their closures are released without running. Closures that also run on cancellation, such as the
     /// closure of `always`, still run.
     ///
     /// To stop waiting for a future that other code needs, cancel a future that is derived from it, such as

@@ -4,8 +4,10 @@ extension EventLoop {
     ///
     /// A consumer that takes longer than `interval` misses the instants that fall due in that time, and gets
     /// the next instant on time. A delay of one instant does not delay the instants after it. If
-    /// `keepsLoopAlive` is `false`, waiting for an instant does not keep ``run()`` from returning, unless a
-    /// task waits. If `interval` is not positive, the iteration throws ``FutureError/invalidArgument(_:)``.
+    /// `interval` is not positive, the iteration throws ``FutureError/invalidArgument(_:)``.
+    ///
+    /// A task that waits for an instant keeps ``run()`` from returning. If `keepsLoopAlive` is `false`, other
+    /// code that waits, such as ``LoopSequence/first()``, does not.
     ///
     /// ```swift
     /// for try await _ in loop.ticks(every: .seconds(60)) { print(loop.statistics) }

@@ -25,8 +25,7 @@ extension Future {
 }
 
 extension TypedFuture {
-    /// A ``Future`` with the same outcome as this future. If this future is broken, which means that it has
-    /// ended with an error that is not a `Failure`, the other future fails with that error:
-    /// ``FutureFailure/broken(_:)``.
+    /// A ``Future`` with the same outcome as this future. It fails with a `Failure` as this future does. If this
+    /// future is broken (``FutureFailure/broken(_:)``), it fails with the error that broke this future.
     public var erased: Future<Value> { outcome.map { result in try result.get() } }
 }

@@ -35,8 +35,8 @@ extension EventLoop {
     /// Runs the timers that are due, the I/O that is ready, and the ready callbacks, without waiting. Returns
     /// `true` if something is left for which ``Futures/EventLoop/run()`` waits.
     ///
-    /// Traps in a callback of this loop, and on a loop that is attached to the loop of a host. Throws
-    /// ``Futures/FutureError/shutDown`` if the loop has been shut down.
+    /// Traps if it is called in a callback of this loop, or if this loop is attached to the event loop of a
+    /// program such as Node.js. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down.
     ///
     /// ```swift
     /// let timeout = loop.pollTimeout.map { CInt($0 / .milliseconds(1)) } ?? -1

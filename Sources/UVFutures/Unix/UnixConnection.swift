@@ -5,9 +5,9 @@ internal import Glibc
 /// A connection in the UNIX domain, to another process on this machine.
 ///
 /// You get connections from ``connect(path:timeout:limits:on:)``, from ``SocketListener/accept()`` of a
-/// ``UnixListener``, and from a ``UnixServer``. The UNIX domain has no reset. After an `abort`, the peer
-/// reads the end of the stream. But if the peer has sent bytes that this side did not read, the peer gets
-/// ``UVError/Code/connectionReset``.
+/// ``UnixListener``, and from a ``UnixServer``. Unlike over TCP, an `abort` does not normally reset the
+/// connection: the peer reads the end of the stream. But if the peer has sent bytes that this side has not
+/// read, the peer gets ``UVError/Code/connectionReset``.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
