@@ -34,10 +34,11 @@ package final class ElementSource<Element>: ElementWait {
 
     // MARK: The next element, for a task
 
-    /// Begins to get the next element. Sets `pending` if a future brings it.
+    /// Begins to get the next element. Sets `pending` if a future brings it. If the source has stopped, `wait`
+    /// says so.
     @usableFromInline @inline(never)
     func begin(_ pending: inout Cell?) -> Await {
-        if hasStopped { return .completed }
+        if hasStopped { return .byTask }
         if let wait = ask() { return wait }
         let cell = next().cell
         pending = cell
@@ -50,7 +51,8 @@ package final class ElementSource<Element>: ElementWait {
     /// Returns the element that `begin` was to get, or `nil` at the end, when the wait is over.
     @inlinable @inline(__always)
     func take(_ pending: inout Cell?) throws -> Element? {
-        guard let element = unsafe element.take() else { return try takeRest(&pending) }
+        // An element that is here while a future is pending was asked for by another task.
+        guard pending == nil, let element = unsafe element.take() else { return try takeRest(&pending) }
         hasAsked()
         return element
     }
@@ -65,11 +67,13 @@ package final class ElementSource<Element>: ElementWait {
     }
 
     /// Waits for the future in `pending` by the means of the task, which is no body, and returns its element.
+    /// Returns `nil` if there is no such future.
     @usableFromInline
     func wait(
         _ pending: inout Cell?, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Element? {
-        do { try await pending?.wait() } catch { throw stopped(by: error) }
+        guard let cell = pending else { return nil }
+        do { try await cell.wait() } catch { throw stopped(by: error) }
         return try takeRest(&pending)
     }
 

@@ -29,8 +29,6 @@ public struct LoopSequence<Element>: AsyncSequence {
         public typealias Failure = any Error
 
         @usableFromInline let source: ElementSource<Element>
-        /// The future that brings the next element, while a task waits for it.
-        @usableFromInline var pending: Cell?
 
         /// Creates an iterator that gets each element from a call of `next`. The iterator calls `next` again
         /// only when the future from the previous call has completed. To end the sequence, `next` returns a
@@ -70,6 +68,10 @@ public struct LoopSequence<Element>: AsyncSequence {
         nonisolated(nonsending) public mutating func next(
             isolation actor: (any Actor)?
         ) async throws -> Element? {
+            // A task at a copy of this iterator, or another iterator in this variable, changes nothing of this
+            // call.
+            let source = source
+            var pending: Cell?
             switch source.begin(&pending) {
             case .completed: break
             case .parked: await source.parking(pending).stay()

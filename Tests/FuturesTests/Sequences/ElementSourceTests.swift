@@ -117,17 +117,66 @@ struct ElementSourceTests {
     @Test("code that is no body, and a second one at the same iterator, get their elements by futures")
     func byFutures() {
         with { asker, numbers, loop in
+            asker.future = { loop.succeeded(100) }
             #expect(numbers.makeAsyncIterator().pull().now == 100)
             let iterator = numbers.makeAsyncIterator()
             let seen = SharedIterator(iterator)
-            let first = Future(on: loop) { try await seen.next() }
+            let first = Future(on: loop) { try await seen.nextOfCopy() }
             loop.advance(by: .zero)
-            let second = Future(on: loop) { try await seen.next() }
+            let second = Future(on: loop) { try await seen.nextOfCopy() }
             loop.advance(by: .zero)
             #expect(second.now == 100)
             asker.deliver(1)
             loop.advance(by: .zero)
             #expect(first.now == 1)
+        }
+    }
+
+    @Test("a call that was cancelled leaves nothing behind for the next one at the same iterator")
+    func leavesNothing() {
+        with { asker, numbers, loop in
+            asker.future = { loop.never() }
+            let shared = SharedIterator(numbers.makeAsyncIterator())
+            let seen = Record()
+            let first = Future(on: loop) {
+                _ = try? await loop.never(of: Void.self).value
+                do { _ = try await shared.next() } catch { seen.add(error) }
+            }
+            loop.advance(by: .zero)
+            first.cancel()
+            loop.advance(by: .zero)
+            let second = Future(on: loop) {
+                while let number = try await shared.next() { seen.add(number) }
+                seen.add("end")
+            }
+            loop.advance(by: .zero)
+            asker.deliver(1)
+            loop.advance(by: .zero)
+            asker.end()
+            loop.advance(by: .zero)
+            #expect(second.hasSucceeded)
+            #expect(seen.entries == ["CancellationError()", "1", "end"])
+        }
+    }
+
+    @Test("a copy of an iterator whose source has stopped takes nobody's failure")
+    func stopped() {
+        with { asker, numbers, loop in
+            asker.future = { loop.failed(Oops()) }
+            let shared = SharedIterator(numbers.makeAsyncIterator())
+            let seen = Record()
+            let first = Future(on: loop) {
+                do { _ = try await shared.nextOfCopy() } catch { seen.add("first: \(error)") }
+            }
+            loop.advance(by: .zero)
+            let second = Future(on: loop) {
+                do { _ = try await shared.nextOfCopy() } catch { seen.add("second: \(error)") }
+                asker.end(because: Failure(1))
+                seen.add(try await shared.nextOfCopy())
+            }
+            loop.advance(by: .zero)
+            #expect(first.hasSucceeded && second.hasSucceeded)
+            #expect(seen.entries == ["second: Oops()", "nil", "first: Failure(code: 1)"])
         }
     }
 
@@ -141,13 +190,15 @@ struct ElementSourceTests {
 
 private struct Oops: Error {}
 
-/// Copies of one iterator.
+/// An iterator that several tasks use.
 private final class SharedIterator {
-    private let iterator: LoopSequence<Int>.AsyncIterator
+    private var iterator: LoopSequence<Int>.AsyncIterator
 
     init(_ iterator: LoopSequence<Int>.AsyncIterator) { self.iterator = iterator }
 
-    nonisolated(nonsending) func next() async throws -> Int? {
+    nonisolated(nonsending) func next() async throws -> Int? { try await iterator.next() }
+
+    nonisolated(nonsending) func nextOfCopy() async throws -> Int? {
         var copy = iterator
         return try await copy.next()
     }
@@ -158,11 +209,12 @@ private final class ScriptedAsker: ElementAsker {
     var ready: [Int] = []
     private(set) var isAsked = false
     private(set) var questions = 0
+    var future: () -> Future<Int?> = { fatalError("No future is asked for.") }
     private weak var source: ElementSource<Int>?
 
     func numbers(on loop: EventLoop) -> LoopSequence<Int> {
         LoopSequence(on: loop) {
-            let source = ElementSource<Int>(asking: self, on: loop) { loop.succeeded(100) }
+            let source = ElementSource<Int>(asking: self, on: loop) { self.future() }
             self.source = source
             return .init(source)
         }
