@@ -1,5 +1,7 @@
-// Every way to write an asynchronous body keeps it on its loop, before and after what it awaits.
+// Every way to write an asynchronous body keeps it on its loop, before and after what it awaits: futures, other code,
+// and the chunks and lines of a stream.
 import Dispatch
+import Glibc
 import UVFutures
 
 /// Where the steps of a body have run. Plain state: what leaves the loop's thread is seen by its place alone.
@@ -26,6 +28,30 @@ nonisolated(nonsending) func visit(_ trace: Trace) async throws {
     trace.step()
     try await trace.loop.submit {}.value
     trace.step()
+    let (near, far) = try pair(on: trace.loop)
+    far.write("one\ntwo\nthree")
+    for try await line in near.lines() {
+        trace.step()
+        if line.count == 3 { break }
+    }
+    var count = 0
+    for try await chunk in near.chunks {
+        trace.step()
+        count += chunk.count
+        await elsewhere()
+        if count == 9 { far.write("four") }
+        if count == 13 { far.shutdownWrite() }
+    }
+    trace.step()
+    for end in [near, far] { end.abort() }
+}
+
+func pair(on loop: EventLoop) throws -> (UnixConnection, UnixConnection) {
+    var ends: [CInt] = [0, 0]
+    precondition(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    return (
+        try UnixConnection(adopting: ends[0], on: loop), try UnixConnection(adopting: ends[1], on: loop)
+    )
 }
 
 /// As a package with default settings writes it: isolated to nothing. Returns how many steps were elsewhere.
@@ -35,6 +61,14 @@ func stroll(on loop: EventLoop) async throws -> Int {
     if !loop.isCurrent { strays += 1 }
     await elsewhere()
     if !loop.isCurrent { strays += 1 }
+    let (near, far) = try pair(on: loop)
+    far.write("one")
+    for try await _ in near.chunks {
+        if !loop.isCurrent { strays += 1 }
+        far.shutdownWrite()
+    }
+    if !loop.isCurrent { strays += 1 }
+    for end in [near, far] { end.abort() }
     return strays
 }
 

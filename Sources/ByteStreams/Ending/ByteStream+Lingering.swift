@@ -96,10 +96,11 @@ extension ByteStream {
         pause.future.ignoreFailure()
     }
 
-    /// Ends the connection now. Resets the connection, unless the stream lingers and the peer has
+    /// Ends the connection now. Resets the connection, unless this side has closed it and the peer has
     /// acknowledged everything.
     package final func cutOff() {
-        if phase == .lingering, transport.unacknowledgedBytes == 0 {
+        // In the flushing phase, the end may not have been told yet. Closing tells it.
+        if phase == .lingering || phase == .flushing && outbound == nil, transport.unacknowledgedBytes == 0 {
             closeTransport(resetting: false)
         } else {
             abort()

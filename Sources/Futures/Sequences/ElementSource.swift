@@ -26,6 +26,7 @@ package final class ElementSource<Element>: ElementWait {
         stopAsking()
     }
 
+    @usableFromInline
     func stop() {
         guard !hasStopped else { return }
         hasStopped = true
@@ -62,7 +63,7 @@ package final class ElementSource<Element>: ElementWait {
         guard let cell = pending.take() else { return try endWithoutFuture() }
         do { try cell.endAwait() } catch { throw stopped(by: error) }
         let element = cell.readValue(as: Element?.self)
-        if element == nil { hasEnded() }
+        if element == nil { stop() }
         return element
     }
 
@@ -85,9 +86,6 @@ package final class ElementSource<Element>: ElementWait {
         stop()
         return nil
     }
-
-    @usableFromInline
-    func hasEnded() { stop() }
 
     /// Stops the source because of `error`, and returns `error`. Cancellation stops nothing.
     @usableFromInline

@@ -263,11 +263,11 @@ struct LingeringTests {
         }
     }
 
-    @Test("cut off, a peer that has got all is not reset", arguments: [true, false])
-    func cutOff(hasAll: Bool) {
+    @Test("cut off, a peer that has got all is not reset", arguments: [true, false], [true, false])
+    func cutOff(hasAll: Bool, knowsTheEnd: Bool) {
         withSocket { stream, transport, loop in
             stream.close()
-            transport.finishShutdown()
+            if knowsTheEnd { transport.finishShutdown() }
             transport.unacknowledgedBytes = hasAll ? 0 : 1
             stream.cutOff()
             #expect(transport.wasReset == !hasAll)
