@@ -25,6 +25,25 @@ void swift_nonatomic_release(void *_Nonnull object);
 /// The task that runs on the calling thread.
 const void *_Nullable swift_task_getCurrent(void) __attribute__((swiftcall));
 
+/// Adds a handler to the current task, and returns what removes it. The task calls the handler when it is cancelled, on any
+/// thread, and at once if it is cancelled already. The task allocates the handler's memory on its stack.
+const void *_Nonnull swift_task_addCancellationHandler(
+    void (*_Nonnull handler)(__attribute__((swift_context)) void *_Nonnull context) __attribute__((swiftcall)),
+    void *_Nonnull context) __attribute__((swiftcall));
+void swift_task_removeCancellationHandler(const void *_Nonnull handler) __attribute__((swiftcall));
+
+/// In Swift.
+void swift_uv_futures_task_was_cancelled(const void *_Nonnull cancellation);
+
+static inline __attribute__((swiftcall)) void pass_on_cancellation(
+    __attribute__((swift_context)) void *_Nonnull cancellation) {
+    swift_uv_futures_task_was_cancelled(cancellation);
+}
+
+static inline const void *_Nonnull add_cancellation_handler(void *_Nonnull cancellation) {
+    return swift_task_addCancellationHandler(pass_on_cancellation, cancellation);
+}
+
 struct executor_reference {
     uintptr_t identity;
     uintptr_t implementation;

@@ -35,11 +35,11 @@ package final class ElementSource<Element>: ElementWait {
 
     // MARK: The next element, for a task
 
-    /// Begins to get the next element. Sets `pending` if a future brings it. If the source has stopped, `wait`
-    /// says so.
+    /// Begins to get the next element. Sets `pending` if a future brings it. Returns `nil` if the source has
+    /// stopped.
     @usableFromInline @inline(never)
-    func begin(_ pending: inout Cell?) -> Await {
-        if hasStopped { return .byTask }
+    func begin(_ pending: inout Cell?) -> Await? {
+        if hasStopped { return nil }
         if let wait = ask() { return wait }
         let cell = next().cell
         pending = cell
@@ -67,15 +67,10 @@ package final class ElementSource<Element>: ElementWait {
         return element
     }
 
-    /// Waits for the future in `pending` by the means of the task, which is no body, and returns its element.
-    /// Returns `nil` if there is no such future.
+    /// Waits for `cell` by the means of the task, which is no body's task. Then `take` returns the element.
     @usableFromInline
-    func wait(
-        _ pending: inout Cell?, isolation: isolated (any Actor)? = #isolation
-    ) async throws -> Element? {
-        guard let cell = pending else { return nil }
+    func wait(for cell: Cell) async throws {
         do { try await cell.wait() } catch { throw stopped(by: error) }
-        return try takeRest(&pending)
     }
 
     /// Throws the failure that ended the wait, or notes the end.

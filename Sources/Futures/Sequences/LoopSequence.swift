@@ -75,7 +75,9 @@ public struct LoopSequence<Element>: AsyncSequence {
             switch source.begin(&pending) {
             case .completed: break
             case .parked: await source.parking(pending).stay()
-            case .byTask: return try await source.wait(&pending)
+            case .byTask:
+                if let cell = pending { try await source.wait(for: cell) } else { await source.waitByTask() }
+            case nil: return nil
             }
             return try source.take(&pending)
         }

@@ -27,7 +27,7 @@ final class BodyList {
     /// Calls `use` with the body of the task that runs now. Returns `nil` if no body's task runs. Unlike a property,
     /// this counts no reference.
     @inline(__always)
-    func withCurrent<Result>(_ use: (Body) -> Result?) -> Result? {
+    func withCurrent<Result>(_ use: (Body) -> Result) -> Result? {
         guard let current = unsafe current else { return nil }
         return unsafe current._withUnsafeGuaranteedRef(use)
     }

@@ -50,10 +50,16 @@ extension Cell {
             root.flags.insert(.isObserved)
             return .completed
         }
-        return pointer.withLoop { loop in
+        return beginWait(for: root)
+    }
+
+    // Not inlined, so that the code for a completed future stays short.
+    @inline(never)
+    private func beginWait(for root: CellPointer) -> Await {
+        pointer.withLoop { loop in
             guard !root.isCompleted else { return .byTask }
             return loop.bodies.withCurrent { body in
-                guard !body.isCancelled else { return nil }
+                guard !body.isCancelled else { return .byTask }
                 body.wait(for: self)
                 return .parked
             } ?? .byTask
@@ -64,7 +70,7 @@ extension Cell {
     @usableFromInline
     func endAwait() throws {
         let failure = pointer.withLoop { $0.bodies.withCurrent { unsafe $0.failure.take() } }
-        if let failure { throw failure }
+        if let failure = failure.flatMap(\.self) { throw failure }
         try throwFailure()
     }
 
@@ -85,18 +91,11 @@ extension Cell {
     /// Waits until the future has completed. This method is not generic, because a generic one would not be
     /// specialized.
     @usableFromInline
-    func wait(isolation: isolated (any Actor)? = #isolation) async throws {
+    func wait() async throws {
         if isCompleted { return }
         let loop = loop
         let (observer, ticket) = beginWait()
-        await withTaskCancellationHandler {
-            // The closure runs in the isolation that it mentions.
-            _ = isolation
-            if Task.isCancelled { loop.endWait(ticket, with: CancellationError()) }
-            await loop.parking.park(observer)
-        } onCancel: {
-            loop.executeAtOnce { loop.endWait(ticket, with: CancellationError()) }
-        }
+        await loop.parking.park(.future(observer.pointer), until: WaitCancellation(of: ticket, on: loop))
         if observer.isCompleted { throw observer.pointer.readFailure() }
     }
 }

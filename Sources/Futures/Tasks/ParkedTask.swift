@@ -5,8 +5,7 @@ struct ParkedTask: Step {
 
     func run(source: CellPointer, target: CellPointer) {
         target.withLoop { loop in
-            unsafe loop.parking.lot.leave(place)
-            loop.letGo()
+            loop.leave(place)
             // This must be the last call of the callback, because it runs the task.
             if let parked { loop.run(parked) }
         }
@@ -18,26 +17,62 @@ extension Cell {
     /// the wait is ended with an error. In any other case it never completes.
     func beginWait() -> (observer: Cell, ticket: ParkingLot.Ticket) {
         let (observer, ticket) = pointer.withLoop { loop in
-            loop.hold()
             let observer = waiting(ParkedTask(place: unsafe loop.parking.lot.nextPlace))
-            return (observer, unsafe loop.parking.lot.enter(observer.pointer))
+            return (observer, loop.enter(.future(observer.pointer)))
         }
         registerObserver(observer, when: .all.on(.loop))
         return (observer, ticket)
     }
+}
 
-    /// Whether the cell still has its step.
-    fileprivate var isWaiting: Bool { pointer.flags.contains(.hasStep) }
+extension ParkingLot.Waiter {
+    /// Whether the wait is not over.
+    fileprivate var isWaiting: Bool {
+        switch self {
+        case .future(let observer): observer.flags.contains(.hasStep)
+        case .element(let wait): unsafe wait._withUnsafeGuaranteedRef { $0.isAwaitedByTask }
+        }
+    }
+
+    /// Stores the job that continues the task.
+    fileprivate func keep(_ job: TaskJob) {
+        switch self {
+        case .future(let observer):
+            var task = observer.takePayload(as: ParkedTask.self)
+            task.parked = job
+            observer.initializePayload(task)
+        case .element(let wait): unsafe wait._withUnsafeGuaranteedRef { $0.keep(job) }
+        }
+    }
 }
 
 extension LoopCore {
+    /// Puts `waiter` into the parking lot, and keeps the loop alive meanwhile.
+    func enter(_ waiter: ParkingLot.Waiter) -> ParkingLot.Ticket {
+        hold()
+        return unsafe parking.lot.enter(waiter)
+    }
+
+    /// Frees `place` in the parking lot.
+    func leave(_ place: Int) {
+        unsafe parking.lot.leave(place)
+        letGo()
+    }
+
     /// Ends the wait of `ticket` with `error`, if the wait is not over. Call it on the loop's thread.
     func endWait(_ ticket: ParkingLot.Ticket, with error: any Error) {
+        switch unsafe parking.lot.waiter(with: ticket) {
+        case .future(let observer): endWait(at: ticket.place, of: observer.object, with: error)
+        case .element(let wait): unsafe wait._withUnsafeGuaranteedRef { $0.endWait(with: error) }
+        case nil: break
+        }
+    }
+
+    private func endWait(at place: Int, of observer: Cell, with error: any Error) {
         // If the future has completed in the meantime, the task gets the outcome, so that the value is not
         // lost.
-        guard let observer = unsafe parking.lot.observer(with: ticket), !observer.isQueued else { return }
-        unsafe parking.lot.leave(ticket.place)
-        letGo()
+        guard !observer.isQueued else { return }
+        leave(place)
         let parked = observer.pointer.readPayload(as: ParkedTask.self).parked
         observer.stopObserving(cancelling: true)
         observer.fail(error)
@@ -50,7 +85,7 @@ extension LoopCore {
         for ticket in unsafe parking.lot.tickets { endWait(ticket, with: error) }
     }
 
-    /// Whether a task other than a body waits for a future of this loop.
+    /// Whether a task other than a body waits for a future or an element of this loop.
     package var isAwaited: Bool { unsafe !parking.lot.tickets.isEmpty }
 }
 
@@ -63,25 +98,29 @@ extension LoopCore {
 @safe @usableFromInline
 actor Parking: SerialExecutor {
     @exclusivity(unchecked) nonisolated(unsafe) private var loop: Unmanaged<LoopCore>!
-    // Only the loop's thread uses these properties. The next task to arrive is a body or a task with an
-    // observer.
+    // Only the loop's thread uses these properties. The next task to arrive is the task of a body, or a task
+    // with a place in the parking lot.
     @exclusivity(unchecked) nonisolated(unsafe) fileprivate var lot = ParkingLot()
     @exclusivity(unchecked) nonisolated(unsafe) private var arrivingBody: Unmanaged<Body>?
     @exclusivity(unchecked) nonisolated(unsafe) private var arriving:
-        (observer: CellPointer, origin: TaskJob.Origin)?
+        (waiter: ParkingLot.Waiter, origin: TaskJob.Origin)?
 
     @usableFromInline
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe asUnownedSerialExecutor() }
 
     nonisolated func belong(to loop: LoopCore) { unsafe self.loop = .passUnretained(loop) }
 
-    /// Waits until the step of `observer` runs or is dropped. Call it on the loop's thread.
+    /// Waits until the wait of `waiter` is over. If the task is cancelled, `cancellation` ends the wait. Call this
+    /// function on the loop's thread.
     ///
-    /// Returns at once if the step has run or been dropped before. This is possible for a task that is
-    /// isolated to nothing.
-    nonisolated(nonsending) func park(_ observer: Cell) async {
-        guard observer.isWaiting else { return }
-        unsafe arriving = (observer.pointer, loop._withUnsafeGuaranteedRef { $0.originOfCurrentTask })
+    /// Returns at once if the wait is over. This is possible for a task that is cancelled or isolated to nothing.
+    nonisolated(nonsending) func park(
+        _ waiter: ParkingLot.Waiter, until cancellation: WaitCancellation
+    ) async {
+        let handler = unsafe cancellation.begin()
+        defer { unsafe cancellation.end(handler) }
+        guard waiter.isWaiting else { return }
+        unsafe arriving = (waiter, loop._withUnsafeGuaranteedRef { $0.originOfCurrentTask })
         await stay()
     }
 
@@ -98,10 +137,8 @@ actor Parking: SerialExecutor {
             unsafe body._withUnsafeGuaranteedRef { unsafe $0.job = TaskJob(job: job, origin: origin) }
             return
         }
-        let (observer, origin) = unsafe arriving.take()!
-        var task = observer.takePayload(as: ParkedTask.self)
-        task.parked = TaskJob(job: job, origin: origin)
-        observer.initializePayload(task)
+        let (waiter, origin) = unsafe arriving.take()!
+        waiter.keep(TaskJob(job: job, origin: origin))
     }
 
     /// Returns when the loop runs the job of the current task.

@@ -1,8 +1,8 @@
-/// The tasks that wait for futures of a loop. Other threads name a waiting task by its ticket, so no cell
+/// The tasks that wait for futures or elements of a loop. Other threads name a waiting task by its ticket, so no cell
 /// crosses threads.
 ///
 /// A place is used for one task after the other. The number of a ticket is never used again, so a ticket has
-/// no effect after its wait has ended. The waiting task owns its observer, and the parking lot does not.
+/// no effect after its wait has ended. The waiting task owns its waiter, and the parking lot does not.
 struct ParkingLot {
     /// The name of one wait.
     struct Ticket: Sendable {
@@ -10,10 +10,17 @@ struct ParkingLot {
         fileprivate let number: UInt64
     }
 
+    /// The object that a task waits with: the observer of a future, or the wait for an element.
+    @safe
+    enum Waiter {
+        case future(CellPointer)
+        case element(Unmanaged<ElementWait>)
+    }
+
     private struct Place {
         var number: UInt64
-        /// The observer of the waiting task, or `nil` if the place is free.
-        var observer: CellPointer?
+        /// The waiter of the waiting task, or `nil` if the place is free.
+        var waiter: Waiter?
         var nextFree: Int?
     }
 
@@ -28,11 +35,11 @@ struct ParkingLot {
     /// The place for the next task.
     var nextPlace: Int { firstFree ?? places.count }
 
-    /// Puts `observer` into the next place.
-    mutating func enter(_ observer: CellPointer) -> Ticket {
+    /// Puts `waiter` into the next place.
+    mutating func enter(_ waiter: Waiter) -> Ticket {
         lastNumber += 1
         count += 1
-        let (index, place) = (nextPlace, Place(number: lastNumber, observer: observer))
+        let (index, place) = (nextPlace, Place(number: lastNumber, waiter: waiter))
         if firstFree == nil {
             places.append(place)
         } else {
@@ -44,22 +51,22 @@ struct ParkingLot {
 
     /// Frees `place`.
     mutating func leave(_ place: Int) {
-        places[place].observer = nil
+        places[place].waiter = nil
         places[place].nextFree = firstFree
         firstFree = place
         count -= 1
         if count == 0, places.count > Self.keptRoom { (places, firstFree) = ([], nil) }
     }
 
-    /// Returns the observer that waits with `ticket`, or `nil` if that wait is over.
-    func observer(with ticket: Ticket) -> Cell? {
+    /// Returns the waiter with `ticket`, or `nil` if that wait is over.
+    func waiter(with ticket: Ticket) -> Waiter? {
         guard ticket.place < places.count, places[ticket.place].number == ticket.number else { return nil }
-        return places[ticket.place].observer?.object
+        return places[ticket.place].waiter
     }
 
     /// The tickets of all waiting tasks, the oldest first.
     var tickets: [Ticket] {
-        places.indices.filter { places[$0].observer != nil }
+        places.indices.filter { places[$0].waiter != nil }
             .map { Ticket(place: $0, number: places[$0].number) }
             .sorted { $0.number < $1.number }
     }

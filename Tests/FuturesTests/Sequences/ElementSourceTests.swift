@@ -205,7 +205,7 @@ private final class SharedIterator {
 }
 
 /// Delivers what a test says. By a future it delivers 100.
-private final class ScriptedAsker: ElementAsker {
+final class ScriptedAsker: ElementAsker {
     var ready: [Int] = []
     private(set) var isAsked = false
     private(set) var questions = 0
@@ -241,5 +241,6 @@ private final class ScriptedAsker: ElementAsker {
 }
 
 extension Future {
-    fileprivate var now: Value? { try? result?.get() }
+    /// The value, if it is there.
+    var now: Value? { try? result?.get() }
 }

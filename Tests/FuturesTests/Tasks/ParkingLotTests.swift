@@ -7,15 +7,15 @@ struct ParkingLotTests {
     @Test("a ticket is good for one wait, though its place is taken again")
     func lateTicket() {
         let loop = EventLoop.virtual()
-        let waits = (0..<2).map { _ in Cell.plain(loop.core, state: .pending, of: Int.self) }
+        let wait = Cell.plain(loop.core, state: .pending, of: Int.self)
         var lot = ParkingLot()
-        let first = lot.enter(waits[0].pointer)
-        #expect(lot.observer(with: first) === waits[0])
+        let first = lot.enter(.future(wait.pointer))
+        #expect(lot.waiter(with: first) != nil)
         lot.leave(first.place)
-        #expect(lot.observer(with: first) == nil)
-        let second = lot.enter(waits[1].pointer)
+        #expect(lot.waiter(with: first) == nil)
+        let second = lot.enter(.future(wait.pointer))
         #expect(second.place == first.place)
-        #expect(lot.observer(with: first) == nil)
-        #expect(lot.observer(with: second) === waits[1])
+        #expect(lot.waiter(with: first) == nil)
+        #expect(lot.waiter(with: second) != nil)
     }
 }
