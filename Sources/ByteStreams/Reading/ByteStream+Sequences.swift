@@ -10,17 +10,23 @@ extension ByteStream {
     /// after ``close(within:)``. At the end of the sequence, the stream stays open. If the consumer leaves
     /// its loop by `break`, the bytes that follow stay readable.
     public var chunks: LoopSequence<Data> {
-        LoopSequence(on: loop) { [self] in
-            let asker = ChunkAsker(self)
-            let source = ElementSource(asking: asker, on: core, next: readOrEnd)
-            asker.serve(source)
-            return .init(source)
-        }
+        LoopSequence(on: loop) { [self] in asking(ChunkAsker(self), next: readOrEnd) }
     }
 
     /// Returns a sequence of the lines from the peer, as ``readLine(limit:)`` reads them, until the peer has
     /// finished sending.
     public func lines(limit: Int = 65_536) -> LoopSequence<Data> {
-        LoopSequence(on: loop) { [self] in .init(next: { self.readLine(limit: limit) }) }
+        LoopSequence(on: loop) { [self] in
+            guard limit >= 0 else { return .init(next: { self.readLine(limit: limit) }) }
+            return asking(LineAsker(self, limit: limit)) { self.readLine(limit: limit) }
+        }
+    }
+
+    private func asking(
+        _ asker: StreamAsker, next: @escaping () -> Future<Data?>
+    ) -> LoopSequence<Data>.AsyncIterator {
+        let source = ElementSource(asking: asker, on: core, next: next)
+        asker.serve(source)
+        return .init(source)
     }
 }

@@ -31,15 +31,30 @@ struct DelimitedBytes: Framing {
 }
 
 struct Line: Framing {
-    var search = DelimiterSearch(CollectionOfOne(UInt8(ascii: "\n")))
     let limit: Int
+    /// The number of bytes without a line feed.
+    private var scanned = 0
+
+    init(limit: Int) { self.limit = limit }
+
+    /// Returns the size of the line if `bytes` are one whole line within the limit, otherwise `nil`.
+    func size(ofWhole bytes: RawSpan) -> Int? {
+        let lineFeed = bytes.byteCount - 1
+        guard bytes.position(of: UInt8(ascii: "\n")) == lineFeed else { return nil }
+        let endsInReturn = lineFeed > 0 && bytes.byte(at: lineFeed - 1) == Self.carriageReturn
+        let size = endsInReturn ? lineFeed - 1 : lineFeed
+        return size <= limit ? size : nil
+    }
+
+    private static let carriageReturn = UInt8(ascii: "\r")
 
     mutating func take(from buffer: InboundBuffer) throws -> Data?? {
-        let lineFeed = search.position(in: buffer)
+        let lineFeed = buffer.position(of: UInt8(ascii: "\n"), from: scanned)
         let size = lineFeed ?? buffer.count
+        scanned = size
         // A carriage return belongs to the line, unless a line feed follows. The line feed may not have come
         // yet.
-        let endsInReturn = size > 0 && buffer[size - 1] == UInt8(ascii: "\r")
+        let endsInReturn = size > 0 && buffer[size - 1] == Self.carriageReturn
         let mayBeStripped = endsInReturn && (lineFeed != nil || !buffer.isAtEnd)
         guard size - (mayBeStripped ? 1 : 0) <= limit else { throw StreamError.limitExceeded(limit: limit) }
         if lineFeed != nil {

@@ -76,6 +76,21 @@ final class InboundBuffer {
         preconditionFailure("index out of range")
     }
 
+    /// The index of the first `byte` at or after `start`, or `nil` if there is none.
+    func position(of byte: UInt8, from start: Int) -> Int? {
+        var base = 0
+        for index in 0..<blockCount {
+            let (data, first) = block(index)
+            let bytes = data.bytes.extracting(droppingFirst: first)
+            let skipped = min(max(start - base, 0), bytes.byteCount)
+            if let found = bytes.extracting(droppingFirst: skipped).position(of: byte) {
+                return base + skipped + found
+            }
+            base += bytes.byteCount
+        }
+        return nil
+    }
+
     var blockCount: Int { 1 + tail.count - tailStart }
 
     /// Returns a block, and the index of its first unread byte.

@@ -1,5 +1,6 @@
 public import FoundationEssentials
 public import Futures
+internal import Glibc
 
 // Operations that the language calls unsafe and that are safe here. Bytes are copied. UTF-8 is treated as
 // bytes. A future of one type is treated as a future of another type: in memory, each future is one
@@ -10,6 +11,19 @@ extension Data {
     public init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     }
+}
+
+extension RawSpan {
+    /// Returns the offset of the first `byte`, or `nil` if there is none.
+    func position(of byte: UInt8) -> Int? {
+        unsafe withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress else { return nil }
+            guard let found = unsafe memchr(start, CInt(byte), bytes.count) else { return nil }
+            return unsafe UnsafeRawPointer(found) - start
+        }
+    }
+
+    func byte(at offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
 
 extension ByteStream {

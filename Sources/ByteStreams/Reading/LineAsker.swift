@@ -1,0 +1,27 @@
+internal import FoundationEssentials
+
+/// Gets the lines of a stream for a task that waits, without a future for each line.
+final class LineAsker: StreamAsker {
+    private let limit: Int
+    private var line: Line
+
+    init(_ stream: ByteStream, limit: Int) {
+        self.limit = limit
+        line = Line(limit: limit)
+        super.init(stream)
+    }
+
+    override func willAsk() { line = Line(limit: limit) }
+
+    override func take(from buffer: InboundBuffer) throws -> Data? {
+        guard let line = try line.take(from: buffer) else { return nil }
+        return line
+    }
+
+    /// Takes bytes that are exactly one line. Other bytes go through the buffer.
+    override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        guard let size = line.size(ofWhole: bytes) else { return false }
+        accept(data()[0..<size])
+        return true
+    }
+}

@@ -1,0 +1,62 @@
+internal import FoundationEssentials
+internal import Futures
+
+/// Gets messages of a stream, one for each request of a task that waits.
+class StreamAsker: Reader, ElementAsker {
+    private final let stream: ByteStream
+    /// The source holds this object, and stops it before the source is released.
+    @exclusivity(unchecked) private final unowned(unsafe) var source: ElementSource<Data>!
+
+    init(_ stream: ByteStream) { self.stream = stream }
+
+    /// Gives the messages to `source` from now on.
+    final func serve(_ source: ElementSource<Data>) { unsafe self.source = source }
+
+    /// Called before each request.
+    func willAsk() {}
+
+    /// Takes a message out of `buffer`, which has bytes. Returns `nil` if more bytes are needed.
+    func take(from buffer: InboundBuffer) throws -> Data? { nil }
+
+    final func ask() -> Bool {
+        guard stream.reader == nil else { return false }
+        willAsk()
+        if stream.hasUnread {
+            let message: Data?
+            // The future that then has to bring the message fails with the same error.
+            do { message = try stream.takeBuffered(take) } catch { return false }
+            if let message {
+                unsafe source.deliver(message)
+                return true
+            }
+        }
+        guard stream.refusal == nil, !stream.isAtEnd, stream.sides.contains(.read) else { return false }
+        stream.setReader(self)
+        return true
+    }
+
+    final func stopAsking() { stream.remove(self) }
+
+    /// Passes on a message that answers the request.
+    final func accept(_ message: Data) {
+        stream.watch?.bytesWereTaken()
+        stream.remove(self)
+        unsafe source.deliver(message)
+    }
+
+    final override func inboundChanged() {
+        do {
+            guard stream.hasUnread else { return end(because: nil) }
+            if let message = try take(from: stream.inbound) { accept(message) }
+        } catch {
+            end(because: error)
+        }
+    }
+
+    private final func end(because error: (any Error)?) {
+        stream.remove(self)
+        unsafe source.end(because: error)
+    }
+
+    final override func fail(_ error: any Error, byClose: Bool) { unsafe source.end(because: error) }
+}
