@@ -13,7 +13,7 @@ public final class MemoryStream: ByteStream {
 
     private init(_ memory: MemoryTransport, limits: StreamLimits) {
         self.memory = memory
-        super.init(loop: memory.loop, transport: memory, limits: .of(limits))
+        super.init(loop: memory.loop, transport: memory, limits: .of(limits, on: memory.loop))
         memory.stream = self
     }
 

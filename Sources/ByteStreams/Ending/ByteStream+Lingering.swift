@@ -27,15 +27,6 @@ final class LingeringStreams {
     }
 }
 
-extension LoopCore {
-    fileprivate var lingering: LingeringStreams {
-        if let streams { return streams as! LingeringStreams }
-        let lingering = LingeringStreams()
-        streams = lingering
-        return lingering
-    }
-}
-
 extension ByteStream {
     /// The time between two checks whether the peer has acknowledged everything. The system does not report
     /// this.
@@ -53,7 +44,7 @@ extension ByteStream {
         let most = limits.maxLingering
         guard most > 0 else { return endLingering() }
         phase = .lingering
-        let lingering = core.lingering
+        let lingering = core.streamState.lingering
         if lingering.count >= most { lingering.oldest?.crowdOut(most) }
         madeDetails.lingeringNumber = lingering.add(self)
         owner?.streamLingers(self)
@@ -61,7 +52,7 @@ extension ByteStream {
     }
 
     final func leaveLingering() {
-        if let number = details?.lingeringNumber { core.lingering.remove(number) }
+        if let number = details?.lingeringNumber { core.streamState.lingering.remove(number) }
     }
 
     private func crowdOut(_ limit: Int) {

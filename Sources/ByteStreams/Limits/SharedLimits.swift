@@ -1,7 +1,8 @@
-internal import Futures
+package import Futures
 
-/// The limits of streams. Thousands of streams with the same limits share one object.
-package final class SharedLimits: Sendable {
+/// The limits of streams. Thousands of streams of a loop with the same limits share one object. Streams of
+/// several loops do not, since each stream counts a reference to its limits.
+package final class SharedLimits {
     package let limits: StreamLimits
     private let nanoseconds: [UInt64?]
     /// Whether a limit that runs from the start of each connection is set.
@@ -15,10 +16,10 @@ package final class SharedLimits: Sendable {
 
     subscript(limit: StreamTimeLimit) -> UInt64? { nanoseconds[limit.rawValue] }
 
-    private static let kept = Locked(Kept())
-
-    /// Returns the shared object for `limits`. Makes a new one if `limits` are not among the last few.
-    package static func of(_ limits: StreamLimits) -> SharedLimits { kept.withLock { $0.of(limits) } }
+    /// Returns the object of `loop` for `limits`. Makes a new one if `limits` are not among the last few.
+    package static func of(_ limits: StreamLimits, on loop: LoopCore) -> SharedLimits {
+        loop.streamState.limits.of(limits)
+    }
 
     /// The last few limits. There are several, because servers and clients with different limits make streams
     /// by turns.

@@ -31,7 +31,8 @@ public final class DescriptorStream: ByteStream {
         self.carrier = carrier
         self.hasChangedMode = hasChangedMode
         kind = descriptor.kind
-        super.init(loop: loop.core, transport: carrier, limits: .of(limits), sides: descriptor.sides)
+        super.init(
+            loop: loop.core, transport: carrier, limits: .of(limits, on: loop.core), sides: descriptor.sides)
         carrier.serve(self)
     }
 

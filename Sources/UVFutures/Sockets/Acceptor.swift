@@ -37,7 +37,7 @@ final class Acceptor {
     /// Creates an acceptor. The caller has validated `limits`.
     init(_ socket: UVListener, limits: StreamLimits) {
         self.socket = socket
-        self.limits = .of(limits)
+        self.limits = .of(limits, on: socket.loop)
         socket.onReady = { [self] in takeShare() }
         socket.onEnd = { [self] in
             let error = UVError(.invalidArgument, "accept", local: socket.localAddress, peer: nil)

@@ -1,7 +1,6 @@
 public import ByteStreams
 public import Futures
 internal import Glibc
-internal import Synchronization
 
 /// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
 ///
@@ -29,11 +28,9 @@ public class SocketConnection: ByteStream, Identifiable {
     /// The address families of the sockets that connections of this class can have.
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }
 
-    private static let lastID = Atomic<UInt64>(0)
-
     /// Creates a connection from a connected socket that knows its addresses. The caller has validated `limits`.
     init(_ socket: UVStream, limits: SharedLimits) {
-        id = Self.lastID.add(1, ordering: .relaxed).newValue
+        id = socket.driver.numbers.next()
         super.init(loop: socket.loop, transport: socket, limits: limits)
         socket.serve(self)
     }

@@ -18,6 +18,6 @@ extension TCPConnection {
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try limits.validate()
-        self.init(try UVTCP.adopting(descriptor, on: loop), limits: .of(limits))
+        self.init(try UVTCP.adopting(descriptor, on: loop), limits: .of(limits, on: loop.core))
     }
 }

@@ -49,7 +49,7 @@ extension TCPConnection {
                     },
                     connected: { socket in
                         socket.readLocalAddress()
-                        return TCPConnection(socket, limits: .of(limits))
+                        return TCPConnection(socket, limits: .of(limits, on: core))
                     },
                     failure: { errors in
                         if isNumeric { return errors[0] }

@@ -1,5 +1,4 @@
 internal import Futures
-internal import Synchronization
 
 /// An object that belongs to a loop of libuv, and that other threads refer to by a number. The loop keeps the
 /// object until `leave`, or until the loop is shut down.
@@ -10,7 +9,7 @@ struct LoopResident<Value: AnyObject>: Sendable {
     /// Makes `value` a resident. Call it on the loop's thread.
     init(_ value: Value, on loop: LoopCore) {
         self.loop = loop
-        id = lastID.add(1, ordering: .relaxed).newValue
+        id = loop.uv.numbers.next()
         loop.uv.residents[id] = value
     }
 
@@ -19,5 +18,3 @@ struct LoopResident<Value: AnyObject>: Sendable {
 
     func leave() { loop.uv.residents[id] = nil }
 }
-
-private let lastID = Atomic<UInt64>(0)

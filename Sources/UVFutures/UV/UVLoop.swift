@@ -55,6 +55,8 @@ final class UVLoop: LoopDriver {
     var writes = UVWritePool()
     /// The `NameResolver` of this loop, or `nil`. This folder may not name the type.
     var resolver: Any?
+    /// The numbers of connections, and of `residents`.
+    var numbers = UniqueNumbers()
     /// The objects to which other threads refer by a number.
     var residents: [UInt64: AnyObject] = [:]
     /// The requests for the jobs in the thread pool, by the identity of the job.

@@ -56,7 +56,7 @@ private final class UnixConnectAttempt {
     private func attempt() {
         do throws(UVError) {
             let socket = try UnixSocket.connect(to: address, on: loop)
-            promise.succeed(UnixConnection(socket, limits: .of(limits)))
+            promise.succeed(UnixConnection(socket, limits: .of(limits, on: loop)))
         } catch {
             let isFull = error.code == .wouldBlock
             if isFull, loop.now < deadline { return attemptLater() }

@@ -23,7 +23,7 @@ public final class UnixConnection: SocketConnection {
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try limits.validate()
-        self.init(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits))
+        self.init(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits, on: loop.core))
     }
 
     /// The identity of a process: its number, its user and its group.

@@ -195,7 +195,7 @@ func makeStream(
     on loop: EventLoop, limits: StreamLimits = StreamLimits()
 ) -> (stream: ByteStream, transport: ScriptedTransport) {
     let transport = ScriptedTransport(loop)
-    let stream = ByteStream(loop: loop.core, transport: transport, limits: .of(limits))
+    let stream = ByteStream(loop: loop.core, transport: transport, limits: .of(limits, on: loop.core))
     transport.stream = stream
     return (stream, transport)
 }
