@@ -13,7 +13,8 @@
 # hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each. Of asynchronous
 #               code: make bench TOPIC=asynchronous
-# guard         holds allocations and instructions per operation, and groups to time in proportion to their size
+# guard         holds allocations and instructions per operation, groups to time in proportion to their size, and loops
+#               to share nothing that they write
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
 # docs          the documentation of every module, into .build-docs
 # docs-serve    the same, served to this machine's browser: make docs-serve PORT=8080
@@ -134,6 +135,7 @@ guard:
 	$(NEEDS) git valgrind binutils
 	Tests/Benchmarks/guard.sh
 	Tests/Benchmarks/scaling.sh
+	Tests/Benchmarks/sharing.sh
 
 api:
 	$(NEEDS) python3
