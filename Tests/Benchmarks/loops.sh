@@ -1,7 +1,9 @@
 #!/bin/bash
-# Compares an echo server on one loop with one on two, and with two servers of one loop each, which share nothing: what
-# those gain is what the machine allows. Two load generators keep each busy. Prints a Markdown table of medians of
-# interleaved rounds. `--quick` runs fewer and shorter ones.
+# Compares an echo server on one loop with one on two, and with two servers of one loop each, which share nothing but the
+# port: what those gain is what the machine allows. Two load generators keep each busy, and each of them has connections
+# to both loops or servers. Two servers at a port each show what it gains when each generator has a server of its own,
+# since the two may then stay on one core. Prints a Markdown table of medians of interleaved rounds. `--quick` runs
+# fewer and shorter ones.
 . "$(dirname "$0")/common.sh"
 
 rounds=11 round_trips=200000 connections=100
@@ -48,24 +50,30 @@ for ((round = 1; round <= rounds; round++)); do
         measure "$loops" "$port" "$port" "$server_pid"
         stop_server
     done
-    start_server "${server[@]}"
-    first_port=$port first_pid=$server_pid first_output=$server_output
-    start_server "${server[@]}"
-    trap 'kill "$server_pid" "$first_pid"' EXIT
-    measure 1+1 "$first_port" "$port" "$first_pid" "$server_pid"
-    stop_server
-    server_pid=$first_pid server_output=$first_output
-    stop_server
+    for ports in shared own; do
+        start_server "${server[@]}" --share-port
+        first_port=$port first_pid=$server_pid first_output=$server_output
+        [[ $ports == own ]] || second=(--port "$port")
+        [[ $ports == shared ]] || second=()
+        start_server "${server[@]}" --share-port "${second[@]}"
+        trap 'kill "$server_pid" "$first_pid"' EXIT
+        measure "$ports" "$first_port" "$port" "$first_pid" "$server_pid"
+        stop_server
+        server_pid=$first_pid server_output=$first_output
+        stop_server
+    done
 done
 
 median() { grep "^$1|" "$results" | cut -d '|' -f "$2" | sort -n | sed -n "$(((rounds + 1) / 2))p"; }
-ratio() { awk "BEGIN { printf \"%.2f\", $(median "$1" "$2") / $(median 1 "$2") }"; }
+ratio() { awk "BEGIN { printf \"%.2f\", $(median "$1" "$2") / $(median shared "$2") }"; }
+row() { echo "| $2 | $(median "$1" 2) | $(ratio "$1" 2) | $(median "$1" 3) | $(ratio "$1" 3) |"; }
 cat <<END
-| | CPU ns per message | ÷ one loop | messages per second | ÷ one loop |
+| | CPU ns per message | ÷ two servers | messages per second | ÷ two servers |
 |---|--:|--:|--:|--:|
-| one loop | $(median 1 2) | 1 | $(median 1 3) | 1 |
-| two loops | $(median 2 2) | $(ratio 2 2) | $(median 2 3) | $(ratio 2 3) |
-| two servers | $(median 1+1 2) | $(ratio 1+1 2) | $(median 1+1 3) | $(ratio 1+1 3) |
+$(row 1 "one loop")
+$(row 2 "two loops")
+$(row shared "two servers at one port")
+$(row own "two servers at a port each")
 
 Medians of $rounds interleaved rounds; $((2 * connections)) connections, messages of 64 bytes; $(nproc) cores, which the two load
 generators share with the server.
