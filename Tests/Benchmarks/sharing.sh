@@ -9,7 +9,7 @@
 
 # The most on memory of both loops that a WAY takes for a connection. The number of a task is the Swift runtime's, as is
 # the table in which a body's end looks two types up. A job of the pool and a look-up go to threads that all loops share.
-declare -A shared=([bodies]=5 [pool]=30 [names]=80 [clients]=50)
+declare -A shared=([bodies]=5 [pool]=30 [names]=90 [clients]=50)
 
 swift_build --product LoopGroup
 clang -O2 -Wall -Wextra -o .build/c/atomics Tools/Atomics/*.c
