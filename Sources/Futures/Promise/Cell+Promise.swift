@@ -22,14 +22,17 @@ extension Cell {
     /// Counts the promise out, and fails the cell with `FutureError.brokenPromise` if it is still pending.
     @usableFromInline
     func promiseWasReleased(_ file: StaticString, _ line: UInt) {
-        pointer.withLoop { loop in
-            loop.checkThread()
-            loop.counts.promises &-= 1
-            #if DEBUG
-                loop.promiseSites[ObjectIdentifier(self)] = nil
-            #endif
+        withExtendedLifetime(self) { pointer.promiseWasReleased(file, line) }
+    }
+
+    /// Succeeds with `value` on behalf of the promise. Returns `false` if it is too late.
+    @inlinable
+    func succeedAsPromised<Value>(_ value: Value) -> Bool {
+        withExtendedLifetime(self) {
+            guard let root = pointer.promisedRoot else { return false }
+            root.settle(with: value)
+            return true
         }
-        if !isLockedIn, pointer.isOpen { fail(FutureError.brokenPromise(file: "\(file)", line: line)) }
     }
 
     /// Lets `shutdown()` fail the future as it fails the future of a promise. This ends when the future
@@ -60,5 +63,26 @@ extension Cell {
         cell.endProducer()
         cell.complete(using: other)
         return true
+    }
+}
+
+extension CellPointer {
+    /// The root of this cell, or `nil` if the promise can no longer complete it. Checks the thread.
+    @usableFromInline
+    var promisedRoot: CellPointer? { flags.contains(.isLockedIn) ? nil : openRoot }
+
+    /// Does the same as the method of the cell. The caller keeps the cell alive.
+    @usableFromInline
+    func promiseWasReleased(_ file: StaticString, _ line: UInt) {
+        withLoop { loop in
+            loop.checkThread()
+            loop.counts.promises &-= 1
+            #if DEBUG
+                loop.promiseSites[ObjectIdentifier(object)] = nil
+            #endif
+        }
+        if !flags.contains(.isLockedIn), isOpen {
+            fail(FutureError.brokenPromise(file: "\(file)", line: line))
+        }
     }
 }

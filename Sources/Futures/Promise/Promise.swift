@@ -8,28 +8,27 @@
 /// at the end of the scope. Therefore keep a reference to the promise in the object or closure that completes
 /// it.
 public final class Promise<Value> {
-    @usableFromInline let cell: Cell
+    /// The future that this promise completes.
+    public let future: Future<Value>
     @usableFromInline let file: StaticString
     @usableFromInline let line: UInt
 
     @inlinable
     init(_ loop: EventLoop, file: StaticString, line: UInt) {
-        cell = loop.withCore { Cell.plain($0, state: .pending, of: Value.self) }
+        future = Future(loop.withCore { Cell.plain($0, state: .pending, of: Value.self) })
         self.file = file
         self.line = line
         cell.promiseWasMade(file, line)
     }
 
-    deinit { cell.promiseWasReleased(file, line) }
+    deinit { cell.pointer.promiseWasReleased(file, line) }
 
-    /// The future that this promise completes.
-    @inlinable
-    public var future: Future<Value> { Future(cell) }
+    @inlinable var cell: Cell { future.cell }
 
     /// Completes the future with `value`. Returns `false` if the future has already been completed or
     /// cancelled.
     @inlinable @discardableResult
-    public func succeed(_ value: Value) -> Bool { cell.isLockedIn ? false : cell.succeed(value) }
+    public func succeed(_ value: Value) -> Bool { cell.succeedAsPromised(value) }
 
     /// Fails the future with `error`. Returns `false` if the future has already been completed or cancelled.
     ///

@@ -9,10 +9,16 @@ extension CellPointer {
     @inlinable @discardableResult
     func succeed<Value>(_ value: Value) -> Bool {
         guard let root = openRoot else { return false }
-        assert(root.hasRoomForValue, "a cell is given a value while it has its step")
-        root.initializePayload(value)
-        root.settle(as: .success)
+        root.settle(with: value)
         return true
+    }
+
+    /// Completes this pending cell, which has no step any more, with `value`.
+    @inlinable @inline(__always)
+    func settle<Value>(with value: Value) {
+        assert(hasRoomForValue, "a cell is given a value while it has its step")
+        initializePayload(value)
+        settle(as: .success)
     }
 
     @usableFromInline @discardableResult
