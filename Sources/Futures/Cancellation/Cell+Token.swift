@@ -41,10 +41,10 @@ extension TokenCondition {
     /// Cancels `target`, the future of a group of `inputs`, if the token has been cancelled already. Returns
     /// `true` if the token has been cancelled.
     @usableFromInline
-    func ends(_ target: Cell, of inputs: [Cell]) -> Bool {
+    func ends(_ target: Cell, of inputs: Span<Cell>) -> Bool {
         guard target.pointer.isOf(loop) else { Misuse.foreignToken() }
         guard isMet else { return false }
-        for input in inputs { input.markObserved() }
+        for index in inputs.indices { inputs[index].markObserved() }
         target.fail(CancellationError())
         return true
     }

@@ -37,6 +37,13 @@ extension Cell {
         /// The closure. The returned closure owns its own reference to the context.
         var body: Function { unsafe unsafeBitCast((code, context), to: Closure.self).body }
 
+        /// Returns this behavior for a further cell, with a reference of its own to the context.
+        @inline(__always)
+        func copy() -> Behavior {
+            if context != 0 { retain() }
+            return self
+        }
+
         /// Releases the context. The cell calls this method when it is freed.
         @inline(__always)
         func release() {

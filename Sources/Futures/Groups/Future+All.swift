@@ -29,16 +29,7 @@ extension Future {
         return gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: .success([])
         ) { all, count in
-            var values = ArrivedValues<Value>(count)
-            return { result, index in
-                switch result {
-                case .success(let value):
-                    if let values = values.add(value, at: index) { all.succeed(values) }
-                case .failure(let error):
-                    if let onFirstFailure { all.call(onFirstFailure, result, index) }
-                    all.fail(error)
-                }
-            }
+            AllValues(all, count: count, onFirstFailure)
         }
     }
 
@@ -50,8 +41,8 @@ extension Future {
     ) -> Future<[Value]> {
         var firstFailure = onFirstFailure
         func hasFailed(_ all: Gathering<[Value]>, _ result: Result<Value, any Error>, _ index: Int) {
-            guard result.failure != nil, let handler = firstFailure.take() else { return }
-            all.call(handler, result, index)
+            guard let error = result.failure, let handler = firstFailure.take() else { return }
+            all.call(handler, error, index)
         }
         return settle(futures, on: loop, token, cancelRemaining, observer: hasFailed, conclude: join)
     }
@@ -115,33 +106,40 @@ extension Future {
         gather(
             futures, cancelRemaining: cancelRemaining, on: loop, token: token, ifEmpty: conclude([])
         ) { all, count in
-            var results = ArrivedValues<Result<Value, any Error>>(count)
+            let results = ArrivedValues<Result<Value, any Error>>(count)
             return { result, index in
                 observer(all, result, index)
-                if let results = results.add(result, at: index) { all.complete(conclude(results)) }
+                if results.add(result, at: index) { all.complete(conclude(results.all)) }
             }
         }
     }
 }
 
-/// The values of a group that have arrived so far.
+/// The receiver of `all`: it ends the group with all values, or with the first failure.
 @usableFromInline
-struct ArrivedValues<Value> {
-    @usableFromInline var values: [Value?]
-    @usableFromInline var missing: Int
+final class AllValues<Value>: ArrivalReceiver {
+    @usableFromInline let all: Gathering<[Value]>
+    @usableFromInline let values: ArrivedValues<Value>
+    @usableFromInline let onFirstFailure: ((any Error, _ index: Int) -> Void)?
 
     @inlinable
-    init(_ count: Int) {
-        values = Array(repeating: nil, count: count)
-        missing = count
+    init(_ all: Gathering<[Value]>, count: Int, _ onFirstFailure: ((any Error, _ index: Int) -> Void)?) {
+        self.all = all
+        values = ArrivedValues(count)
+        self.onFirstFailure = onFirstFailure
     }
 
-    /// Adds `value`. Returns all values if no value is missing any more, otherwise `nil`.
     @inlinable
-    mutating func add(_ value: Value, at index: Int) -> [Value]? {
-        values[index] = .some(value)
-        missing -= 1
-        return missing == 0 ? values.map { $0! } : nil
+    func keep(_ source: CellPointer, at index: Int) -> Bool {
+        source.hasSucceeded ? values.add(source.readPayload(as: Value.self), at: index) : true
+    }
+
+    @inlinable
+    func end(with source: CellPointer, at index: Int) {
+        guard !source.hasSucceeded else { return all.succeed(values.all) }
+        let error = source.readFailure()
+        if let onFirstFailure { all.call(onFirstFailure, error, index) }
+        all.fail(error)
     }
 }
 

@@ -36,11 +36,11 @@ extension Future {
             futures, cancelRemaining: cancelRemaining, on: loop, token: token,
             ifEmpty: refusal(of: "firstSuccess")
         ) { first, count in
-            var errors = ArrivedValues<(any Error)?>(count)
+            let errors = ArrivedValues<(any Error)?>(count)
             return { result, index in
                 guard case .failure = result else { return first.complete(result) }
-                guard let all = errors.add(result.failure, at: index) else { return }
-                let failures = all.compactMap { $0 }
+                guard errors.add(result.failure, at: index) else { return }
+                let failures = errors.all.compactMap { $0 }
                 first.fail(failures.isEmpty ? CancellationError() : AggregateError(failures))
             }
         }
@@ -65,7 +65,7 @@ extension Future {
     ) -> Future<[(index: Int, result: Result<Value, any Error>)]> {
         let futures = Array(futures)
         guard count > 0, count <= futures.count else {
-            let loop = LoopCore.ofGroup(futures.map(\.cell), loop)
+            let loop = futures.withCells { cells in LoopCore.ofGroup(cells, loop) }
             guard count != 0 else { return loop.succeeded([]).until(token) }
             return loop.failed(
                 FutureError.invalidArgument(

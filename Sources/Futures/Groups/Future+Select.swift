@@ -26,7 +26,7 @@ extension Future {
     ) -> Future where Value == FutureEither<A, B> {
         let target = Cell.plain(first.loop.core, state: .pending, of: Value.self)
         let cells = [first.cell, second.cell]
-        guard let either = Gathering<Value>(target, of: cells, cancelRemaining, token) else {
+        guard let either = Gathering<Value>(target, of: cells.span, cancelRemaining, token) else {
             return Future(target)
         }
         func wait<Part>(for future: Future<Part>, _ side: @escaping (Part) -> Value) {

@@ -2,14 +2,17 @@
 /// member.
 @usableFromInline
 final class Group: Producer {
-    // Unchecked, since each change would be checked at run time. No change of the list runs code of others.
-    @exclusivity(unchecked) private var members: [Cell] = []
+    /// The list owns a reference to each member. Unchecked, since each change would be checked at run time. No
+    /// change of the list runs code of others.
+    @exclusivity(unchecked) private var members: [CellPointer] = []
     let target: Cell
     private var cancelRemaining: CancelRemaining
     /// The member that waits for a future that a user's closure has returned. That future is no input of the
     /// group.
     private var work: Cell?
     private var watch: TokenWatch?
+    /// Receives the outcomes of the inputs.
+    private var receiver: AnyObject?
 
     init(target: Cell, cancelRemaining: CancelRemaining) {
         self.target = target
@@ -18,19 +21,63 @@ final class Group: Producer {
         target.setProducer(self)
     }
 
+    /// Waits for all `futures`. Gives each future that completes to `receiver`. `behavior` is the behavior of
+    /// members for the type of `receiver`. For an outcome in `queued`, the ready queue runs the members.
+    @usableFromInline
+    func wait(
+        for futures: Span<Cell>, queued: Cell.Interest, receiver: AnyObject, behavior: Cell.Behavior
+    ) {
+        self.receiver = receiver
+        unsafe members.reserveCapacity(futures.count)
+        let interest = queued.union(.atOnce)
+        target.pointer.withLoop { loop in
+            loop.propagation.asOneChange {
+                for index in futures.indices {
+                    let future = futures[index]
+                    guard admits(future) else { continue }
+                    let member = Cell(
+                        besides: future, flags: [.hasStep, .hasTrivialValue], behavior: behavior.copy())
+                    member.initializePayload(MemberStep(receiver, index))
+                    keep(member)
+                    future.registerObserver(member, when: interest)
+                }
+            }
+            loop.propagation.finishChange()
+        }
+        behavior.release()
+    }
+
     /// Runs `step` when `future` completes. For an outcome in `queued`, the ready queue runs `step`, since `step` then
     /// calls a user's closure. For any other outcome, `step` runs at once. `isWork` says that `future` is no input of
     /// the group: a user's closure has returned it. A group waits for one such future at a time.
     func wait<S: Step>(
         for future: Cell, queued: Cell.Interest = [], isWork: Bool = false, step: S
     ) where S.Output == Void {
-        guard future.pointer.isOf(target.loop) else { Misuse.foreignFuture() }
-        guard isWork || !target.isCompleted else { return letGo(future) }
-        let member = Cell.waiting(future.loop, step: step)
-        if isWork { work = member } else { unsafe members.append(member) }
+        guard admits(future, atItsEnd: isWork) else { return }
+        let member = future.waiting(step)
+        if isWork { work = member } else { keep(member) }
         future.registerObserver(member, when: queued.union(.atOnce))
         // The closure that has returned the work may have ended the group.
-        if isWork, target.isCompleted { settled() }
+        if isWork, isOver { settled() }
+    }
+
+    /// Returns whether the group waits for `future`. A group that is over lets the future go, unless `atItsEnd` is
+    /// `true`.
+    @inline(__always)
+    private func admits(_ future: Cell, atItsEnd: Bool = false) -> Bool {
+        guard target.pointer.withLoop({ future.pointer.isOf($0) }) else { Misuse.foreignFuture() }
+        if atItsEnd || !isOver { return true }
+        letGo(future)
+        return false
+    }
+
+    /// Whether the group has its outcome, or has been cancelled. Does not check the thread.
+    private var isOver: Bool { target.pointer.root.isCompleted }
+
+    @inline(__always)
+    private func keep(_ member: Cell) {
+        member.pointer.retainNew()
+        unsafe members.append(member.pointer)
     }
 
     /// Ends the group when `token` is cancelled, now or later. Leaves the futures of the group alone in that case.
@@ -69,8 +116,12 @@ final class Group: Producer {
         unsafe self.members = []
         // All steps are dropped before the first future is asked to cancel, since its cancellation may
         // complete other futures.
-        for member in members { member.pointer.dropStep() }
-        for member in members { member.stopObserving(cancelling: cancelRemaining != .never) }
+        for member in members { member.dropStep() }
+        for member in members {
+            if member.source != nil { member.object.stopObserving(cancelling: cancelRemaining != .never) }
+            member.release()
+        }
+        receiver = nil
     }
 }
 

@@ -1,3 +1,14 @@
+/// A step that tells a traversal which of its futures has completed. It is not generic, and only its closure knows
+/// the type of the values: otherwise each element would look up the metadata of a generic type.
+private struct ElementStep: Step {
+    let index: Int
+    let ended: (_ source: CellPointer, _ index: Int) -> Void
+
+    func run(source: CellPointer, target _: CellPointer) { ended(source, index) }
+
+    typealias Output = Void
+}
+
 /// Work on a series of elements, several at a time. It is the producer of the future that completes when the
 /// whole work is done.
 final class Traversal<Element, Output, Total, Value>: Producer {
@@ -59,7 +70,7 @@ final class Traversal<Element, Output, Total, Value>: Producer {
         let future = try work.body(element).cell
         guard future.pointer.isOf(cell.loop) else { Misuse.foreignFuture() }
         if future.isDecided(by: cell) { throw FutureError.cycle }
-        let step = MemberStep(index: index) { source, index in
+        let step = ElementStep(index: index) { source, index in
             self.ended(source.readResult(as: Output.self), index)
         }
         let observer = Cell.waiting(cell.loop, step: step)

@@ -40,7 +40,7 @@ extension Future {
         on loop: EventLoop? = nil
     ) -> LoopSequence<Value> {
         let cells = futures.map(\.cell)
-        let loop = LoopCore.ofGroup(cells, loop)
+        let loop = LoopCore.ofGroup(cells.span, loop)
         guard cells.allSatisfy({ $0.pointer.isOf(loop) }) else { Misuse.foreignFuture() }
         let arrivals = Arrivals<Value>(of: cells, cancelRemaining, on: loop)
         return LoopSequence(on: loop) {

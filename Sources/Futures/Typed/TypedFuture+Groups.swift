@@ -12,11 +12,13 @@ extension TypedFuture {
         on loop: EventLoop? = nil
     ) -> TypedFuture<[Value], Failure> {
         let futures = Array(futures)
-        let loop = LoopCore.ofGroup(futures.map(\.outcome.cell), loop)
+        let loop = futures.map(\.outcome).withCells { cells in LoopCore.ofGroup(cells, loop) }
         guard !futures.isEmpty else { return .succeeded([], on: loop) }
         let group = TypedGroup<[Value], Failure>(on: loop, cancelRemaining: cancelRemaining)
-        var values = ArrivedValues<Value>(futures.count)
-        for (index, future) in futures.enumerated() { group.wait(for: future) { values.add($0, at: index) } }
+        let values = ArrivedValues<Value>(futures.count)
+        for (index, future) in futures.enumerated() {
+            group.wait(for: future) { values.add($0, at: index) ? values.all : nil }
+        }
         return group.future
     }
 
