@@ -40,6 +40,28 @@ extension CellPointer {
         }
     }
 
+    /// Returns the value of this cell, which is the source of a step that runs. Moves the value out of the
+    /// payload if only the queue of the step holds this cell, because then nothing else can read the value.
+    ///
+    /// A step that runs at once, within the change, must not call this method: no queue holds its source.
+    @inlinable @inline(__always)
+    func takeValue<Value>(as _: Value.Type) -> Value {
+        !_isPOD(Value.self) && giveAway() ? takePayload(as: Value.self) : readPayload(as: Value.self)
+    }
+
+    /// Marks a cell that only one reference holds as a cell without a value. Returns `false`, and changes
+    /// nothing, for any other cell.
+    ///
+    /// Weak references do not count here. The only one that is read for a value is that of `mapFuture`, and its
+    /// callback does not run within a step of the same source.
+    @usableFromInline
+    func giveAway() -> Bool {
+        // A `Result` stays, since a failure in it may have to be reported.
+        guard isHeldOnce, !flags.contains(.holdsResult) else { return false }
+        flags.insert(.hasTrivialValue)
+        return true
+    }
+
     /// The payload of a failed cell. It begins with the error, because most readers read only the error.
     struct Failure {
         let error: any Error

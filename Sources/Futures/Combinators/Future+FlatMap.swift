@@ -41,7 +41,7 @@ struct FlatMapStep<Input, Output>: Step {
     @inlinable init(transform: @escaping (Input) throws -> Future<Output>) { self.transform = transform }
 
     @inlinable func run(source: CellPointer, target: CellPointer) {
-        target.tryToFollow { try transform(source.readPayload(as: Input.self)) }
+        target.tryToFollow { try transform(source.takeValue(as: Input.self)) }
     }
 
     @inlinable static var verb: String? { "flatMap" }

@@ -40,7 +40,7 @@ struct MapStep<Input, Output>: Step {
     @inlinable init(transform: @escaping (Input) throws -> Output) { self.transform = transform }
 
     @inlinable func run(source: CellPointer, target: CellPointer) {
-        target.tryToSucceed { try transform(source.readPayload(as: Input.self)) }
+        target.tryToSucceed { try transform(source.takeValue(as: Input.self)) }
     }
 
     @inlinable static var verb: String? { "map" }

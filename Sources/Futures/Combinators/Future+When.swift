@@ -53,7 +53,7 @@ struct SuccessObserver<Value>: Step {
 
     @inlinable init(body: @escaping (Value) -> Void) { self.body = body }
 
-    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.readPayload(as: Value.self)) }
+    @inlinable func run(source: CellPointer, target: CellPointer) { body(source.takeValue(as: Value.self)) }
 
     @usableFromInline typealias Output = Void
 }

@@ -74,15 +74,21 @@ extension CellPointer {
     /// Does the same as the method of the cell. The caller keeps the cell alive.
     @usableFromInline
     func promiseWasReleased(_ file: StaticString, _ line: UInt) {
+        countPromiseOut()
+        if !flags.contains(.isLockedIn), isOpen {
+            fail(FutureError.brokenPromise(file: "\(file)", line: line))
+        }
+    }
+
+    /// Notes that the promise of this cell is gone.
+    @inline(__always)
+    func countPromiseOut() {
         withLoop { loop in
             loop.checkThread()
             loop.counts.promises &-= 1
             #if DEBUG
                 loop.promiseSites[ObjectIdentifier(object)] = nil
             #endif
-        }
-        if !flags.contains(.isLockedIn), isOpen {
-            fail(FutureError.brokenPromise(file: "\(file)", line: line))
         }
     }
 }

@@ -37,7 +37,21 @@ package final class PromiseSeries: Producer {
 
     /// Completes the pending future with `value`. `value` must have the type that the future was made with.
     @inlinable
-    package func succeed<Value>(_ value: Value) { pending?.succeed(value) }
+    package func succeed<Value>(_ value: Value) {
+        guard let cell = takePending() else { return }
+        withExtendedLifetime(cell) { cell.pointer.settle(with: value) }
+    }
+
+    /// Ends the part of the series in the pending future, and returns the cell of that future. Returns `nil` if no
+    /// future is pending.
+    @usableFromInline
+    func takePending() -> Cell? {
+        guard let cell, cell.pointer.state == .pending else { return nil }
+        self.cell = nil
+        cell.pointer.producer = nil
+        cell.pointer.countPromiseOut()
+        return cell
+    }
 
     /// Fails the pending future with `error`. The failure is never reported.
     package func failUnreported(_ error: any Error) {
@@ -45,8 +59,6 @@ package final class PromiseSeries: Producer {
         cell.markObserved()
         cell.fail(error)
     }
-
-    @usableFromInline var pending: Cell? { cell }
 
     override func cancellationRequested(by cell: CellPointer) -> Answer {
         owner?.cancellationRequested()
