@@ -33,13 +33,16 @@ final class Group: Producer {
         target.pointer.withLoop { loop in
             loop.propagation.asOneChange {
                 for index in futures.indices {
-                    let future = futures[index]
+                    // `futures` keeps the cell alive.
+                    let future = futures[index].pointer
                     guard admits(future) else { continue }
-                    let member = Cell(
-                        besides: future, flags: [.hasStep, .hasTrivialValue], behavior: behavior.copy())
+                    let member = keep(
+                        Cell(
+                            loop, state: .pending, flags: [.hasStep, .hasTrivialValue],
+                            behavior: behavior.copy()))
                     member.initializePayload(MemberStep(receiver, index))
-                    keep(member)
-                    future.registerObserver(member, when: interest)
+                    member.retainNew()
+                    future.root.registerObserver(member, when: interest)
                 }
             }
             loop.propagation.finishChange()
@@ -53,7 +56,7 @@ final class Group: Producer {
     func wait<S: Step>(
         for future: Cell, queued: Cell.Interest = [], isWork: Bool = false, step: S
     ) where S.Output == Void {
-        guard admits(future, atItsEnd: isWork) else { return }
+        guard admits(future.pointer, atItsEnd: isWork) else { return }
         let member = future.waiting(step)
         if isWork { work = member } else { keep(member) }
         future.registerObserver(member, when: queued.union(.atOnce))
@@ -64,20 +67,23 @@ final class Group: Producer {
     /// Returns whether the group waits for `future`. A group that is over lets the future go, unless `atItsEnd` is
     /// `true`.
     @inline(__always)
-    private func admits(_ future: Cell, atItsEnd: Bool = false) -> Bool {
-        guard target.pointer.withLoop({ future.pointer.isOf($0) }) else { Misuse.foreignFuture() }
+    private func admits(_ future: CellPointer, atItsEnd: Bool = false) -> Bool {
+        guard target.pointer.withLoop({ future.isOf($0) }) else { Misuse.foreignFuture() }
         if atItsEnd || !isOver { return true }
-        letGo(future)
+        letGo(future.object)
         return false
     }
 
     /// Whether the group has its outcome, or has been cancelled. Does not check the thread.
     private var isOver: Bool { target.pointer.root.isCompleted }
 
-    @inline(__always)
-    private func keep(_ member: Cell) {
-        member.pointer.retainNew()
-        unsafe members.append(member.pointer)
+    /// Adds `member` to the list, which takes over the caller's reference.
+    @inline(__always) @discardableResult
+    private func keep(_ member: consuming Cell) -> CellPointer {
+        let pointer = member.pointer
+        unsafe _ = Unmanaged.passRetained(consume member)
+        unsafe members.append(pointer)
+        return pointer
     }
 
     /// Ends the group when `token` is cancelled, now or later. Leaves the futures of the group alone in that case.
