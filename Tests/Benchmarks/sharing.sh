@@ -20,7 +20,10 @@ for way in "$@"; do
     for loops in 1 2; do
         start_server .build/release/LoopGroup "$loops" "$way"
         .build/c/atomics "$server_pid" "$port" 8 6 >".build/atomics-$loops" || die "$way could not be counted"
-        stop_server
+        # The server ends with what has stepped through it.
+        trap - EXIT
+        wait "$server_pid" || true
+        exec {server_output}<&-
     done
     paste -d ' ' .build/atomics-{1,2} | awk -v way="$way" -v most="${shared[$way]:-0}" '
         { printf "%-30s %8.1f %10.1f %18.1f\n", way ", each " $1, $2, $5, $6 }
