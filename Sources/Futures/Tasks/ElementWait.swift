@@ -68,7 +68,7 @@ package class ElementWait {
 
     final var parking: Parking { withLoop { $0.parking } }
 
-    /// Notes that the body has taken what came. Another wait may begin.
+    /// Notes that the task has taken what came. Another wait may begin.
     @usableFromInline
     final func hasAsked() {
         unsafe isAsking = false
