@@ -2,9 +2,10 @@
 public enum CancelResponse<Value> {
     /// Cancels the future now.
     case cancel
-    /// Completes the future in this way, for example with a value or with the outcome of another future.
+    /// Completes the future with this completion, for example a value or the outcome of another future.
     case complete(FutureCompletion<Value>)
-    /// Continues the work. The future, and the futures that wait for it, stay pending until the work ends.
+    /// Does not cancel. The work continues, and the future and the futures that wait for it stay pending
+    /// until the work ends.
     case `continue`
 }
 
@@ -24,20 +25,20 @@ extension CancelResponse {
 
 extension Promise {
     /// Registers `handler`, which answers a request to cancel the future. ``Future/cancel()`` makes such a
-    /// request. So does the cancellation of the last consumer of the future.
+    /// request. The cancellation of the last consumer of the future also makes such a request.
     ///
-    /// Each handler is called at most once. If there are several handlers, they are called in the order in
-    /// which they were added. The first answer that is not `continue` counts. All handlers are released when
-    /// the future completes.
+    /// A promise can have several handlers. A request calls all of them, in the order in which they were
+    /// added. The first answer that is not `continue` counts. Each handler is called at most once. All
+    /// handlers are released when the future completes.
     ///
-    /// If a handler has answered ``CancelResponse/continue``, later requests do not call that handler again.
-    /// Without a new handler, a later request changes nothing: the future stays pending until the work ends.
-    /// If a handler itself asks the same future to cancel, that request calls no handler: the answer to the
-    /// first request decides.
+    /// If all handlers have answered ``CancelResponse/continue``, a later request changes nothing: the future
+    /// stays pending until the work ends. Only a handler that was added after the first request is called for
+    /// a later request. If a handler itself asks the same future to cancel, that second request calls no
+    /// handler, and the answer to the first request decides.
     ///
-    /// A handler may cancel other futures, which calls the handlers of these futures inside this handler. At
-    /// most ``CancelOptions/depthLimit`` handlers run inside one another. A request beyond this limit waits
-    /// until the outermost handler has returned.
+    /// A handler may cancel other futures. Their handlers then run inside this handler. At most
+    /// ``CancelOptions/depthLimit`` handlers run inside one another. A request beyond this limit waits until
+    /// the outermost handler has returned.
     ///
     /// Without a handler, a request cancels the future at once, and a later ``succeed(_:)`` returns `false`.
     ///
@@ -51,11 +52,10 @@ extension Promise {
         onCancelRequest { _ in handler() }
     }
 
-    /// Registers `handler`, which answers a request to cancel the future. `handler` gets the options of the
-    /// request.
+    /// Registers `handler`, which answers a request to cancel the future. `handler` gets the options that
+    /// were given to ``Future/cancel(_:)``.
     ///
-    /// Each handler is called at most once, for the first request after the handler was added. The options
-    /// are the options that were given to ``Future/cancel(_:)``.
+    /// Each handler is called at most once: for the first request after the handler was added.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
         attachments?.handlers.append(handler)
     }

@@ -1,11 +1,12 @@
-/// The controlling side of a cancellation token. Give the ``token`` to every operation that the source is to
+/// The side that cancels a cancellation token. Give the ``token`` to every operation that the source is to
 /// cancel.
 ///
-/// A source belongs to the loop that it was made for. If a source is released without having been cancelled,
-/// its token is never cancelled. The handlers that wait for the token are then released without running.
+/// A source belongs to the loop that it was made for. If a source is released and ``cancel()`` has not been
+/// called, its token is never cancelled. The handlers that wait for the token are then released without
+/// running.
 ///
 /// In an optimized build, the object in a local variable is released after the last use of the variable, not
-/// at the end of the scope. Store the source in the object that is going to cancel it.
+/// at the end of the scope. Therefore store the source in the object that is going to cancel it.
 public final class CancellationSource {
     /// A cell that succeeds when the source is cancelled. If the source is released before, the cell is
     /// cancelled.
@@ -26,10 +27,11 @@ public final class CancellationSource {
     /// Whether ``cancel()`` has been called.
     public var isCancelled: Bool { signal.hasSucceeded }
 
-    /// Cancels the token. First ends every operation that was given the token, in the order of registration.
-    /// Then makes the handlers of the token ready to run.
+    /// Cancels the token. First ends every operation that was given the token, in the order in which the
+    /// operations began. After that, the handlers of ``CancellationToken/onCancel(on:_:)`` become ready to
+    /// run.
     ///
-    /// Returns `false` and does nothing if the source has been cancelled before.
+    /// Returns `false` and does nothing if the token has been cancelled already.
     @discardableResult
     public func cancel() -> Bool {
         guard signal.succeed(()) else { return false }

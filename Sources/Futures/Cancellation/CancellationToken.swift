@@ -2,23 +2,23 @@
 ///
 /// Pass a token as the argument `token` of a method that adds a consumer to a future. A consumer is a derived
 /// future, a group, or an observer such as the closure of `whenSuccess`. When the token is cancelled, the
-/// consumer stops waiting. The future that the consumer waited for, and the other callbacks of that future,
-/// are not affected. What happens to the consumer depends on the kind of consumer:
+/// consumer stops waiting. The future that the consumer waited for is not affected, and neither are the other
+/// callbacks of that future. What happens to the consumer depends on its kind:
 ///
 /// A derived future, or the future of a group, is cancelled at once. The closures of
 /// ``Future/whenComplete(on:token:_:)`` and ``Future/whenCancelled(on:token:_:)`` are called as for a
 /// cancelled future. The closures of other observers are released without running. An operation that waits
-/// for no future ends: a timer, a submission, or a wait for a permit. A repetition or a traversal ends, and
-/// asks the work that is in progress to cancel.
+/// for no future ends, for example a timer, a submission, or a wait for a permit. A repetition or a traversal
+/// ends, and asks the work that is in progress to cancel.
 ///
-/// If you pass a cancelled token, the consumer ends even if its future has already completed. If the token is
-/// cancelled later, a callback whose future has completed by then still runs. If the callback of `flatMap`,
+/// If you pass a cancelled token, the consumer ends even if its future has already completed. If the future
+/// completes first and the token is cancelled later, the callback still runs. If the callback of `flatMap`,
 /// or of a similar method, has already returned a future, that future is asked to cancel, unless other code
 /// waits for it.
 ///
-/// Do not give a token to each `flatMap` of a function that repeats itself by `flatMap`: one future for each
-/// repetition would stay in memory until the last repetition has ended. Give the token to the operation for
-/// which each `flatMap` waits.
+/// Do not give a token to each `flatMap` of a function that repeats itself by `flatMap`. Otherwise one future
+/// for each repetition stays in memory until the last repetition has ended. Give the token to the operation
+/// for which each `flatMap` waits.
 ///
 /// A token belongs to the loop of its ``CancellationSource``. Passing the token to a future of a different
 /// loop traps.
@@ -38,8 +38,9 @@ public struct CancellationToken {
     /// Calls `handler` on `context` when the token is cancelled. Handlers are called in the order of
     /// registration.
     ///
-    /// If the token is already cancelled, `handler` becomes ready to run now. If the token can never be
-    /// cancelled any more, `handler` is released without running.
+    /// If the token is cancelled already, `handler` is called as soon as `context` allows. If the token can
+    /// never be cancelled, for example because its source has been released, `handler` is released without
+    /// running.
     ///
     /// ```swift
     /// source.token.onCancel { connection.abort() }
@@ -60,8 +61,8 @@ public struct CancellationToken {
         return CancellationRegistration(watch)
     }
 
-    /// Returns a token that is cancelled as soon as one of `tokens` is cancelled. If `tokens` is empty, the
-    /// returned token is never cancelled. Traps if `tokens` belong to different loops.
+    /// Returns a token that is cancelled as soon as any one of `tokens` is cancelled. If `tokens` is empty,
+    /// the returned token is never cancelled. Traps if `tokens` belong to different loops.
     public static func any(of tokens: some Sequence<CancellationToken>) -> CancellationToken {
         CancellationToken(TokenCondition(TokenCondition.Kind.any, of: tokens.compactMap(\.condition)))
     }
@@ -75,12 +76,14 @@ public struct CancellationToken {
         return CancellationToken(TokenCondition(TokenCondition.Kind.all, of: conditions))
     }
 
-    /// Returns a token that is cancelled as soon as `a` or `b` is cancelled, as ``any(of:)`` does.
+    /// Returns a token that is cancelled as soon as `a` or `b` is cancelled. Does the same as ``any(of:)``
+    /// with two tokens.
     public static func || (a: CancellationToken, b: CancellationToken) -> CancellationToken {
         any(of: [a, b])
     }
 
-    /// Returns a token that is cancelled as soon as both `a` and `b` are cancelled, as ``all(of:)`` does.
+    /// Returns a token that is cancelled as soon as both `a` and `b` are cancelled. Does the same as
+    /// ``all(of:)`` with two tokens.
     public static func && (a: CancellationToken, b: CancellationToken) -> CancellationToken {
         all(of: [a, b])
     }
@@ -89,8 +92,8 @@ public struct CancellationToken {
 @available(*, unavailable, message: "A token belongs to its loop's thread; go there with loop.execute { … }.")
 extension CancellationToken: Sendable {}
 
-/// A handler that was registered with ``CancellationToken/onCancel(on:_:)``. Releasing the registration does
-/// not remove the handler.
+/// The registration of a handler, which ``CancellationToken/onCancel(on:_:)`` returned. You need it only to
+/// remove the handler. Releasing the registration does not remove the handler.
 public struct CancellationRegistration {
     private let watch: TokenWatch?
 

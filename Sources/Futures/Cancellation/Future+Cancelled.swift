@@ -1,6 +1,7 @@
 extension Future {
-    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``. Error
-    /// handlers are called for this failure. Any other outcome of this future is passed on.
+    /// Turns cancellation of this future into a failure with ``FutureError/cancellationAsFailure``. So error
+    /// handlers further down the chain are called. If this future has a value or an error, the returned
+    /// future has the same value or error.
     ///
     /// If you cancel the returned future itself, that future is cancelled, and does not fail.
     ///
@@ -11,11 +12,11 @@ extension Future {
         recover(including: .onlyCancellation) { _ in throw FutureError.cancellationAsFailure }
     }
 
-    /// Turns a failure of this future into cancellation if `isCancellation` returns `true` for the error. Any
-    /// other outcome of this future is passed on.
+    /// Turns a failure of this future into cancellation if `isCancellation` returns `true` for the error.
+    /// Otherwise, the returned future has the same outcome as this future.
     ///
-    /// Without `isCancellation`, every error is turned into cancellation. If `isCancellation` throws, the
-    /// returned future fails with that error.
+    /// If you leave out `isCancellation`, every error is turned into cancellation. If `isCancellation`
+    /// throws, the returned future fails with the error that it throws.
     public func failureAsCancellation(
         where isCancellation: @escaping (any Error) throws -> Bool = { _ in true }
     ) -> Future<Value> { mapError { try isCancellation($0) ? CancellationError() : $0 } }
@@ -34,13 +35,13 @@ extension Future {
         return child
     }
 
-    /// Passes on the outcome of this future, unless one of `signals` completes first.
+    /// Passes on the outcome of this future if this future completes before all of `signals`. If one of
+    /// `signals` completes first, that signal decides the outcome of the returned future.
     ///
-    /// If a signal fails first, the returned future fails with the error of that signal. If a signal succeeds
-    /// first, the returned future fails with ``FutureError/aborted``. If a signal is cancelled first, the
-    /// returned future is cancelled. In all these cases, this future is asked to cancel, unless other code
-    /// waits for it. The signals are not cancelled. Traps if a signal belongs to a different loop from the
-    /// loop of this future.
+    /// If that signal succeeds, the returned future fails with ``FutureError/aborted``. If that signal fails,
+    /// the returned future fails with the same error. If that signal is cancelled, the returned future is
+    /// cancelled. In all three cases, this future is asked to cancel, unless other code waits for it. The
+    /// signals are not cancelled. Traps if a signal belongs to a different loop from the loop of this future.
     ///
     /// ```swift
     /// let page = fetch("index").abort(when: [connection.closed])
