@@ -1,11 +1,11 @@
-/// An object that can be ended, at most once.
+/// An object with work or resources that ``dispose()`` ends, once.
 public protocol Disposable: AnyObject {
-    /// Ends the object. Later calls do nothing.
+    /// Ends the work of the object or frees its resources. Further calls do nothing.
     func dispose()
 }
 
 extension Disposable {
-    /// Calls ``dispose()`` when `delay` has passed, and keeps the object alive until then. Cancelling the
+    /// Calls ``dispose()`` when `delay` has passed. The object stays alive until then. Cancelling the
     /// returned task prevents the call.
     @discardableResult
     public func dispose(after delay: Duration, on loop: EventLoop) -> ScheduledTask<Void> {

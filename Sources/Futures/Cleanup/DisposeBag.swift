@@ -1,7 +1,8 @@
-/// A bag of objects, closures and futures that end together, in the order in which they were added.
+/// A bag of objects, closures and futures that you end together. The bag ends them in the order in which they
+/// were added.
 ///
-/// Releasing a bag disposes of everything in the bag. You can use a bag again after a call of ``dispose()``.
-/// If you add something during that call, it stays in the bag until the next call.
+/// Releasing a bag has the same effect as ``dispose()``. You can use a bag again after a call of
+/// ``dispose()``. If you add something while that call runs, it stays in the bag until the next call.
 public final class DisposeBag: Disposable {
     private struct Content {
         let dispose: () -> Void
@@ -17,11 +18,11 @@ public final class DisposeBag: Disposable {
 
     deinit { dispose() }
 
-    /// Whether the bag is empty. A completed future may still count, because the bag removes completed
-    /// futures only from time to time.
+    /// Whether the bag is empty. The bag removes completed futures only from time to time, so the value may
+    /// be `false` even if all futures in the bag have completed.
     public var isEmpty: Bool { contents.isEmpty }
 
-    /// Disposes of everything in the bag, and empties the bag: calls `dispose()` of each object, runs each
+    /// Disposes of everything in the bag, and empties the bag. Calls `dispose()` of each object, runs each
     /// closure, and asks each future to cancel.
     public func dispose() {
         let contents = contents
@@ -29,7 +30,7 @@ public final class DisposeBag: Disposable {
         for content in contents { content.dispose() }
     }
 
-    /// Adds an object. The bag calls the object's `dispose()` when the bag is disposed of.
+    /// Adds an object. When the bag is disposed of, the bag calls `dispose()` of this object.
     public func add(_ disposable: any Disposable) { append(Content { disposable.dispose() }) }
 
     /// Adds a closure that runs once, when the bag is disposed of.
@@ -38,8 +39,8 @@ public final class DisposeBag: Disposable {
     /// Adds a future. When the bag is disposed of, the bag asks the future to cancel, as ``Future/cancel()``
     /// does. The bag does not keep the future alive.
     ///
-    /// If other code waits for the future, for example by `whenSuccess`, the future is not cancelled.
-    /// Therefore add the last future of a chain.
+    /// If other code waits for the future, for example the closure of a `whenSuccess`, the future is not
+    /// cancelled. Therefore add the last future of a chain.
     ///
     /// ```swift
     /// bag.add(fetch("avatar").map(hash).tap { print($0) })
@@ -54,8 +55,8 @@ public final class DisposeBag: Disposable {
     /// Keeps `object` alive until the bag is disposed of.
     public func hold(_ object: AnyObject) { append(Content { withExtendedLifetime(object) {} }) }
 
-    /// Returns a new bag inside this bag. You can dispose of the new bag alone. If you do not, the new bag is
-    /// disposed of together with this bag.
+    /// Returns a new bag inside this bag. When this bag is disposed of, the new bag is disposed of too. You
+    /// can also dispose of the new bag alone.
     ///
     /// ```swift
     /// let request = bag.innerBag()

@@ -1,8 +1,8 @@
-/// An object that runs a closure once: when you call ``dispose()`` or, at the latest, when the object is
-/// released.
+/// An object that runs a closure once: when you call ``dispose()``, or when the object is released, whichever
+/// comes first.
 ///
 /// In an optimized build, the object in a local variable is released after the last use of the variable, not
-/// at the end of the scope. Store the disposer in the object that owns it, or in a ``DisposeBag``.
+/// at the end of the scope. Therefore store the disposer in a property, or in a ``DisposeBag``.
 public final class Disposer: Disposable {
     private var action: (() -> Void)?
 
@@ -28,11 +28,12 @@ public final class Disposer: Disposable {
 extension Disposer: Sendable {}
 
 extension Future {
-    /// Returns a disposer for this future. When the disposer is disposed of or released, it asks this future
-    /// to cancel, as ``cancel()`` does. The disposer does not keep this future alive.
+    /// Returns a disposer for this future. When the disposer is released, or when you call
+    /// ``Disposer/dispose()``, this future is asked to cancel, as ``cancel()`` does. The disposer does not
+    /// keep this future alive.
     ///
-    /// Releasing a future does not cancel that future, but releasing the disposer does. Store the disposer in
-    /// the object that needs the outcome.
+    /// Store the disposer in the object that needs the outcome. The future is then asked to cancel when that
+    /// object is released.
     ///
     /// ```swift
     /// let avatar = fetch("avatar")

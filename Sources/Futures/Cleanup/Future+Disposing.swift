@@ -1,15 +1,15 @@
 extension Future {
-    /// Creates a future that `body` completes through `promise`. `body` returns the clean-up. When the future
-    /// ends, the clean-up's ``Disposable/dispose()`` is called.
+    /// Creates a future that `body` completes through `promise`. `body` returns a clean-up object. When the
+    /// future has completed or has been cancelled, ``Disposable/dispose()`` of that object is called.
     ///
     /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
     /// promise is released without having been completed, the future fails with
-    /// ``FutureError/brokenPromise(file:line:)``.
+    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     ///
-    /// `dispose()` is called exactly once, within the call that completes or cancels the future, before any
-    /// callback of the future runs. If `body` itself has completed the future, `dispose()` is called when
-    /// `body` has returned. The clean-up must not hold the promise: otherwise the promise could never be
-    /// released.
+    /// `dispose()` is called exactly once, within the call that completes or cancels the future, and before
+    /// the callbacks of the future run. If `body` itself completes the future, `dispose()` is called when
+    /// `body` has returned. The clean-up object must not hold the promise, because then the promise could
+    /// never be released.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { promise in
@@ -26,12 +26,13 @@ extension Future {
         if let cleanUp { self = onEnd { cleanUp.dispose() } }
     }
 
-    /// Creates a future that `body` completes through `promise`. `body` may give one of the `resolve` methods
-    /// of `promise` to a callback API.
+    /// Creates a future that `body` completes through `promise`. For an API with callbacks, `body` can pass
+    /// one of the `resolve` methods of `promise` as the callback.
     ///
     /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
     /// promise is released without having been completed, the future fails with
-    /// ``FutureError/brokenPromise(file:line:)``. The API must call the callback on the loop's thread.
+    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`. The API must call the
+    /// callback on the loop's thread.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { download("index", completion: $0.resolve) }

@@ -1,11 +1,11 @@
 extension Future {
     /// Calls `work` once while this future is pending, and passes on the outcome of this future. When the
-    /// returned future ends, disposes of the object that `work` has returned.
+    /// returned future ends, disposes of the object that `work` returned.
     ///
-    /// The loop calls `work` on `context` when `delay` has passed. If `delay` is `nil`, the call comes
-    /// without a delay. If this future completes or is cancelled before the call, `work` is not called. If
-    /// `token` is cancelled, the returned future is cancelled, and this future continues. If `delay` is
-    /// negative, the returned future fails with ``FutureError/invalidArgument(_:)``.
+    /// The loop calls `work` on `context` when `delay` has passed. If `delay` is `nil`, the loop calls `work`
+    /// as soon as `context` allows. If this future completes or is cancelled before the call, `work` is not
+    /// called. If `token` is cancelled, the returned future is cancelled, and this future continues. If
+    /// `delay` is negative, the returned future fails with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let page = fetch("index").whilePending(delayBy: .milliseconds(300)) {
