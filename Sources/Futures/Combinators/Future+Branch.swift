@@ -2,8 +2,8 @@ extension Future {
     /// Returns a second future with the outcome of this future. You can cancel the second future without
     /// cancelling this future.
     ///
-    /// This future is asked to cancel only when all its branches and all its other consumers have been
-    /// cancelled.
+    /// The second future is a branch of this future. This future is asked to cancel only when all its
+    /// branches, and all other code that waits for it, have been cancelled.
     ///
     /// ```swift
     /// let index = fetch("index")

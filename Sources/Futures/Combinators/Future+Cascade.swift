@@ -1,5 +1,6 @@
 extension Future {
-    /// Completes `promise` using this future, as ``Promise/complete(using:)`` does. Does nothing if `promise` is `nil`.
+    /// Completes the future of `promise` with the outcome of this future, as ``Promise/complete(using:)``
+    /// does. If `promise` is `nil`, does nothing.
     ///
     /// ```swift
     /// fetch("index").map(hash).cascade(to: promise)

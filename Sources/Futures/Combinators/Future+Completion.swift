@@ -2,8 +2,8 @@
 // .success($0) : .cancelled }`. The compiler chooses them if no other overload fits. They call the overloads
 // for any `Completing`.
 extension Future {
-    /// Calls `transform` with the value, and completes the returned future as the result of `transform` says.
-    /// If `transform` throws, the returned future fails with that error.
+    /// Calls `transform` with the value, and completes the returned future with the completion that
+    /// `transform` returns. If `transform` throws, the returned future fails with that error.
     @_disfavoredOverload
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -12,8 +12,9 @@ extension Future {
         flatMap(on: context, token: token, transform)
     }
 
-    /// Calls `body` with any outcome of this future, and completes the returned future as the result of
-    /// `body` says.
+    /// Calls `body` with the outcome of this future, and completes the returned future with the completion
+    /// that `body` returns. `body` is called after any outcome, and gets cancellation as a
+    /// `CancellationError`.
     @_disfavoredOverload
     public func flatMapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -22,8 +23,9 @@ extension Future {
         flatMapResult(on: context, token: token, body)
     }
 
-    /// Calls `body` with the error, and completes the returned future as the result of `body` says. If this
-    /// future has a value, the returned future has the same value.
+    /// Calls `body` with the error of this future, and completes the returned future with the completion that
+    /// `body` returns. If this future has a value, the returned future has the same value. `policy` says
+    /// whether `body` is also called for a cancellation.
     @_disfavoredOverload
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -33,7 +35,8 @@ extension Future {
     }
 
     /// Calls `body` with the value, and waits for the completion that `body` returns. Then passes the value
-    /// on. If the completion does not succeed, the returned future ends in the same way as the completion.
+    /// on. If `body` throws, the returned future fails with that error. If the completion is a failure or a
+    /// cancellation, the returned future fails with the same error or is cancelled.
     @_disfavoredOverload
     public func flatTap(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -43,8 +46,11 @@ extension Future {
     }
 
     /// Calls `body` with the error, and waits for the completion that `body` returns. Then passes the error
-    /// on. If `body` throws, or the completion does not succeed, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors.
+    /// on. `policy` says whether `body` is also called for a cancellation.
+    ///
+    /// If `body` throws, or the completion is a failure or a cancellation, the returned future fails with a
+    /// ``CleanUpError``, which holds both errors. After a cancellation of this future, there is only one
+    /// error: the returned future ends with the error of `body` or with the outcome of the completion.
     @_disfavoredOverload
     public func flatTapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
@@ -54,9 +60,11 @@ extension Future {
     }
 
     /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the
-    /// outcome on. If `body` throws or the completion does not succeed, the returned future ends with that
-    /// error or cancellation. If this future has failed as well, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors.
+    /// outcome on.
+    ///
+    /// If `body` throws, the returned future fails with that error. If the completion is a failure or a
+    /// cancellation, the returned future fails with the same error or is cancelled. If this future has failed
+    /// too, the returned future fails with a ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -66,9 +74,11 @@ extension Future {
     }
 
     /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the
-    /// outcome on. If `body` throws or the clean-up does not succeed, the returned future ends with that
-    /// error or cancellation. If this future has failed as well, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors.
+    /// outcome on.
+    ///
+    /// If `body` throws, the returned future fails with that error. If the clean-up is a failure or a
+    /// cancellation, the returned future fails with the same error or is cancelled. If this future has failed
+    /// too, the returned future fails with a ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

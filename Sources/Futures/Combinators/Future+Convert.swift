@@ -2,8 +2,8 @@ extension Future {
     /// Replaces the value with `Void`. A failure or a cancellation of this future is passed on.
     public func asVoid() -> Future<Void> { map { _ in } }
 
-    /// Casts the value to `type`. If the value is not of that type, the returned future fails with
-    /// ``FutureError/castFailed(from:to:)``.
+    /// Casts the value to the type `NewValue`. If the value is not of that type, the returned future fails
+    /// with ``FutureError/castFailed(from:to:)``.
     public func cast<NewValue>(to type: NewValue.Type) -> Future<NewValue> {
         map { value in
             try (value as? NewValue).unwrapped(
@@ -33,11 +33,11 @@ extension Future {
         return cell.derive(step, when: [.success, .failure])
     }
 
-    /// Replaces a failure of this future with the value of `other`. If `other` has no value, the returned
-    /// future fails with the error of this future.
+    /// Replaces a failure of this future with the value of `other`. If both futures fail, or `other` is
+    /// cancelled, the returned future fails with the error of this future.
     ///
-    /// If this future is cancelled, the returned future is cancelled at once, and `other` continues. If `token` is
-    /// cancelled, only the returned future is cancelled: this future and `other` both continue.
+    /// If this future is cancelled, the returned future is cancelled at once, and `other` continues. If
+    /// `token` is cancelled, only the returned future is cancelled: this future and `other` both continue.
     ///
     /// ```swift
     /// let page = fetch("index").fallback(to: fetch("mirror/index"))    // Fetches both at once.

@@ -1,11 +1,11 @@
 extension Future {
     /// Calls `transform` with the value, and passes on the outcome of the future that `transform` returns.
     ///
-    /// If `transform` throws, the returned future fails with that error. Traps if the future from `transform` belongs
-    /// to a different loop.
+    /// If `transform` throws, the returned future fails with that error. An error or a cancellation of this
+    /// future is passed on without a call. Traps if the future from `transform` belongs to a different loop.
     ///
-    /// A function that repeats itself, because `transform` calls that function again, runs in constant
-    /// memory.
+    /// `transform` may call the function that contains this `flatMap`, as in the example. Such a repetition
+    /// runs in constant memory, no matter how often the function calls itself.
     ///
     /// ```swift
     /// func echo() -> Future<Void> {
@@ -20,7 +20,11 @@ extension Future {
         cell.derive(FlatMapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with any outcome of this future, and passes on the outcome of the future that `body` returns.
+    /// Calls `body` with the outcome of this future, and passes on the outcome of the future that `body`
+    /// returns.
+    ///
+    /// `body` is called after any outcome, and gets cancellation as a `CancellationError`. If `body` throws,
+    /// the returned future fails with that error.
     ///
     /// ```swift
     /// let answered = fetch("index").flatMapResult { connection.write($0.value ?? Data("not found\n".utf8)) }

@@ -1,9 +1,9 @@
 extension Future {
-    /// Calls `body` with the value, and waits for the completion that `body` returns. Then passes the value
-    /// on. An error or a cancellation of this future is passed on without a call.
+    /// Calls `body` with the value, and waits for the completion that `body` returns, for example a future.
+    /// Then passes the value on. An error or a cancellation of this future is passed on without a call.
     ///
-    /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled, the
-    /// returned future fails with the same error or is cancelled.
+    /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled,
+    /// the returned future fails with the same error or is cancelled.
     ///
     /// ```swift
     /// let saved = future.flatTap { save($0) }    // Has the value of `future`, once that is saved.
@@ -19,12 +19,13 @@ extension Future {
         return cell.derive(Named(FlatTap.self, step), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with the error, and waits for the completion that `body` returns. Then passes the error on.
+    /// Calls `body` with the error, and waits for the completion that `body` returns, for example a future.
+    /// Then passes the error on. A value is passed on without a call.
     ///
-    /// `policy` says whether `body` is also called for a cancellation. A value is passed on without a call.
-    /// If `body` throws, or the completion fails or is cancelled, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors. After a cancellation of this future, there is only one
-    /// error: the returned future ends with the error of `body` or with the outcome of the completion.
+    /// `policy` says whether `body` is also called for a cancellation. If `body` throws, or the completion
+    /// fails or is cancelled, the returned future fails with a ``CleanUpError``, which holds both errors.
+    /// After a cancellation of this future, there is only one error: the returned future ends with the error
+    /// of `body` or with the outcome of the completion.
     public func flatTapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C
@@ -35,7 +36,8 @@ extension Future {
         return cell.derive(Named(FlatTapError.self, step), when: policy.interest, on: context, token: token)
     }
 
-    /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the outcome on.
+    /// Calls `body` with the outcome, and waits for the completion that `body` returns, for example a future.
+    /// Then passes the outcome on. `body` gets cancellation as a `CancellationError`.
     ///
     /// If `body` throws, the returned future fails with that error. If the completion fails or is cancelled,
     /// the returned future fails with the same error or is cancelled. If this future has failed too, the
@@ -48,15 +50,16 @@ extension Future {
         return cell.derive(Named(FlatTapResult.self, step), when: .all, on: context, token: token)
     }
 
-    /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the outcome on.
+    /// Calls `body` after any outcome, and waits for the clean-up that `body` returns, for example a future.
+    /// Then passes the outcome on.
     ///
-    /// `body` is called exactly once: after a value, after an error or after cancellation. If `body` throws,
-    /// the returned future fails with that error. If the clean-up fails or is cancelled, the returned future
-    /// fails with the same error or is cancelled. If this future has failed too, the returned future fails
-    /// with a ``CleanUpError``, which holds both errors.
+    /// `body` is called exactly once: after a value, after an error or after a cancellation. If `body`
+    /// throws, the returned future fails with that error. If the clean-up fails or is cancelled, the returned
+    /// future fails with the same error or is cancelled. If this future has failed too, the returned future
+    /// fails with a ``CleanUpError``, which holds both errors.
     ///
-    /// `body` is also called when the returned future itself is cancelled. In that case the returned future does not
-    /// wait for the clean-up, and a failure of the clean-up is reported as unhandled.
+    /// If you cancel the returned future itself, `body` is called too. In that case the returned future does
+    /// not wait for the clean-up, and a failure of the clean-up is reported as unhandled.
     ///
     /// ```swift
     /// let line = connection.readLine().flatAlways { connection.close() }

@@ -1,9 +1,10 @@
 extension Future {
-    /// Passes on the value or the error of this future when `other` has completed, too.
+    /// Waits until this future and `other` have both completed. Then passes on the value or the error of this
+    /// future.
     ///
-    /// If `other` fails, the returned future fails with the same error. If `other` is cancelled, the returned
-    /// future is cancelled. If this future is cancelled, the returned future is cancelled at once, without
-    /// waiting for `other`.
+    /// If `other` fails, the returned future fails with the error of `other`. If `other` is cancelled, the
+    /// returned future is cancelled. If this future is cancelled, the returned future is cancelled at once,
+    /// without waiting for `other`.
     ///
     /// ```swift
     /// let page = fetch("index").delay(until: connection.write("one moment\n"))

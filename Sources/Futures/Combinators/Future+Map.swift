@@ -1,6 +1,6 @@
 extension Future {
-    /// Transforms the value with `transform`. If `transform` throws, the returned future fails with that error. A
-    /// failure or a cancellation of this future is passed on.
+    /// Transforms the value with `transform`. If `transform` throws, the returned future fails with that
+    /// error. An error or a cancellation of this future is passed on without a call.
     @inlinable
     public func map<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -9,8 +9,10 @@ extension Future {
         cell.derive(MapStep(transform: transform), when: .success, on: context, token: token)
     }
 
-    /// Passes the value on if `predicate` returns `true` for the value. Otherwise, the returned future fails
-    /// with ``FutureError/filtered``.
+    /// Passes the value on if `predicate` returns `true` for the value. If `predicate` returns `false`, the
+    /// returned future fails with ``FutureError/filtered``. If `predicate` throws, the returned future fails
+    /// with the error that `predicate` throws. An error or a cancellation of this future is passed on without
+    /// a call.
     @inlinable
     public func filter(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -22,8 +24,8 @@ extension Future {
         }
     }
 
-    /// Transforms any outcome of this future with `body`. `body` gets cancellation as a `CancellationError`.
-    /// If `body` throws, the returned future fails with that error.
+    /// Transforms the outcome of this future, value or error, with `body`. `body` gets cancellation as a
+    /// `CancellationError`. If `body` throws, the returned future fails with that error.
     @inlinable
     public func mapResult<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,

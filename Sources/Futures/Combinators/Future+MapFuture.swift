@@ -1,10 +1,11 @@
 extension Future {
     /// Calls `body` with this future, and completes the returned future with the value that `body` returns.
+    /// If `body` throws, the returned future fails with that error.
     ///
-    /// `body` is called when this future has completed, with any outcome, or when `token` is cancelled. After
-    /// a cancellation of `token`, the future that `body` gets may still be pending. If this future completes
-    /// between the cancellation of `token` and the call, and no other code holds this future, `body` gets a
-    /// cancelled future.
+    /// `body` is called when this future has completed, with any outcome, or when `token` is cancelled. If
+    /// `token` is cancelled first, the future that `body` gets may still be pending. If this future then
+    /// completes before `body` is called, and no other code holds this future, `body` gets a cancelled
+    /// future.
     ///
     /// If you cancel the returned future itself, `body` is not called.
     ///

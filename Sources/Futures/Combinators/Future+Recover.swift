@@ -1,4 +1,4 @@
-/// The choice of outcomes for which an error handler is called: errors, cancellation, or both.
+/// The outcomes for which an error handler is called: errors, cancellation, or both.
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 
@@ -9,11 +9,12 @@ public struct ErrorScope: Sendable {
         interest.contains(.cancellation) ? interest.union(.afterCancel) : interest
     }
 
-    /// The scope of errors alone. Cancellation does not reach the handler and is passed on.
+    /// Calls the handler for errors only. Cancellation is passed on without a call.
     public static let failure = ErrorScope(interest: .failure)
-    /// The scope of errors and of cancellation. The handler gets cancellation as a `CancellationError`.
+    /// Calls the handler for errors and for cancellation. The handler gets cancellation as a
+    /// `CancellationError`.
     public static let cancellation = ErrorScope(interest: [.failure, .cancellation])
-    /// The scope of cancellation alone. Errors do not reach the handler and are passed on.
+    /// Calls the handler for cancellation only. Errors are passed on without a call.
     public static let onlyCancellation = ErrorScope(interest: .cancellation)
 }
 

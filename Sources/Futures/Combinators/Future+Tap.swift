@@ -9,13 +9,13 @@ extension Future {
         cell.derive(TapStep(body: { try body($0.get()) }), when: .success, on: context, token: token)
     }
 
-    /// Calls `body` with the error, then passes the error on. If `body` throws, the returned future fails
-    /// with a ``CleanUpError``, which holds both errors. A value is passed on without a call.
+    /// Calls `body` with the error, then passes the error on. A value is passed on without a call. If `body`
+    /// throws, the returned future fails with a ``CleanUpError``, which holds both errors.
     ///
     /// `policy` says whether `body` is also called for a cancellation. If it is, `body` is also called when
-    /// the returned future itself is cancelled: exactly once, after the closures of the futures upstream. If
-    /// this future is cancelled and `body` throws, the returned future fails with the error that `body`
-    /// throws.
+    /// you cancel the returned future itself: exactly once, after the closures of the futures upstream. If
+    /// `body` throws after a cancellation of this future, the returned future fails with the error that
+    /// `body` throws.
     ///
     /// ```swift
     /// let page = fetch("index").tapError(including: .cancellation) { print("no index: \($0)") }
@@ -44,8 +44,8 @@ extension Future {
 
     /// Calls `body` after any outcome, then passes the outcome on.
     ///
-    /// `body` is called exactly once: after a value, after an error or after cancellation. If the returned
-    /// future itself is cancelled before this future completes, `body` is called then.
+    /// `body` is called exactly once: after a value, after an error or after a cancellation. If you cancel
+    /// the returned future itself before this future completes, `body` is called then.
     ///
     /// ```swift
     /// count += 1
