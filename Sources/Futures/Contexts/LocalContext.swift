@@ -1,14 +1,14 @@
-/// A choice of the time at which a callback runs on its loop's thread: from the ready queue, at once, or
-/// later.
+/// The time at which the loop calls a callback: at once, later in the same turn, in the next turn, or when
+/// the loop is idle.
 ///
 /// A loop works in turns. A turn is one event, such as a timer or bytes from a peer, and the callbacks that
-/// become ready through that event. Ready callbacks wait in the ready queue.
+/// become ready through that event. Ready callbacks wait in the ready queue of the loop.
 ///
-/// The contexts ``default`` and ``current`` stand for other contexts. The loop looks up the other context
-/// when a callback is registered. If a method has no callback for an outcome, as `map` has none for an error,
-/// that method passes the outcome on at once, in any context. Callbacks of one context run in the order in
-/// which their futures completed. Callbacks of one future run in the order in which they were registered, one
-/// after another.
+/// The contexts ``default`` and ``current`` stand for one of the other contexts. The loop decides which one
+/// when the callback is registered. Callbacks of one context run in the order in which their futures
+/// completed. Callbacks of one future run in the order in which they were registered, one after another. A
+/// context matters only for outcomes that have a callback. For example, `map` has no callback for an error,
+/// so it passes an error on at once, in any context.
 public struct LocalContext: Hashable, Sendable {
     /// The bits that a registration adds to the interest of a cell.
     @usableFromInline let placement: UInt16
@@ -19,31 +19,33 @@ public struct LocalContext: Hashable, Sendable {
     /// The context that runs callbacks from the loop's ready queue, later in the same turn.
     @inlinable public static var loop: LocalContext { LocalContext(placement: 0) }
 
-    /// The context that runs callbacks at once: within the call that completes the future. If the future has
+    /// The context that runs callbacks at once, within the call that completes the future. If the future has
     /// completed already, the callback runs within the call that registers the callback.
     ///
-    /// The call makes all its other changes before the callbacks run. If a callback completes a different
-    /// future, the callbacks of that future run inside the first callback. The other callbacks of the same
-    /// future run after that callback. At most ``depthLimit`` callbacks run inside one another. Callbacks
-    /// beyond this limit run from the ready queue.
+    /// The call makes all its other changes before the callbacks run. If a callback completes a second
+    /// future, the callbacks of the second future run inside that callback. The next callback of the first
+    /// future runs after that. At most ``depthLimit`` callbacks run inside one another. Callbacks beyond this
+    /// limit run from the ready queue.
     @inlinable public static var immediate: LocalContext { LocalContext(placement: 1 << 4) }
 
-    /// The context that runs callbacks after the loop has looked for I/O and timers once.
+    /// The context that runs callbacks in the loop's next turn, after the loop has looked for I/O and timers
+    /// once.
     @inlinable public static var nextTurn: LocalContext { LocalContext(placement: 2 << 4) }
 
-    /// The context that runs callbacks when the loop is idle: the loop has looked for I/O and timers and
-    /// found none, and no other callback is ready. The loop then runs one callback of this context. All
-    /// callbacks that become ready through that callback run before the next callback of this context.
+    /// The context that runs callbacks when the loop is idle: no callback of another context is ready, and
+    /// the loop has looked for I/O and timers and found none. The loop then runs one callback of this
+    /// context. Before the loop runs the next callback of this context, it runs all callbacks that the first
+    /// one has made ready.
     @inlinable public static var whenIdle: LocalContext { LocalContext(placement: 3 << 4) }
 
-    /// The context that the loop's ``EventLoop/defaultContext`` names at the time of the registration.
+    /// The context that is the loop's ``EventLoop/defaultContext`` when the callback is registered.
     @inlinable public static var `default`: LocalContext { LocalContext(placement: 3 << 8) }
 
-    /// The context of the callback that is running at the time of the registration, or ``loop`` if no
-    /// callback is running.
+    /// The context of the callback that is running when the new callback is registered. If no callback is
+    /// running, this context is ``loop``.
     @inlinable public static var current: LocalContext { LocalContext(placement: 3 << 10) }
 
-    /// The largest number of callbacks that can run inside one another on ``immediate``.
+    /// The largest number of callbacks that can run inside one another with the context ``immediate``.
     public static let depthLimit = 20
 }
 
