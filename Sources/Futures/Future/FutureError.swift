@@ -1,10 +1,10 @@
-/// An error that comes from this library, and not from the operation behind a future.
+/// An error of this library itself, and not of the operation behind a future.
 public enum FutureError: Error, Hashable {
     /// The promise that was made at this file and line was released without completing its future.
     case brokenPromise(file: String, line: UInt)
-    /// The future waits for itself, directly or through other futures. So it could never complete.
+    /// The future waits for itself, directly or through other futures, so it could never complete.
     case cycle
-    /// The time limit passed before the future completed.
+    /// The future did not complete within the time limit `after`.
     case timedOut(after: Duration)
     /// An error that is described only by its text.
     case message(String)
@@ -58,8 +58,8 @@ extension FutureError: CustomStringConvertible {
     }
 }
 
-/// An error that can stand for cancellation. If `isCancellation` is `true`, completing a future with this
-/// error cancels the future.
+/// An error that can represent cancellation. If a future is completed with such an error and `isCancellation`
+/// is `true`, the future is cancelled, and does not fail.
 public protocol CancellationIndicating: Error {
     var isCancellation: Bool { get }
 }

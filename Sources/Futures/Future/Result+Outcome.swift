@@ -1,9 +1,8 @@
 extension Result where Failure == any Error {
-    /// Creates a result from the arguments of a callback. If there is an error, the result is a failure with
-    /// that error. Otherwise the result is a success with the value.
+    /// Creates a result from the arguments of a callback. If `error` is not `nil`, the result is a failure
+    /// with that error. Otherwise the result is a success with the value.
     ///
-    /// If there is neither an error nor a value, the result is a failure with
-    /// ``FutureError/invalidCallback``.
+    /// If both are `nil`, the result is a failure with ``FutureError/invalidCallback``.
     ///
     /// ```swift
     /// download("index") { data, error in promise.complete(Result(data, error).map(hash)) }
@@ -21,7 +20,8 @@ extension Result where Failure == any Error {
 
     public var isSuccess: Bool { thrownError == nil }
 
-    /// Whether this result represents cancellation. A future that completes with such a result is cancelled.
+    /// Whether this result is a failure that represents cancellation, such as a `CancellationError`. A future
+    /// that completes with such a result is cancelled.
     public var isCancelled: Bool { thrownError?.isCancellation == true }
 
     /// The error that `get()` throws, or `nil` if this is a success.
