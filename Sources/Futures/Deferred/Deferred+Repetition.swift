@@ -1,15 +1,15 @@
 extension Deferred {
-    /// Returns work that repeats this work as long as this work fails and `condition` returns `true` for the
-    /// error. There are at most `maxRepetitions` repetitions after the first run. If `maxRepetitions` is
-    /// `nil`, there is no such limit.
+    /// Returns work that runs this work, and runs it again after each failure for which `condition` returns
+    /// `true`. There are at most `maxRepetitions` runs after the first run. If `maxRepetitions` is `nil`,
+    /// there is no such limit.
     ///
-    /// The outcome is the outcome of the last run. Each repetition waits for `delay`. If `delay` is `nil`, a
-    /// repetition follows at once. If `delay` is zero, a repetition follows after the loop has looked for
-    /// timers and I/O.
+    /// The outcome is the outcome of the last run. Before each repetition, there is a wait of `delay`. If
+    /// `delay` is `nil`, a repetition follows at once. If `delay` is zero, a repetition follows after the
+    /// loop has looked for timers and I/O.
     ///
     /// If a run is cancelled, there are no more repetitions. Cancelling the future of the started work asks
     /// the run in progress to cancel, or ends the wait in progress. If `maxRepetitions` or `delay` is
-    /// negative, the outcome is ``FutureError/invalidArgument(_:)``.
+    /// negative, the work fails with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let patient = work.onErrorRepeat(delay: .seconds(1), maxRepetitions: 5) { !($0 is Failure) }
@@ -20,17 +20,20 @@ extension Deferred {
         when condition: @escaping (any Error) -> Bool = { _ in true }
     ) -> Deferred { rerun(.failure, delay, maxRepetitions) { condition($0.failure!) ? .again : .enough } }
 
-    /// Returns work that repeats this work as long as this work fails and the future that `condition` returns
-    /// has the value `true`. If that future has the value `false` or fails, or if `condition` throws, the
-    /// outcome is the error of the last run. `delay` and `maxRepetitions` have the same meaning as in the
-    /// `onErrorRepeat` whose `condition` returns a `Bool`.
+    /// Returns work that runs this work, and runs it again after each failure for which the future from
+    /// `condition` has the value `true`. If that future has the value `false`, fails or is cancelled, or if
+    /// `condition` throws, the outcome is the error of the last run.
+    ///
+    /// `delay` and `maxRepetitions` have the same meaning as in the `onErrorRepeat` whose `condition` returns
+    /// a `Bool`.
     public func onErrorRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (any Error) throws -> Future<Bool>
     ) -> Deferred { rerun(.failure, delay, maxRepetitions) { .ask(try condition($0.failure!)) } }
 
-    /// Returns work that repeats this work as long as `condition` returns `true` for the outcome, value or
-    /// error. `delay` and `maxRepetitions` have the same meaning as in `onErrorRepeat`.
+    /// Returns work that runs this work, and runs it again after each outcome, value or error, for which
+    /// `condition` returns `true`. If a run is cancelled, there are no more runs. `delay` and
+    /// `maxRepetitions` have the same meaning as in `onErrorRepeat`.
     ///
     /// ```swift
     /// let positive = work.onResultRepeat(delay: .seconds(1)) { ($0.value ?? 0) <= 0 }
@@ -41,10 +44,11 @@ extension Deferred {
         when condition: @escaping (Result<Value, any Error>) -> Bool = { _ in true }
     ) -> Deferred { rerun([.success, .failure], delay, maxRepetitions) { condition($0) ? .again : .enough } }
 
-    /// Returns work that repeats this work as long as the future that `condition` returns for the outcome has
-    /// the value `true`. If that future has the value `false` or fails, or if `condition` throws, the outcome
-    /// is the outcome of the last run. `delay` and `maxRepetitions` have the same meaning as in
-    /// `onErrorRepeat`.
+    /// Returns work that runs this work, and runs it again after each outcome, value or error, for which the
+    /// future from `condition` has the value `true`. If that future has the value `false`, fails or is
+    /// cancelled, or if `condition` throws, the outcome is the outcome of the last run.
+    ///
+    /// `delay` and `maxRepetitions` have the same meaning as in `onErrorRepeat`.
     public func onResultRepeat(
         delay: Duration? = nil, maxRepetitions: Int? = nil,
         when condition: @escaping (Result<Value, any Error>) throws -> Future<Bool>
@@ -63,9 +67,9 @@ extension Deferred {
         }
     }
 
-    /// Returns work that runs this work until it succeeds, `attempts` times at most. `backoff` says how long
-    /// to wait between two attempts. If `condition` returns `false` for an error, there are no more attempts.
-    /// Everything else is the same as in `EventLoop.retry`.
+    /// Returns work that runs this work until a run succeeds, but at most `attempts` times. `backoff` says
+    /// how long to wait between two attempts. If `condition` returns `false` for an error, there are no more
+    /// attempts. Everything else is the same as in `EventLoop.retry`.
     public func retry(
         attempts: Int = 3, backoff: Backoff = .exponential,
         using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
@@ -78,12 +82,12 @@ extension Deferred {
         }
     }
 
-    /// Returns work that runs this work once and then `repetitions` more times, and completes with an array
-    /// of the values. Waits for `delay` between two runs.
+    /// Returns work that runs this work once and then `repetitions` more times. The outcome is an array of
+    /// all the values, in the order of the runs. Between two runs, there is a wait of `delay`.
     ///
     /// If a run fails, the outcome is that failure, and there are no more runs. If `delay` is `nil`, the next
     /// run follows at once. If `delay` is zero, the next run follows after the loop has looked for timers and
-    /// I/O. If `repetitions` or `delay` is negative, the outcome is ``FutureError/invalidArgument(_:)``.
+    /// I/O. If `repetitions` or `delay` is negative, the work fails with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let ten = work.repeatAndCollect(repetitions: 9, delay: .seconds(1)).start(on: loop)

@@ -1,4 +1,4 @@
-/// Work that runs only when it is started. Each start runs the work again.
+/// Work that runs only when you start it. Each start runs the work again.
 ///
 /// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work.
 /// Methods like `map` return a longer recipe, so a repetition at the end of a chain repeats the whole chain.
@@ -6,9 +6,9 @@
 public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
-    /// Creates work from `recipe`. `recipe` does not run now. Each start calls `recipe`, and completes with
-    /// the outcome of the future that `recipe` returns. If `recipe` throws, the started future fails with
-    /// that error.
+    /// Creates work from `recipe`. `recipe` does not run now. Each start of the work calls `recipe`. The
+    /// future of that start gets the outcome of the future that `recipe` returns. If `recipe` throws, the
+    /// future of that start fails with that error.
     ///
     /// ```swift
     /// let index = Deferred { fetch("index") }
@@ -16,9 +16,9 @@ public struct Deferred<Value> {
     /// ```
     public init(_ recipe: @escaping () throws -> Future<Value>) { self.init { _ in try recipe() } }
 
-    /// Creates work from `operation`. `operation` does not run now. Each start calls `operation` with a new
-    /// promise. The started future completes when this promise is completed, during the call or later. If
-    /// `operation` throws, the started future fails with that error.
+    /// Creates work from `operation`. `operation` does not run now. Each start of the work calls `operation`
+    /// with a new promise. `operation` completes this promise, during the call or later, and so completes the
+    /// future of that start. If `operation` throws, the future of that start fails with that error.
     ///
     /// ```swift
     /// let index = Deferred<Data> { promise in download("index", completion: promise.resolve) }
@@ -29,12 +29,12 @@ public struct Deferred<Value> {
 
     init(_ recipe: @escaping (LoopCore) throws -> Future<Value>) { self.recipe = recipe }
 
-    /// Returns work that completes with `result` at each start.
+    /// Returns work that needs no time: each start returns a future that has completed with `result`.
     public static func completed(_ result: Result<Value, any Error>) -> Deferred {
         Deferred { loop in loop.completed(result) }
     }
 
-    /// Starts the work, and completes with the outcome of the work. The work runs on `loop`, or on
+    /// Starts the work, and returns a future for the outcome of the work. The work runs on `loop`, or on
     /// ``EventLoop/current`` if `loop` is `nil`.
     ///
     /// Each call starts the work again. Cancelling the returned future or `token` asks the work to cancel. If
