@@ -1,10 +1,10 @@
 extension EventLoop {
-    /// Returns a text for people that describes the current work of the loop. The first line has figures.
-    /// After that comes one line for each open handle. In a debug build of the library, further lines name
-    /// the source lines that made the pending promises.
+    /// Returns a text that describes the current work of the loop, for people to read. The first line has the
+    /// numbers of ``statistics``. Then follows one line for each open handle. In a debug build of the
+    /// library, further lines name the source lines that made the pending promises.
     ///
-    /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change with
-    /// any release.
+    /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change
+    /// with any release.
     public func dump() -> String {
         ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.pendingPromises).joined(
             separator: "\n")

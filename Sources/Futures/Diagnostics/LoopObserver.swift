@@ -1,19 +1,22 @@
-/// An event on a loop. The loop reports events to its observer: ``EventLoop/observe(_:)``.
+/// An event on a loop, for counting and logging. The loop reports its events to its observer:
+/// ``EventLoop/observe(_:)``.
 public enum LoopEvent {
-    /// A turn has ended. A turn is one event, such as a timer or bytes from a peer, and the callbacks that
-    /// become ready through that event. `duration` is the time that the turn took. `callbacks` is the number
-    /// of callbacks that the turn ran from the ready queue. `lag` is the delay of the timers that fired last.
+    /// A turn of the loop has ended. A turn is one event, such as a timer or bytes from a peer, and the
+    /// callbacks that become ready through that event. `duration` is the time that the turn took. `callbacks`
+    /// is the number of callbacks that the turn ran from the ready queue. `lag` says how late the timers that
+    /// fired last were.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
     /// A connection, another kind of stream, or a listening socket has been opened. The associated value
     /// describes the object in one line.
     case opened(any CustomStringConvertible)
-    /// A connection, another kind of stream, or a listening socket has been closed. `failure` is the error
-    /// that ended the connection, or `nil` if no error did.
+    /// A connection, another kind of stream, or a listening socket has been closed. The first associated
+    /// value describes the object in one line. `failure` is the error that ended the object, or `nil` if it
+    /// was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// A warning, as one line of text. The loop continues. For each kind of warning and each server or other
-    /// source, there is at most one warning a minute. The kinds are: a turn has taken more than 100 ms, a
-    /// server has reached its highest number of connections, a connection could not be accepted for lack of
-    /// descriptors or memory, and a report to the watchdog of systemd could not be sent.
+    /// A warning, as one line of text. The loop continues. There are four kinds: a turn took more than 100
+    /// ms, a server has reached its highest number of connections, a connection could not be accepted for
+    /// lack of descriptors or memory, or a report to the watchdog of systemd could not be sent. The same
+    /// server or other source gives a warning of the same kind at most once a minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the
     /// same error.
@@ -21,13 +24,14 @@ public enum LoopEvent {
 }
 
 extension EventLoop {
-    /// Calls `observer` with each event of the loop, for counting and logging. `nil` removes the observer.
+    /// Calls `observer` with each event of the loop, for counting and logging. If `observer` is `nil`,
+    /// removes the observer.
     ///
     /// A loop has at most one observer: a new observer replaces the old observer. A new loop has no observer.
     /// The loop releases the observer when the loop has been shut down or detached. The loop calls the
-    /// observer within the turn in which the event happens. So the observer should be quick, and should not
-    /// complete futures. With an observer, each turn reads the clock twice. Without an observer, the loop
-    /// makes no events.
+    /// observer within the turn in which the event happens. Therefore the observer should be quick, and
+    /// should not complete futures. With an observer, each turn reads the clock twice. Without an observer,
+    /// the loop makes no events.
     ///
     /// ```swift
     /// loop.observe { event in

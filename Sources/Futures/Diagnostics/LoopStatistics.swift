@@ -1,28 +1,29 @@
 /// A snapshot of the objects that are alive on a loop, and of the work that the loop has done.
 public struct LoopStatistics: Hashable, Sendable {
-    /// The number of futures that are alive: code holds them, or is going to complete them. Observers and
-    /// awaiting tasks count, too.
+    /// The number of futures that are alive, because code holds them or is going to complete them. Observers
+    /// and awaiting tasks count as futures, too.
     public var futures = 0
     public var promises = 0
     /// The number of timers that have not fired. Timers for the time limits of streams do not count.
     public var timers = 0
-    /// The number of open handles that your code has opened: listeners, connections, signals.
+    /// The number of open handles that your code has opened: listeners, connections and signals.
     public var handles = 0
-    /// The number of connections among the handles.
+    /// The number of open connections. The value ``handles`` includes them.
     public var connections = 0
-    /// The number of callbacks that wait in the ready queue. The more callbacks wait, the longer the count
-    /// takes.
+    /// The number of callbacks that wait in the ready queue. Counting them takes longer if more callbacks
+    /// wait.
     public var readyCallbacks = 0
-    /// The number of turns so far. At the end of each turn, the loop runs the callbacks of the ready queue.
+    /// The number of turns so far. A turn is one event, such as a timer or bytes from a peer. At the end of
+    /// the turn, the loop runs the callbacks of the ready queue.
     public var turns: UInt64 = 0
     /// The number of callbacks that all turns together have run from the ready queue. ``longestTurn`` is the
-    /// highest number that one turn has run.
+    /// highest number of callbacks in one turn.
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
-    /// The number of times that other threads have woken the loop. Jobs that come before the loop has taken
-    /// the first of them wake the loop only once.
+    /// The number of times that other threads have woken the loop. If several jobs come before the loop takes
+    /// the first of them, they wake the loop once.
     public var wakeUps: UInt64 = 0
-    /// The delay of the timers that fired last. ``longestLag`` is the longest delay so far. Timers are late
+    /// How late the timers that fired last were. ``longestLag`` is the highest value so far. Timers are late
     /// when callbacks, or the machine, keep the loop busy. A real loop rounds times up to milliseconds, so
     /// its timers may be late by up to one millisecond even if nothing keeps the loop busy.
     public var lag: Duration = .zero
