@@ -1,8 +1,8 @@
 /// A type of values that say how a future completes. `Result`, ``FutureCompletion`` and ``Future`` are such
-/// types. A type of your own can be one, too.
+/// types. Your own types can conform to this protocol, too.
 ///
 /// The closures of `flatMap` and of similar methods may return any such value. `Promise.complete` takes any
-/// such value, too.
+/// such value.
 public protocol Completing<Value> {
     associatedtype Value
 
@@ -11,21 +11,22 @@ public protocol Completing<Value> {
     var completion: FutureCompletion<Value> { get }
 }
 
-/// A way to complete a future.
+/// A way to complete a future: with a value, with an error, as cancelled, or with the outcome of another
+/// future.
 public enum FutureCompletion<Value> {
     case success(Value)
     /// A failure with this error. If the error represents cancellation, the future is cancelled instead.
     case failure(any Error)
     case cancelled
-    /// The outcome of the associated future, now or when that future completes. A request to cancel is passed
-    /// on to the associated future.
+    /// The outcome of the associated future, now or when that future completes. If the completed future is
+    /// asked to cancel, the associated future is asked to cancel.
     case using(Future<Value>)
 
     /// Transforms the value with `transform`. If `transform` throws, the result is a failure with that error.
     /// A failure or a cancellation stays as it is.
     ///
-    /// If the value comes from a future (`.using`), a callback of that future calls `transform`. Otherwise
-    /// this function calls `transform` at once.
+    /// For `.using` with a future, `transform` is called when that future has a value. In all other cases,
+    /// `transform` is called at once, within this call.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
     {
         switch self {
@@ -36,7 +37,7 @@ public enum FutureCompletion<Value> {
         }
     }
 
-    /// The outcome, or `nil` while the outcome depends on a pending future (`.using`).
+    /// The outcome. The value is `nil` only for `.using` with a future that is pending.
     public var result: Result<Value, any Error>? {
         switch self {
         case .success(let value): .success(value)

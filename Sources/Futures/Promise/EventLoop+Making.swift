@@ -1,6 +1,6 @@
 extension EventLoop {
     /// Creates a promise of this loop. The ``Promise/future`` of the promise is pending. If the promise is
-    /// released before the future has completed, the future fails with
+    /// released before that future has completed, the future fails with
     /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     @inlinable
     public func makePromise<Value>(

@@ -1,6 +1,6 @@
 extension Promise {
-    /// Completes the future in the way that `completing` says. Returns `false` if the future has already been
-    /// completed or cancelled.
+    /// Completes the future with `completing`, for example with a `Result`, a ``FutureCompletion`` or another
+    /// future. Returns `false` if the future has already been completed or cancelled.
     ///
     /// If `completing` is a future, or is `.using` with a future, only that future decides the outcome from
     /// now on, as with ``complete(using:)``.
@@ -13,9 +13,9 @@ extension Promise {
     /// Calls `body` now, if the future is pending. Completes the future with the value that `body` returns,
     /// or with the error that `body` throws.
     ///
-    /// If the future is not pending, calls `alreadyCompleted`, and not `body`. Returns `true` if this call
-    /// completed the future. Returns `false` if `body` itself completed or cancelled the future in another
-    /// way.
+    /// If the future is not pending, calls `alreadyCompleted`, and not `body`. The same holds after a call of
+    /// ``complete(using:)``. Returns `true` if this call completed the future. Returns `false` if it did not:
+    /// the future was not pending, or `body` itself completed or cancelled the future in a different way.
     ///
     /// ```swift
     /// promise.completeIfPending { hash(Data(names.joined().utf8)) }    // Not if it is cancelled.
@@ -25,9 +25,11 @@ extension Promise {
         _ body: () throws -> Value, else alreadyCompleted: () -> Void = {}
     ) -> Bool { completeIfPending({ Result(catching: body) }, else: alreadyCompleted) }
 
-    /// Calls `body` now, if the future is pending. Completes the future in the way that the result of `body`
-    /// says. If `body` throws, the future fails with that error. If the future is not pending, calls
-    /// `alreadyCompleted`, and not `body`. Returns `true` if this call completed the future.
+    /// Calls `body` now, if the future is pending. Completes the future with the result of `body`, for
+    /// example with a `Result` or another future. If `body` throws, the future fails with that error.
+    ///
+    /// If the future is not pending, calls `alreadyCompleted`, and not `body`. Returns `true` if this call
+    /// completed the future.
     @discardableResult
     public func completeIfPending<C: Completing>(
         _ body: () throws -> C, else alreadyCompleted: () -> Void = {}
@@ -61,7 +63,8 @@ extension Promise {
 }
 
 extension EventLoop {
-    /// Returns a future that completes in the way that `completing` says.
+    /// Returns a future that completes with `completing`, for example with a `Result` or with the outcome of
+    /// another future.
     public func completed<C: Completing>(_ completing: C) -> Future<C.Value> {
         core.checkThread()
         let cell = Cell.plain(core, state: .pending, of: C.Value.self)
@@ -69,8 +72,9 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Runs `body` later, from the loop's ready queue. Completes in the way that the result of `body` says.
-    /// If `body` throws, the returned future fails with that error.
+    /// Runs `body` later, from the loop's ready queue. The returned future completes with the result of
+    /// `body`, for example with a `Result` or with the outcome of another future. If `body` throws, the
+    /// returned future fails with that error.
     public func flatSubmit<C: Completing>(_ body: @escaping () throws -> C) -> Future<C.Value> {
         flatSubmit(on: .default, body)
     }

@@ -1,5 +1,5 @@
 extension Promise {
-    /// Fails the future when `duration` has passed. The failure is `error`, or
+    /// Fails the future if it is still pending when `duration` has passed. The failure is `error`, or
     /// ``FutureError/timedOut(after:)`` if `error` is `nil`. If `error` is a `CancellationError`, the future
     /// is cancelled instead. If the future completes earlier, the timer stops, and nothing else happens.
     ///
@@ -21,14 +21,15 @@ extension Promise {
         attachments.cancelAtEnd(timer)
     }
 
-    /// Completes the future with the outcome of the one of `futures` that completes first. If the future of
-    /// this promise has completed already, does nothing.
+    /// Completes the future with the outcome of the first of `futures` that completes. If the future of this
+    /// promise has completed already, does nothing.
     ///
-    /// You can still complete the promise in another way: the first completion wins. The futures of `futures`
-    /// that are still pending are then asked to cancel, as `cancelRemaining` says. Even with `.always`, a
-    /// future that has another consumer is not cancelled. Until the first completion, `futures` keep the
-    /// promise alive. If `futures` is empty, the future fails with ``FutureError/invalidArgument(_:)``. Traps
-    /// if one of `futures` belongs to a different loop from the loop of this promise.
+    /// You can still complete the promise in another way: the first completion wins. After the first
+    /// completion, the futures of `futures` that are still pending are asked to cancel, as `cancelRemaining`
+    /// says. Even with `.always`, a future for which other code waits is not cancelled. Until the first
+    /// completion, `futures` keep the promise alive. If `futures` is empty, the future of this promise fails
+    /// with ``FutureError/invalidArgument(_:)``. Traps if one of `futures` belongs to a different loop from
+    /// the loop of this promise.
     public func complete(
         withFirstOf futures: some Sequence<Future<Value>>, cancelRemaining: CancelRemaining = .always
     ) {

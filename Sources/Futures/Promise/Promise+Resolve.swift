@@ -7,18 +7,18 @@
 // a `RemotePromise`: the compiler refuses a `Promise` there.
 
 extension Promise {
-    /// Completes the future with `value`. Fits an API that takes a `(Value) -> Void` callback.
+    /// Completes the future with `value`. Use this method as a callback of the type `(Value) -> Void`.
     public func resolve(_ value: Value) { succeed(value) }
 
-    /// Completes the future with `result`. Fits an API that takes a `(Result<Value, Failure>) -> Void`
-    /// callback.
+    /// Completes the future with `result`. Use this method as a callback of the type
+    /// `(Result<Value, Failure>) -> Void`.
     public func resolve<Failure>(_ result: Result<Value, Failure>) {
         complete(result.mapError { $0 as any Error })
     }
 
-    /// Completes the future with `error` if there is an error, and with `value` otherwise. Fits an API that
-    /// takes a `(Value?, (any Error)?) -> Void` callback. If both are `nil`, the future fails with
-    /// ``FutureError/invalidCallback``.
+    /// Fails the future with `error` if there is an error, and completes the future with `value` otherwise.
+    /// If both are `nil`, the future fails with ``FutureError/invalidCallback``. Use this method as a
+    /// callback of the type `(Value?, (any Error)?) -> Void`.
     ///
     /// ```swift
     /// let page = loop.makePromise(of: Data.self)
@@ -28,36 +28,38 @@ extension Promise {
         complete(Result(value, error))
     }
 
-    /// Completes the future with `error` if there is an error, and with `value` otherwise. Fits an API that
-    /// takes a `(Value, (any Error)?) -> Void` callback.
+    /// Fails the future with `error` if there is an error, and completes the future with `value` otherwise.
+    /// Use this method as a callback of the type `(Value, (any Error)?) -> Void`.
     public func resolve(_ value: Value, _ error: (any Error)?) { resolve(.some(value), error) }
 
-    /// Completes the future with `error` if there is an error, and with `value` otherwise. Fits an API that
-    /// takes a `((any Error)?, Value?) -> Void` callback. If both are `nil`, the future fails with
-    /// ``FutureError/invalidCallback``.
+    /// Fails the future with `error` if there is an error, and completes the future with `value` otherwise.
+    /// If both are `nil`, the future fails with ``FutureError/invalidCallback``. Use this method as a
+    /// callback of the type `((any Error)?, Value?) -> Void`.
     public func resolve(_ error: (any Error)?, _ value: Value?) { resolve(value, error) }
 
-    /// Completes the future with both values. Fits an API that takes an `(A, B) -> Void` callback.
+    /// Completes the future with both values. Use this method as a callback of the type `(A, B) -> Void`.
     public func resolve<A, B>(_ first: A, _ second: B) where Value == (A, B) { succeed((first, second)) }
 
-    /// Completes the future with `error` if there is an error, and with both values otherwise. Fits an API
-    /// that takes an `(A?, B?, (any Error)?) -> Void` callback. If there is no error and a value is `nil`,
-    /// the future fails with ``FutureError/invalidCallback``.
+    /// Fails the future with `error` if there is an error, and completes the future with both values
+    /// otherwise. If there is no error and a value is `nil`, the future fails with
+    /// ``FutureError/invalidCallback``. Use this method as a callback of the type
+    /// `(A?, B?, (any Error)?) -> Void`.
     public func resolve<A, B>(_ first: A?, _ second: B?, _ error: (any Error)?) where Value == (A, B) {
         if let first, let second { resolve((first, second), error) } else { resolve(nil, error) }
     }
 }
 
 extension Promise where Value == Void {
-    /// Completes the future. Fits an API that takes a `() -> Void` callback.
+    /// Completes the future. Use this method as a callback of the type `() -> Void`.
     public func resolve() { succeed() }
 
-    /// Fails the future with `error`, or completes the future if there is no error. Fits an API that takes an
-    /// `((any Error)?) -> Void` callback.
+    /// Fails the future with `error` if there is an error, and completes the future otherwise. Use this
+    /// method as a callback of the type `((any Error)?) -> Void`.
     public func resolve(_ error: (any Error)?) { resolve((), error) }
 
-    /// Fails the future with `error`, or completes the future if there is no error and `isSuccess` is `true`.
-    /// Fits an API that takes a `(Bool, (any Error)?) -> Void` callback. If `isSuccess` is `false` and there
-    /// is no error, the future fails with ``FutureError/invalidCallback``.
+    /// Fails the future with `error` if there is an error. If there is no error and `isSuccess` is `true`,
+    /// completes the future. If there is no error and `isSuccess` is `false`, fails the future with
+    /// ``FutureError/invalidCallback``. Use this method as a callback of the type
+    /// `(Bool, (any Error)?) -> Void`.
     public func resolve(_ isSuccess: Bool, _ error: (any Error)?) { resolve(isSuccess ? () : nil, error) }
 }

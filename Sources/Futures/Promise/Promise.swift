@@ -1,8 +1,9 @@
 /// The writing side of a future. A promise completes its future once.
 ///
-/// A promise and its future are like the two ends of a queue for one item. The first completion wins. A later
-/// completion returns `false` and changes nothing. If a promise is released before it has completed its
-/// future, the future fails with ``FutureError/brokenPromise(file:line:)``.
+/// Make the promise where the work starts, give its ``future`` to the code that waits, and complete the
+/// promise when the work ends. The first completion wins: a later completion returns `false` and changes
+/// nothing. If a promise is released before it has completed its future, the future fails with
+/// ``FutureError/brokenPromise(file:line:)``.
 ///
 /// In an optimized build, the object in a local variable is released after the last use of the variable, not
 /// at the end of the scope. Therefore keep a reference to the promise in the object or closure that completes
@@ -32,8 +33,8 @@ public final class Promise<Value> {
 
     /// Fails the future with `error`. Returns `false` if the future has already been completed or cancelled.
     ///
-    /// If `error` is a `CancellationError`, or its ``CancellationIndicating/isCancellation`` is `true`, the
-    /// future is cancelled instead.
+    /// If `error` is a `CancellationError`, or if the ``CancellationIndicating/isCancellation`` of `error` is
+    /// `true`, the future is cancelled instead.
     @inlinable @discardableResult
     public func fail(_ error: any Error) -> Bool { cell.isLockedIn ? false : cell.fail(error) }
 
@@ -53,7 +54,7 @@ public final class Promise<Value> {
     /// the future has already been completed or cancelled.
     ///
     /// From now on, only `other` decides the outcome. Later completions of this promise return `false`, and a
-    /// request to cancel is passed on to `other`. If `other` waits for the future of this promise, that
+    /// request to cancel the future goes to `other`. If `other` waits for the future of this promise, that
     /// future fails with ``FutureError/cycle``. Traps if `other` belongs to a different loop.
     @inlinable @discardableResult
     public func complete(using other: Future<Value>) -> Bool { cell.lockIn(to: other.cell) }
