@@ -1,16 +1,17 @@
-/// An error that holds several errors, for example the errors of a group that waited for all of its futures.
+/// An error that holds several errors. For example, a group that waits for all its futures fails with this
+/// error if several of the futures fail.
 public struct AggregateError: Error {
     /// The errors, in the order of the futures that have failed.
     public private(set) var errors: [any Error]
 
     public init(_ errors: [any Error] = []) { self.errors = errors }
 
-    /// Adds an error at the end.
+    /// Adds `error` at the end of ``errors``.
     public mutating func add(_ error: any Error) { errors.append(error) }
 }
 
 extension AggregateError: CustomStringConvertible {
-    /// A text like `2 errors: …; …`. The text names the first eight errors.
+    /// A text like `2 errors: …; …`. The text has at most the first eight errors.
     public var description: String { "\(errors.count) errors: \(errors.listed)" }
 }
 

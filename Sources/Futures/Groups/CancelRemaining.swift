@@ -1,13 +1,15 @@
-/// The choice of the cases in which a group that ends asks its pending futures to cancel. In no case does a
-/// group cancel a future that has another consumer: a derived future, an observer such as the closure of
-/// `whenSuccess`, an `await`, or another group. The literals `true` and `false` mean ``always`` and
-/// ``never``.
+/// The cases in which a group asks its pending futures to cancel when the group ends. A group is a future
+/// that waits for several futures, such as the future that `Future.all` returns.
+///
+/// In no case does a group cancel a future for which other code waits: a derived future, an observer such as
+/// the closure of `whenSuccess`, an `await`, or another group. The literals `true` and `false` mean
+/// ``always`` and ``never``.
 public enum CancelRemaining: Hashable, Sendable {
     /// Asks the pending futures to cancel, whatever has ended the group.
     case always
     /// Asks the pending futures to cancel, unless the group ended because one of its futures was cancelled.
     case onFailure
-    /// Does not ask the pending futures to cancel, even when the future of the group is cancelled.
+    /// Never asks the pending futures to cancel, even when the future of the group is cancelled.
     case never
 }
 

@@ -1,11 +1,11 @@
 extension EventLoop {
-    /// Calls `body` for each of `elements`, and completes with the values of the futures that `body` returns, in the
-    /// order of `elements`.
+    /// Calls `body` for each of `elements`. The returned future completes with the values of the futures that
+    /// `body` returns, in the order of `elements`.
     ///
-    /// At most `maxConcurrent` of these futures are pending at a time. With a `maxConcurrent` of 1, each call
-    /// of `body` comes after the future of the previous call has completed. An element is taken from the
+    /// At most `maxConcurrent` of these futures are pending at a time. With a `maxConcurrent` of 1, the next
+    /// call of `body` comes after the future of the previous call has completed. An element is taken from the
     /// sequence only when `body` is about to be called with that element. The first elements are taken at
-    /// once. If `elements` is empty, completes at once. If there is a `context`, `body` runs on `context`.
+    /// once. If `elements` is empty, completes at once. `body` runs on `context` if you give one.
     ///
     /// Fails with the first failure of these futures, or with the error that `body` throws. After a failure,
     /// no more elements are taken, and the pending futures are asked to cancel. The same happens if the
@@ -22,12 +22,12 @@ extension EventLoop {
         collect(elements, limit, token, placed(body, on: context)) { try $0.get() }
     }
 
-    /// Calls `body` for each of `elements`, and completes with the outcomes of the futures that `body` returns, in the
-    /// order of `elements`.
+    /// Calls `body` for each of `elements`. The returned future completes with the outcomes of the futures
+    /// that `body` returns, in the order of `elements`.
     ///
-    /// Continues after a failure. If `body` throws, the error is the outcome for that element. If a future is
-    /// cancelled, its outcome is a `CancellationError`. Everything else is the same as in
-    /// ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// A failure does not end the calls. If `body` throws for an element, the outcome for that element is the
+    /// error. If a future is cancelled, its outcome is a `CancellationError`. Everything else is the same as
+    /// in ``traverse(_:maxConcurrent:on:token:_:)``.
     public func traverseSettled<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>
@@ -54,11 +54,12 @@ extension EventLoop {
         return traverse(work, into: [], token)
     }
 
-    /// Calls `body` for each of `elements`, and completes when all the futures that `body` returned have succeeded.
+    /// Calls `body` for each of `elements`. The returned future completes when all the futures that `body`
+    /// returns have succeeded. Their values are not kept.
     ///
-    /// By default, each call of `body` comes after the future of the previous call has succeeded. A higher
-    /// `maxConcurrent` allows more pending futures at a time. The values are not kept. Everything else is the
-    /// same as in ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// By default, the next call of `body` comes after the future of the previous call has succeeded. With a
+    /// higher `maxConcurrent`, more futures can be pending at a time. Everything else is the same as in
+    /// ``traverse(_:maxConcurrent:on:token:_:)``.
     ///
     /// ```swift
     /// let sent = loop.forEach(names) { fetch($0).flatMap { connection.write($0) } }
@@ -70,8 +71,8 @@ extension EventLoop {
         forEach(maxConcurrent: limit, token, next(of: elements), placed(body, on: context))
     }
 
-    /// Runs `body` `count` times. Each run starts when the future of the previous run has succeeded. `body`
-    /// gets the number of the run, from 0.
+    /// Runs `body` `count` times. The next run starts when the future of the previous run has succeeded.
+    /// `body` gets the number of the run, from 0. The returned future completes after the last run.
     ///
     /// The first run starts at once. After a failure, there are no more runs, and the returned future fails
     /// with the same error. Fails with ``FutureError/invalidArgument(_:)`` if `count` is negative. Cancelling
@@ -84,12 +85,13 @@ extension EventLoop {
         return forEach(0..<count, token: token, body)
     }
 
-    /// Runs `body` as long as `condition` returns `true`. Calls `condition` before each run. Each run starts
-    /// when the future of the previous run has succeeded.
+    /// Runs `body` again and again, as long as `condition` returns `true`. `condition` is called before each
+    /// run. The next run starts when the future of the previous run has succeeded. The returned future
+    /// completes when `condition` returns `false`.
     ///
-    /// Calls `condition` for the first time at once. After a failure, there are no more runs, and the
-    /// returned future fails with the same error. Also fails with the error that `condition` or `body`
-    /// throws. Cancelling the returned future or `token` asks the future of the current run to cancel.
+    /// The first call of `condition` comes at once. After a failure, there are no more runs, and the returned
+    /// future fails with the same error. Also fails with the error that `condition` or `body` throws.
+    /// Cancelling the returned future or `token` asks the future of the current run to cancel.
     public func `repeat`<Ignored>(
         while condition: @escaping () throws -> Bool, token: CancellationToken = .none,
         _ body: @escaping () throws -> Future<Ignored>

@@ -1,20 +1,21 @@
 extension Future {
-    /// Completes with the values of all `futures`, in the order of `futures`. If there are no futures, completes with
-    /// an empty array.
+    /// Completes with the values of all `futures`, in the order of `futures`. If there are no futures,
+    /// completes with an empty array.
     ///
     /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The
     /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
-    /// `.always`, a future that has another consumer is not cancelled.
+    /// `.always`, a future for which other code waits is not cancelled.
     ///
-    /// With `failFast: false`, the returned future first waits for all futures. If one of them has failed,
-    /// the returned future fails with the same error. If several have failed, the returned future fails with
-    /// an ``AggregateError``. If none has failed but some were cancelled, the returned future is cancelled.
+    /// With `failFast: false`, the returned future first waits for all futures. If exactly one of them has
+    /// failed, the returned future fails with the same error. If several have failed, the returned future
+    /// fails with an ``AggregateError``. If no future has failed, but some were cancelled, the returned
+    /// future is cancelled.
     ///
-    /// Calls `onFirstFailure` once, with the error of the future that failed first and the index of that
-    /// future. Cancelling `token` cancels the returned future, and does not cancel `futures`. An empty
-    /// `futures` needs a loop for the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`.
-    /// Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop other than
-    /// `loop`.
+    /// If a future fails, `onFirstFailure` is called once, with the error of the future that failed first and
+    /// the index of that future. Cancelling `token` cancels the returned future, and does not cancel
+    /// `futures`. If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current``
+    /// if `loop` is `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to
+    /// different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let pages = Future.all(names.map { fetch($0) }, on: loop, onFirstFailure: { print(names[$1], $0) })
@@ -47,13 +48,14 @@ extension Future {
         return settle(futures, on: loop, token, cancelRemaining, observer: hasFailed, conclude: join)
     }
 
-    /// Completes with the outcomes of all `futures`, in the order of `futures`. If there are no futures, completes with
-    /// an empty array.
+    /// Completes with the outcomes of all `futures`, in the order of `futures`. If there are no futures,
+    /// completes with an empty array.
     ///
     /// The returned future never fails. The outcome of a cancelled future is a `CancellationError`.
-    /// Cancelling `token` cancels the returned future, and does not cancel `futures`. An empty `futures`
-    /// needs a loop for the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if
-    /// both are `nil`. Also traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// Cancelling `token` cancels the returned future, and does not cancel `futures`. If `futures` is empty,
+    /// the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. An empty
+    /// `futures` traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop
+    /// other than `loop`.
     ///
     /// ```swift
     /// let greeted = Future.allSettled(members.map { $0.write("hello\n") }, on: loop)
@@ -65,14 +67,15 @@ extension Future {
         settle(futures, on: loop, token) { .success($0) }
     }
 
-    /// Calls `body` with the outcome and the index of each future when that future completes. When all
-    /// futures have completed, completes with the values that `body` has returned, in the order of `futures`.
+    /// Calls `body` for each of `futures` when that future completes, with its outcome and its index. When
+    /// all futures have completed, the returned future completes with the values that `body` returned, in the
+    /// order of `futures`.
     ///
     /// If `body` throws, the returned future fails with that error, and the futures that are still pending
-    /// are asked to cancel. Cancelling `token` cancels the returned future, and does not cancel `futures`. An
-    /// empty `futures` needs a loop for the returned future: `loop`, or ``EventLoop/current`` if `loop` is
-    /// `nil`. Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop other
-    /// than `loop`.
+    /// are asked to cancel. Cancelling `token` cancels the returned future, and does not cancel `futures`. If
+    /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
+    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
+    /// or to a loop other than `loop`.
     ///
     /// ```swift
     /// let sizes = Future.mapEach(names.map { fetch($0) }, on: loop) { page, index in

@@ -2,9 +2,9 @@
 ///
 /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The
 /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with `.always`, a
-/// future that has another consumer is not cancelled. A call without futures needs a loop for the returned
-/// future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Such a call traps if both are `nil`. Also
-/// traps if `futures` belong to different loops, or to a loop other than `loop`.
+/// future for which other code waits is not cancelled. If there are no `futures`, the returned future belongs
+/// to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. Such a call traps if both are `nil`. Also traps
+/// if `futures` belong to different loops, or to a loop other than `loop`.
 ///
 /// ```swift
 /// let line = combine(fetch("index"), text).map { page, title in "\(title): \(page.count) bytes" }
@@ -67,7 +67,7 @@ private final class Part<Value> {
 
 extension Future {
     /// Completes with the value of this future and the value of `other`. If one of the two fails or is
-    /// cancelled, the returned future fails or is cancelled at once. The other future of the two is then
-    /// asked to cancel. If that future has another consumer, it is not cancelled.
+    /// cancelled, the returned future fails or is cancelled at once. The other one of the two is then asked
+    /// to cancel, unless other code waits for it.
     public func and<Other>(_ other: Future<Other>) -> Future<(Value, Other)> { combine(self, other) }
 }

@@ -1,9 +1,9 @@
 extension Future {
-    /// Completes with the values of all `futures`, in the order of `futures`. If futures fail, fails with the
-    /// failure that comes first in this order.
+    /// Completes with the values of all `futures`, in the order of `futures`. If some of the futures fail,
+    /// fails with the first failure in the order of `futures`.
     ///
-    /// After a failure, the returned future still waits until all futures before the failed future have
-    /// completed. `cancelRemaining`, `loop` and `token` have the same meaning as in
+    /// For example, if the third future fails, the returned future waits until the first two futures have
+    /// completed, and then fails. `cancelRemaining`, `loop` and `token` have the same meaning as in
     /// ``all(_:failFast:cancelRemaining:on:token:onFirstFailure:)``.
     public static func sequence(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
@@ -14,14 +14,15 @@ extension Future {
         }
     }
 
-    /// Updates `initial` with the value of each of `futures`, in the order of `futures`, and completes with the result.
+    /// Updates `initial` with the value of each of `futures`, in the order of `futures`, and completes with
+    /// the result.
     ///
     /// `update` gets a value as soon as the future of that value and all futures before it have completed.
     /// Fails with the first failure in the order of `futures`, or with the error that `update` throws. The
-    /// pending futures are then asked to cancel. A future that has another consumer is not cancelled. An
-    /// empty `futures` needs a loop for the returned future: `loop`, or ``EventLoop/current`` if `loop` is
-    /// `nil`. Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop other
-    /// than `loop`.
+    /// pending futures are then asked to cancel. A future for which other code waits is not cancelled. If
+    /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
+    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
+    /// or to a loop other than `loop`.
     ///
     /// ```swift
     /// let size = Future.reduce(names.map { fetch($0) }, into: 0, on: loop) { $0 += $1.count }
@@ -47,11 +48,11 @@ extension Future {
         }
     }
 
-    /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with the
-    /// result. `combine` returns each new total as a future.
+    /// Combines `initial` with the value of each of `futures`, in the order of `futures`, and completes with
+    /// the result. `combine` returns each new total as a future.
     ///
-    /// `combine` is called with the next value only when the future from the previous call has succeeded. If
-    /// that future fails, the returned future fails with the same error. Everything else is the same as in
+    /// The next call of `combine` comes when the future from the previous call has succeeded. If that future
+    /// fails, the returned future fails with the same error. Everything else is the same as in
     /// ``reduce(_:into:on:token:_:)``.
     ///
     /// ```swift
@@ -68,14 +69,15 @@ extension Future {
         }
     }
 
-    /// Completes with the first value, in the order of `futures`, that satisfies `predicate`. Completes with `nil` if
-    /// no value does.
+    /// Completes with the first value for which `predicate` returns `true`. The first value is the first in
+    /// the order of `futures`, and not in the order of completion. Completes with `nil` if there is no such
+    /// value.
     ///
-    /// A future that fails or is cancelled counts as a future whose value does not satisfy `predicate`. When
-    /// the value is found, the pending futures are asked to cancel. A future that has another consumer is not
-    /// cancelled. Fails with the error that `predicate` throws. An empty `futures` needs a loop for the
-    /// returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`. Also
-    /// traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// Futures that fail or are cancelled are skipped. When the value is found, the pending futures are asked
+    /// to cancel. A future for which other code waits is not cancelled. Fails with the error that `predicate`
+    /// throws. If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if
+    /// `loop` is `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to
+    /// different loops, or to a loop other than `loop`.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool

@@ -3,10 +3,10 @@ extension Future {
     /// cancellation.
     ///
     /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
-    /// `.always`, a future that has another consumer is not cancelled. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `futures` is empty. An empty `futures` needs a loop for the
-    /// returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`. Also
-    /// traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// `.always`, a future for which other code waits is not cancelled. If `futures` is empty, the returned
+    /// future fails with ``FutureError/invalidArgument(_:)``. If `futures` is empty, the returned future
+    /// belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. An empty `futures` traps if both
+    /// are `nil`. Also traps if `futures` belong to different loops, or to a loop other than `loop`.
     public static func race(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -18,16 +18,18 @@ extension Future {
         }
     }
 
-    /// Completes with the first value of `futures`. Errors and cancellation count only if no future has a value.
+    /// Completes with the first value of `futures`. Errors and cancellation count only if no future has a
+    /// value.
     ///
     /// If no future has a value, fails with an ``AggregateError`` of all errors, in the order of `futures`.
     /// If all futures were cancelled, the returned future is cancelled. When there is a value, the pending
-    /// futures are asked to cancel, as `cancelRemaining` says. Even with `.always`, a future that has another
-    /// consumer is not cancelled.
+    /// futures are asked to cancel, as `cancelRemaining` says. Even with `.always`, a future for which other
+    /// code waits is not cancelled.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `futures` is empty. An empty `futures` needs a loop
-    /// for the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`.
-    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// If `futures` is empty, the returned future fails with ``FutureError/invalidArgument(_:)``. If
+    /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
+    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
+    /// or to a loop other than `loop`.
     public static func firstSuccess(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -46,15 +48,15 @@ extension Future {
         }
     }
 
-    /// Completes with the first `count` outcomes of `futures` and the index of each. The outcomes are in the order in
-    /// which the futures completed.
+    /// Completes when `count` of `futures` have completed. The value has the outcomes and the indices of
+    /// these futures, in the order in which they completed.
     ///
     /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
-    /// `.always`, a future that has another consumer is not cancelled. Fails with
+    /// `.always`, a future for which other code waits is not cancelled. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `futures` has fewer than `count` futures, or if `count` is
-    /// negative. An empty `futures` needs a loop for the returned future: `loop`, or ``EventLoop/current`` if
-    /// `loop` is `nil`. Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a
-    /// loop other than `loop`.
+    /// negative. If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if
+    /// `loop` is `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to
+    /// different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let quorum = Future.firstCompleted(2, of: members.map { $0.readLine() }, on: loop)

@@ -1,4 +1,5 @@
-/// The outcome of the first future that completed, and the other futures.
+/// The outcome of the future that completed first, and the other futures. The `Future.select` that takes a
+/// sequence of futures completes with such a value.
 public struct FutureSelection<Value> {
     /// The index of the future that completed first.
     public let index: Int
@@ -13,9 +14,9 @@ extension Future {
     /// Completes with the outcome of the one of two futures that completes first. The two futures may have
     /// different types.
     ///
-    /// The other future is then asked to cancel, as `cancelRemaining` says. Even with `.always`, a future
-    /// that has another consumer is not cancelled. If both futures have completed already, `first` wins.
-    /// Traps if the two futures belong to different loops.
+    /// The other future is then asked to cancel, as `cancelRemaining` says. Even with `.always`, a future for
+    /// which other code waits is not cancelled. If both futures have completed already, `first` wins. Traps
+    /// if the two futures belong to different loops.
     ///
     /// ```swift
     /// let chunk = Future.select(connection.read(), or: loop.sleep(for: .seconds(5))).map(\.left)
@@ -38,12 +39,13 @@ extension Future {
         return Future(target)
     }
 
-    /// Completes with the outcome and the index of the future that completes first, and with the other
-    /// futures. The other futures continue.
+    /// Completes when the first of `futures` completes. The value has the outcome and the index of that
+    /// future, and the other futures. The other futures continue.
     ///
-    /// Fails with ``FutureError/invalidArgument(_:)`` if `futures` is empty. An empty `futures` needs a loop
-    /// for the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`.
-    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// If `futures` is empty, the returned future fails with ``FutureError/invalidArgument(_:)``. If
+    /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
+    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
+    /// or to a loop other than `loop`.
     ///
     /// ```swift
     /// let line = Future.select(from: members.map { $0.readLine() }, on: loop)
