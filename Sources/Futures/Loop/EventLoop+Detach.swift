@@ -1,10 +1,10 @@
 extension EventLoop {
     /// Ends a loop that is attached to the event loop of a host, such as a C program or Node.js. The host's
-    /// loop stays as it was before the attachment.
+    /// loop itself stays open.
     ///
     /// Fails everything that is pending and closes all handles, as ``shutdown()`` does. The handles close
-    /// only while the host's loop runs. So keep the host's loop running until the returned future completes,
-    /// after the last close callback. Close the host's loop after that completion, and not earlier.
+    /// only while the host's loop runs. Therefore keep the host's loop running until the returned future
+    /// completes. Close the host's loop only after that.
     ///
     /// Cancels the tasks behind ``Future/init(on:isolation:_:)``. The returned future completes after these
     /// tasks have ended. After five seconds, standard error lists the tasks that have not ended.

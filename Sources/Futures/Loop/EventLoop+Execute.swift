@@ -1,9 +1,10 @@
 extension EventLoop {
-    /// Runs `job` on the loop, after all jobs that the calling thread has already given to the loop. May be
-    /// called on any thread.
+    /// Runs `job` on the loop. Jobs from the same thread run in the order of the calls. May be called on any
+    /// thread.
     ///
-    /// Keeps ``run()`` from returning until the job has run. If the loop has been shut down, releases the job without
-    /// running it and returns `false`. Binds [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
+    /// Keeps ``run()`` from returning until the job has run. If the loop has been shut down, releases the job
+    /// without running it and returns `false`. Binds
+    /// [`uv_async_send`](https://docs.libuv.org/en/v1.x/async.html).
     ///
     /// ```swift
     /// DispatchQueue.global().async { [loop] in
@@ -14,8 +15,7 @@ extension EventLoop {
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool { withCore { $0.accept(job) } }
 
-    /// Calls `body` on the loop's thread at the time that `context` says: by default later, from the loop's
-    /// ready queue.
+    /// Calls `body` on the loop's thread. `context` says when: by default later, from the loop's ready queue.
     ///
     /// Call this function only on the loop's thread. `body` may capture anything, since `body` never leaves
     /// that thread. On a different thread, use ``execute(_:)``. To get a result, use ``submit(on:token:_:)``.
@@ -30,11 +30,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context`: by default later in the same turn of the loop. Completes with the value that
-    /// `body` returns, or fails with the error that `body` throws.
+    /// Runs `body` on `context`: by default later, from the loop's ready queue. The returned future completes
+    /// with the value that `body` returns, or fails with the error that `body` throws.
     ///
-    /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released without
-    /// running.
+    /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released
+    /// without running.
     ///
     /// ```swift
     /// let report = loop.submit(on: .whenIdle) { loop.dump() }

@@ -20,9 +20,9 @@ extension EventLoop {
         }
     }
 
-    /// Runs the loop until `future` completes, and returns its value or throws its error.
+    /// Runs the loop until `future` completes. Returns the value of `future`, or throws its error.
     ///
-    /// Throws ``FutureError/stalled`` if nothing is left that could complete `future`. Throws
+    /// Throws ``FutureError/stalled`` if nothing is left on the loop that could complete `future`. Throws
     /// ``FutureError/stopped`` if ``stop()`` is called before `future` completes. Traps if `future` belongs
     /// to a different loop. Also traps in the cases in which ``run()`` traps, even if `future` has completed
     /// already.
@@ -54,8 +54,8 @@ extension EventLoop {
         return try result.get()
     }
 
-    /// Makes ``run()`` return after the callback that is running. If the loop is not running, the next call
-    /// of ``run()`` returns at once. May be called on any thread.
+    /// Makes ``run()`` return as soon as the running callback has ended. If the loop is not running, the next
+    /// call of ``run()`` returns at once. May be called on any thread.
     ///
     /// Traps on a loop that is attached to the event loop of a host, such as a C program or Node.js.
     public func stop() {

@@ -1,16 +1,15 @@
 extension EventLoop {
     /// Ends the loop for ever: fails everything that is pending, runs the callbacks for those failures, and
-    /// closes all handles.
+    /// closes all handles. A second call does nothing.
     ///
     /// Pending promises and timers fail with ``FutureError/shutDown``, and connections are aborted. Jobs that
     /// other threads submitted before still run. The loop refuses later jobs. Callbacks that are registered
-    /// after the shutdown never run, and their futures fail with ``FutureError/shutDown``. A second call does
-    /// nothing.
+    /// after the shutdown never run, and their futures fail with ``FutureError/shutDown``.
     ///
-    /// Cancels the tasks behind ``Future/init(on:isolation:_:)``, and waits until these tasks have ended,
-    /// since they cannot run anywhere else. A task that ignores its cancellation keeps this function from
-    /// returning. During the wait, jobs that other threads submit still run. After five seconds, standard
-    /// error lists the tasks that have not ended.
+    /// Cancels the tasks behind ``Future/init(on:isolation:_:)``, and waits until these tasks have ended. The
+    /// tasks must end before the loop does, because they cannot run anywhere else. So a task that ignores its
+    /// cancellation keeps this function from returning. During the wait, jobs that other threads submit still
+    /// run. After five seconds, standard error lists the tasks that have not ended.
     ///
     /// If actors have the loop as their executor, shut the loop down after the last use of these actors. A
     /// later job of such an actor traps.

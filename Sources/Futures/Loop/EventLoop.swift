@@ -15,8 +15,8 @@
 /// a connection or ``current`` return do not keep the loop alive. End the loop with ``shutdown()``. If you
 /// release the loop without a call of ``shutdown()``, the release ends the loop in the same way: everything
 /// that is pending fails with ``FutureError/shutDown``, and all handles are closed. The callbacks of the
-/// futures that fail in this way run before the release returns. If an object holds the loop and the end of
-/// that object releases the loop, use `[weak self]` in such callbacks, because `[unowned self]` traps.
+/// futures that fail in this way run before the release returns. If they run in the `deinit` of the object
+/// that held the loop, they must capture that object with `[weak self]`: `[unowned self]` traps.
 ///
 /// If anything is still pending or open when the loop is released, a debug build reports this on standard
 /// error. The release then traps on every thread other than the loop's thread.
@@ -52,20 +52,21 @@ public class EventLoop: @unchecked Sendable {
         unsafe reference.release()
     }
 
-    /// Whether the calling code is on the loop's thread. May be read on any thread.
+    /// Whether the calling code runs on the loop's thread. May be read on any thread.
     public final var isCurrent: Bool {
         // Inlined, since threads that submit jobs ask this each time and get the answer at once.
         @inline(__always) get { withCore { $0.isCaller } }
     }
 
-    /// The highest number of ready callbacks that the loop runs before it looks for I/O and timers again. A
-    /// loop that is attached to the event loop of a host, such as Node.js, returns to the host after that
-    /// number. Jobs from other threads are counted separately, with the same limit. The default is 4096.
+    /// The highest number of ready callbacks that the loop runs before it looks for I/O and timers again.
+    /// Jobs from other threads are counted separately, with the same limit. The default is 4096. A loop that
+    /// is attached to the event loop of a host, such as Node.js, returns to the host after this number of
+    /// callbacks.
     ///
-    /// If more callbacks or jobs are ready, the others keep their order and run after the loop has looked for
-    /// I/O and timers. A smaller number shortens the time for which callbacks hold up I/O and timers. But
-    /// with a smaller number, the loop looks for I/O more often, which takes time. A new value takes effect
-    /// the next time that the loop begins to run ready callbacks. Traps if the number is less than 1.
+    /// If more callbacks or jobs are ready, the rest keep their order, and run after the loop has looked for
+    /// I/O and timers. With a smaller number, I/O and timers wait for a shorter time. But the loop then looks
+    /// for I/O more often, which takes time. A new value takes effect the next time that the loop begins to
+    /// run ready callbacks. Traps if the number is less than 1.
     public var turnBudget: Int {
         get { core.turnState.budget }
         set {
@@ -79,9 +80,9 @@ public class EventLoop: @unchecked Sendable {
     /// failed and was released before any code handled its failure. The call comes after the ready callbacks
     /// have run.
     ///
-    /// If this property is `nil`, as in a new loop, the loop prints at most ten lines a second to standard
-    /// error. Each line names the function that made the future, and the error. In a debug build of the
-    /// library, the text also names the source line that made the future.
+    /// If this property is `nil`, as in a new loop, the loop prints the failures to standard error, at most
+    /// ten lines a second. Each line names the function that made the future, and the error. In a debug build
+    /// of the library, the text also names the source line that made the future.
     ///
     /// The loop releases the handler at the end of ``shutdown()``, or when the future of ``detach()``
     /// completes. Failures that come later are printed.

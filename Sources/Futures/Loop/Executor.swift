@@ -5,8 +5,8 @@ internal import Synchronization
 // The ways in which jobs of actors and tasks reach a loop.
 
 extension EventLoop {
-    /// The loop that is running on the calling thread, in a callback or inside ``run()``. The value is `nil`
-    /// if no loop is running on that thread.
+    /// The loop that is running on the calling thread. A loop is running while a callback of the loop runs,
+    /// or while ``run()`` has not returned. The value is `nil` if no loop is running on that thread.
     public static var current: EventLoop? {
         guard let pointer = unsafe pthread_getspecific(currentKey) else { return nil }
         return unsafe Unmanaged<LoopCore>.fromOpaque(pointer).takeUnretainedValue()
@@ -36,15 +36,15 @@ extension EventLoop {
 }
 
 extension EventLoop: SerialExecutor, TaskExecutor {
-    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. May be
-    /// called on any thread.
+    /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. The
+    /// Swift runtime calls this function. May be called on any thread.
     ///
-    /// Traps if the loop has been shut down, because the job cannot run on another executor. If the loop
-    /// dropped the job, the job's task would never end.
+    /// Traps if the loop has been shut down. The job cannot run on another executor, and without its job, the
+    /// task would never end.
     public final func enqueue(_ job: consuming ExecutorJob) { core.accept(UnownedJob(job)) }
 
-    /// Returns the executor of this loop. All objects that refer to this loop return the same executor, so all code on
-    /// the loop is isolated to it.
+    /// Returns the executor of this loop. All objects that refer to this loop return the same executor. So
+    /// all code that runs on the loop is isolated to one executor.
     ///
     /// ```swift
     /// actor Index {
