@@ -1,8 +1,7 @@
-/// A barrier at which callers wait for one another. When ``parties`` callers wait, all their futures complete
-/// together, and the next round begins.
+/// A barrier at which several callers wait for one another. When ``parties`` calls of ``arrive(token:)``
+/// wait, all their futures complete together, and the next round begins.
 public final class FutureBarrier {
-    /// The number of calls of ``arrive(token:)`` that the barrier waits for. When that many calls wait, all
-    /// their futures complete together.
+    /// The number of calls of ``arrive(token:)`` that must wait before all their futures complete.
     public let parties: Int
     private let line: WaitLine<Void>
 
@@ -14,11 +13,12 @@ public final class FutureBarrier {
         line = WaitLine(on: loop.core, name: "barrier")
     }
 
-    /// The number of calls of ``arrive(token:)`` that wait for more calls.
+    /// The number of calls of ``arrive(token:)`` that wait in this round.
     public var waitingCount: Int { line.count }
 
-    /// Completes when ``parties`` calls wait, including this call. Cancelling the returned future takes this
-    /// call back. Fails with ``FutureError/closed(_:)`` if the barrier is released before that many calls wait.
+    /// Waits at the barrier. The returned future completes when ``parties`` calls wait, including this call.
+    /// If you cancel the returned future, this call no longer counts. Fails with ``FutureError/closed(_:)``
+    /// if the barrier is released before that many calls wait.
     ///
     /// ```swift
     /// let barrier = FutureBarrier(parties: names.count, on: loop)

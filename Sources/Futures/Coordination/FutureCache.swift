@@ -1,15 +1,15 @@
-/// A cache that keeps one value for each key. Callers that ask for the same key at the same time share one
-/// fetch.
+/// A cache that keeps one value for each key. If several callers ask for the same key at the same time, they
+/// share one fetch.
 ///
 /// The cache keeps values only: a fetch that fails or is cancelled leaves no entry. The cache drops an
-/// expired value when its key is looked up next. When the total cost exceeds ``costLimit``, the cache first
-/// drops the values that were used longest ago. The cache does not keep a single value that costs more than
-/// the limit.
+/// expired value when the key of that value is looked up next. If the total cost exceeds ``costLimit``, the
+/// cache first drops the values that have not been used for the longest time. The cache never keeps a single
+/// value that costs more than the limit.
 public final class FutureCache<Key: Hashable, Value> {
     public let loop: EventLoop
-    /// The highest total cost of all values together. Setting a lower limit drops values at once.
+    /// The highest allowed ``totalCost``. Setting a lower limit drops values at once.
     public var costLimit: Int { didSet { evict(downTo: costLimit) } }
-    /// The cost of all values together.
+    /// The sum of the costs of all values in the cache.
     public private(set) var totalCost = 0
     private var entries: [Key: CacheEntry<Key, Value>] = [:]
     /// The entries with a value, in the order of their last use.
@@ -21,16 +21,17 @@ public final class FutureCache<Key: Hashable, Value> {
         self.loop = loop.core
     }
 
-    /// The number of values. An expired value counts until its key is looked up.
+    /// The number of values. An expired value counts until the key of that value is looked up.
     public var count: Int { used.count }
 
-    /// Completes with the value for `key`. If there is no value, waits for the fetch that is in progress for
-    /// `key`. If there is no such fetch, calls `fetch`.
+    /// Completes with the value for `key`. If the cache has no value for `key`, waits for the fetch that is
+    /// in progress for `key`. If no fetch is in progress, calls `fetch`, and completes with the value of the
+    /// future that `fetch` returns.
     ///
-    /// When no caller waits for a fetch any more, the fetch is asked to cancel. The time `expiresAfter`
-    /// begins at the end of the fetch. If `expiresAfter` is `nil`, the value never expires. The cache calls
-    /// `cost` once for each fetched value. If `cost` returns a negative number, or `expiresAfter` is
-    /// negative, the returned future fails with ``FutureError/invalidArgument(_:)``.
+    /// When no caller waits for a fetch any more, the fetch is asked to cancel. The value expires when
+    /// `expiresAfter` has passed since the end of the fetch. If `expiresAfter` is `nil`, the value never
+    /// expires. The cache calls `cost` once for each fetched value. If `cost` returns a negative number, or
+    /// `expiresAfter` is negative, the returned future fails with ``FutureError/invalidArgument(_:)``.
     ///
     /// ```swift
     /// let cache = FutureCache<String, Data>(costLimit: 1_000_000, on: loop)
@@ -60,8 +61,8 @@ public final class FutureCache<Key: Hashable, Value> {
         return work.future.branch().until(token)
     }
 
-    /// Returns the value for `key`, or `nil` if there is no value or the value has expired. A look-up counts
-    /// as a use of the value.
+    /// Returns the value for `key`, or `nil` if the cache has no value for `key` or the value has expired. A
+    /// look-up counts as a use of the value.
     public func value(for key: Key) -> Value? {
         loop.core.checkThread()
         guard let entry = entries[key], let value = entry.value else { return nil }
@@ -74,9 +75,9 @@ public final class FutureCache<Key: Hashable, Value> {
         return value
     }
 
-    /// Keeps `value` for `key`, and replaces an earlier value. If a fetch for `key` is in progress, the cache
-    /// does not keep the value of that fetch. If `expiresAfter` is `nil`, `value` never expires. Traps if
-    /// `cost` or `expiresAfter` is negative.
+    /// Keeps `value` for `key`, in place of an earlier value. If a fetch for `key` is in progress, the cache
+    /// does not keep the value of that fetch. `value` expires when `expiresAfter` has passed, and never if
+    /// `expiresAfter` is `nil`. Traps if `cost` or `expiresAfter` is negative.
     public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
         loop.core.checkThread()
         remove(key)
@@ -89,14 +90,14 @@ public final class FutureCache<Key: Hashable, Value> {
     }
 
     /// Drops the value for `key`. If a fetch for `key` is in progress, the fetch continues for its callers,
-    /// but the cache does not keep its value.
+    /// but the cache does not keep the fetched value.
     public func remove(_ key: Key) {
         loop.core.checkThread()
         if let entry = entries[key] { remove(entry) }
     }
 
-    /// Drops all values. Fetches in progress continue for their callers, but the cache does not keep their
-    /// values.
+    /// Drops all values. Fetches that are in progress continue for their callers, but the cache does not keep
+    /// the fetched values.
     public func removeAll() {
         loop.core.checkThread()
         let dropped = entries

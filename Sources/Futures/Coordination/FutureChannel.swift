@@ -1,21 +1,21 @@
-/// A channel that passes elements from senders to receivers. Sends are served in the order of the calls, and
-/// so are receives.
+/// A channel that passes elements from senders to receivers. The channel serves sends in the order of the
+/// calls, and receives in the order of the calls.
 ///
-/// When the channel is full, a send waits. A receive that has been cancelled or has timed out gets no
-/// element. If a send is cancelled while it waits, its element is not sent. To limit the time for which a
+/// When the channel is full, a send waits. If a send is cancelled while it waits, its element is not sent. If
+/// a receive is cancelled or times out, it takes no element out of the channel. To limit the time for which a
 /// send or a receive waits, use `Future.timeout` on its future. When the channel is released, all sends and
 /// receives that wait fail with ``FutureError/closed(_:)``.
 public final class FutureChannel<Element> {
-    /// The number of elements that the channel holds while no receive waits for them. If the capacity is zero, each
-    /// send waits until a receive takes its element.
+    /// The largest number of elements that the channel stores while no receive waits for them. If the
+    /// capacity is zero, each send waits until a receive takes its element.
     public let capacity: Int
     private var elements = Fifo<Element>()
     private let sends: WaitLine<Element>
     private let receives: WaitLine<Void>
-    /// The error that later sends fail with, or `nil` as long as the channel is open.
+    /// The error with which sends fail after the channel was closed, or `nil` as long as the channel is open.
     public private(set) var closedError: (any Error)?
 
-    /// Creates a channel that holds up to `capacity` elements. Traps if `capacity` is negative.
+    /// Creates a channel that stores up to `capacity` elements. Traps if `capacity` is negative.
     public init(capacity: Int, on loop: EventLoop) {
         if capacity < 0 { Misuse.size(capacity, of: "A channel", atLeast: 0) }
         self.capacity = capacity
@@ -25,19 +25,19 @@ public final class FutureChannel<Element> {
 
     public var loop: EventLoop { receives.loop }
 
-    /// The number of elements that the channel holds. The elements of waiting sends do not count.
+    /// The number of elements that the channel stores. The elements of waiting sends do not count.
     public var count: Int { elements.count }
 
     public var isClosed: Bool { closedError != nil }
 
-    /// The number of sends that wait for room.
+    /// The number of sends that wait because the channel is full.
     public var waitingSends: Int { sends.count }
 
     /// The number of receives that wait for an element.
     public var waitingReceives: Int { receives.count }
 
-    /// Sends `element`. Completes when the channel has stored `element`, or when a receive has taken
-    /// `element`. Fails with ``closedError`` if the channel is closed.
+    /// Sends `element`. The returned future completes when the channel has stored `element`, or when a
+    /// receive has taken `element`. Fails with ``closedError`` if the channel is closed.
     ///
     /// ```swift
     /// let pages = FutureChannel<Data>(capacity: 8, on: loop)
@@ -51,8 +51,8 @@ public final class FutureChannel<Element> {
         return trySend(element) ? loop.succeeded() : sends.wait(for: Void.self, element).until(token)
     }
 
-    /// Sends `element` if that is possible without waiting. Returns `false` if the channel has no room and no
-    /// receive waits, or if the channel is closed.
+    /// Sends `element` if that is possible without waiting, and returns `true`. Returns `false`, and sends
+    /// nothing, if the channel is full and no receive waits, or if the channel is closed.
     public func trySend(_ element: Element) -> Bool {
         loop.core.checkThread()
         guard !isClosed else { return false }
@@ -62,8 +62,8 @@ public final class FutureChannel<Element> {
         return true
     }
 
-    /// Completes with the next element. Fails with ``closedError`` if the channel is closed and all elements
-    /// have been received.
+    /// Receives an element. The returned future completes with the next element. Fails with ``closedError``
+    /// if the channel is closed and all elements have been received.
     public func receive(token: CancellationToken = .none) -> Future<Element> {
         guard !token.isCancelled else { return loop.failed(CancellationError()) }
         if let element = tryReceive() { return loop.succeeded(element) }
@@ -71,7 +71,8 @@ public final class FutureChannel<Element> {
         return receives.wait(for: Element.self).until(token)
     }
 
-    /// Takes the next element. Returns `nil` if the channel has no element now.
+    /// Returns the next element, and removes it from the channel. Returns `nil` if the channel has no element
+    /// now.
     public func tryReceive() -> Element? {
         loop.core.checkThread()
         guard let element = elements.takeFirst() else { return takePushed() }
@@ -90,7 +91,7 @@ public final class FutureChannel<Element> {
         receives.fail(error)
     }
 
-    /// Closes the channel at once. Drops all elements, and fails all waiting sends and receives with `error`.
+    /// Closes the channel at once. Drops all elements. All sends and receives that wait fail with `error`.
     /// Later sends and receives also fail with `error`.
     public func abort(with error: any Error) {
         loop.core.checkThread()

@@ -1,9 +1,9 @@
-/// A condition for which several callers can wait. A signal wakes one caller. A broadcast wakes all callers
-/// that wait.
+/// A condition for which several callers can wait. ``signal()`` wakes one caller. ``broadcast()`` wakes all
+/// callers that wait.
 ///
-/// Unlike ``FutureEvent``, a condition keeps no state: if no caller waits, a signal is lost. A signal is also
-/// lost if the caller that it woke is cancelled afterwards. To wait for a state, and not for a change, use
-/// ``wait(token:until:)``.
+/// Unlike ``FutureEvent``, a condition keeps no state: a signal has no effect if no caller waits. A signal is
+/// also lost if the caller that it woke is cancelled afterwards. To wait for a state, and not for a change,
+/// use ``wait(token:until:)``.
 public final class FutureCondition {
     private let line: WaitLine<Void>
     private var breakage: (any Error)?
@@ -16,14 +16,15 @@ public final class FutureCondition {
     public var waitingCount: Int { line.count }
 
     /// Completes when a signal or a broadcast wakes this wait. Signals wake waits in the order of the calls.
-    /// After ``break(_:)``, fails with the error that was given to that function.
+    /// If ``break(_:)`` was called, or is called during the wait, fails with the error that was given to that
+    /// function.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }
 
     /// Completes when `predicate` returns `true`. Calls `predicate` at once, and again after each signal or
-    /// broadcast that wakes this wait. Fails with the error that `predicate` throws, or with the error given
-    /// to ``break(_:)``.
+    /// broadcast that wakes this wait. Fails with the error that `predicate` throws. Also fails after
+    /// ``break(_:)``, with the error that was given to that function.
     ///
     /// ```swift
     /// let left = FutureCondition(on: loop)
@@ -44,7 +45,7 @@ public final class FutureCondition {
         }
     }
 
-    /// Wakes the wait that has been pending longest. Does nothing if no wait is pending.
+    /// Wakes the wait that has been pending for the longest time. Does nothing if no wait is pending.
     public func signal() {
         loop.core.checkThread()
         _ = line.give(())

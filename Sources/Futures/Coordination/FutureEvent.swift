@@ -1,7 +1,8 @@
-/// An event for which several callers can wait. After ``set()``, the event stays set until ``reset()``.
+/// An event for which several callers can wait. After ``set()``, the event stays set until ``reset()`` is
+/// called.
 ///
-/// Each call of `wait` returns a separate future. You can cancel that future, or give it a time limit, without
-/// affecting the other waits.
+/// Each call of ``wait(token:)`` returns a separate future. You can cancel that future, or give it a time
+/// limit, without affecting the other waits.
 public final class FutureEvent {
     private let line: WaitLine<Void>
     public private(set) var isSet = false
@@ -12,7 +13,8 @@ public final class FutureEvent {
 
     public var loop: EventLoop { line.loop }
 
-    /// Sets the event. Completes all pending waits. Later waits complete at once, until ``reset()`` is called.
+    /// Sets the event. Completes all pending waits. Until ``reset()`` is called, later waits complete at
+    /// once.
     public func set() {
         loop.core.checkThread()
         isSet = true
@@ -25,16 +27,17 @@ public final class FutureEvent {
         isSet = false
     }
 
-    /// Completes when the event is set. Fails with ``FutureError/closed(_:)`` if the event is released before it is
-    /// set.
+    /// Completes when the event is set, or at once if it is set already. Fails with
+    /// ``FutureError/closed(_:)`` if the event is released before it is set.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (isSet ? loop.succeeded() : line.wait()).until(token)
     }
 }
 
 extension Future {
-    /// Passes on the outcome of this future, value or error, when `event` is set. If this future is
-    /// cancelled, the returned future is cancelled at once, without waiting for `event`.
+    /// Waits until this future has completed and `event` is set. Then passes on the value or the error of
+    /// this future. If this future is cancelled, the returned future is cancelled at once, without waiting
+    /// for `event`.
     ///
     /// ```swift
     /// let ready = FutureEvent(on: loop)

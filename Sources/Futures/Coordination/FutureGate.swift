@@ -1,9 +1,9 @@
-/// A gate that counts the operations inside it. A closed gate refuses new operations. The future that
-/// ``close()`` returned completes when all operations have left the gate.
+/// A gate that counts the operations inside it. When you close the gate, it refuses new operations. The
+/// future that ``close()`` returns completes when all operations have left the gate.
 public final class FutureGate: PermitIssuer {
     public let loop: EventLoop
     private let isDeserted: FutureEvent
-    /// The number of operations that have entered the gate and have not left the gate.
+    /// The number of operations that are inside the gate: they have entered it and have not left it.
     public private(set) var count = 0
     /// Whether ``close()`` was called.
     public private(set) var isClosed = false
@@ -13,8 +13,8 @@ public final class FutureGate: PermitIssuer {
         isDeserted = FutureEvent(on: loop, name: "gate")
     }
 
-    /// Enters the gate. The caller leaves the gate when the returned permit is released. Throws
-    /// ``FutureError/closed(_:)`` if the gate is closed.
+    /// Enters the gate, and returns a permit. The caller leaves the gate when ``Permit/release()`` is called
+    /// or the permit object is released. Throws ``FutureError/closed(_:)`` if the gate is closed.
     public func enter() throws(FutureError) -> Permit {
         loop.core.checkThread()
         guard !isClosed else { throw .closed("gate") }
@@ -22,10 +22,11 @@ public final class FutureGate: PermitIssuer {
         return Permit(self, count: 1)
     }
 
-    /// Enters the gate and runs `body` at once. Leaves the gate when the future that `body` returned has
-    /// completed. The returned future has the same outcome as that future.
+    /// Enters the gate, and runs `body` within this call. Leaves the gate when the future that `body`
+    /// returned has completed. The returned future has the same outcome as that future.
     ///
-    /// If the gate is closed, the returned future fails with ``FutureError/closed(_:)`` and `body` does not run.
+    /// If `body` throws, the returned future fails with that error. If the gate is closed, `body` does not
+    /// run, and the returned future fails with ``FutureError/closed(_:)``.
     ///
     /// ```swift
     /// let gate = FutureGate(on: loop)
@@ -42,8 +43,8 @@ public final class FutureGate: PermitIssuer {
         }
     }
 
-    /// Closes the gate to new operations. Completes when all operations have left the gate. You can call this
-    /// function again: each returned future completes at the same time.
+    /// Closes the gate to new operations. The returned future completes when all operations have left the
+    /// gate. If you call this function again, each returned future completes at the same time.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

@@ -1,7 +1,7 @@
-/// A counter that is counted down to zero. At zero, all waits for the counter complete.
+/// A counter that counts down to zero. When the counter reaches zero, all waits complete.
 public final class FutureLatch {
     private let isDown: FutureEvent
-    /// The number of steps that are left until the waits complete.
+    /// The number of steps that are left until zero.
     public private(set) var count: Int
 
     /// Creates a latch that waits for `count` steps. Traps if `count` is negative.
@@ -12,7 +12,7 @@ public final class FutureLatch {
         if count == 0 { isDown.set() }
     }
 
-    /// Counts down by `steps`, but not below zero. Traps if `steps` is negative.
+    /// Lowers ``count`` by `steps`, but not below zero. Traps if `steps` is negative.
     public func countDown(by steps: Int = 1) {
         if steps < 0 { Misuse.size(steps, of: "A step of a latch", atLeast: 0) }
         isDown.loop.core.checkThread()
@@ -20,8 +20,8 @@ public final class FutureLatch {
         if count == 0 { isDown.set() }
     }
 
-    /// Completes when the count is zero. Fails with ``FutureError/closed(_:)`` if the latch is released
-    /// before the count is zero.
+    /// Completes when ``count`` is zero. Fails with ``FutureError/closed(_:)`` if the latch is released
+    /// before that.
     ///
     /// ```swift
     /// let latch = FutureLatch(count: names.count, on: loop)

@@ -2,12 +2,14 @@ extension FutureQueue {
     /// Runs `operation` as one operation of this queue, and passes it an inner queue for the parts of the
     /// work.
     ///
-    /// In this queue, the whole batch counts as one running operation. The batch ends when the future that
-    /// `operation` returned has completed and the inner queue is empty. Then the inner queue is closed. The
-    /// inner queue has the same resource as this queue. The inner queue runs at most `maxConcurrent`
-    /// operations at a time. If `maxConcurrent` is `nil`, the inner queue has the limit of this queue. If the
-    /// future that `operation` returned fails or is cancelled, everything in the inner queue fails at once
-    /// with the same error.
+    /// In this queue, the whole batch counts as one running operation. The inner queue has the same resource
+    /// as this queue. The inner queue runs at most `maxConcurrent` operations at a time. If `maxConcurrent`
+    /// is `nil`, the inner queue has the limit of this queue.
+    ///
+    /// The batch ends when the future that `operation` returned has completed and the inner queue is empty.
+    /// The returned future then has the outcome of that future, and the inner queue is closed. If that future
+    /// fails or is cancelled, the batch ends at once, and everything in the inner queue fails with the same
+    /// error.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -34,7 +36,8 @@ extension FutureQueue {
     }
 
     /// Runs `operation` as one operation of this queue, and passes it an inner queue for the parts of the
-    /// work. When the inner queue is empty, completes with the value that `operation` returned.
+    /// work. When the inner queue is empty, the returned future completes with the value that `operation`
+    /// returned.
     ///
     /// Everything else is the same as in the `enqueueBatch` whose `operation` returns a future.
     @discardableResult

@@ -1,14 +1,15 @@
-/// A queue that starts operations in the order in which they were enqueued, and limits how many run at a time.
+/// A queue that starts operations in the order in which they were enqueued, and limits how many run at a
+/// time.
 ///
 /// An operation counts as running from its start until its future has completed. An operation that fails,
-/// throws or is cancelled does not stop the queue. The loop starts the operations: they never start inside
+/// throws or is cancelled does not stop the queue. The loop starts the operations later, and never inside
 /// `enqueue`. The queue stays alive as long as it has operations.
 public final class FutureQueue<Resource> {
-    /// The value that the operations share.
+    /// The value that the operations of the queue share, such as a database connection.
     public let resource: Resource
     public let loop: EventLoop
-    /// The number of operations that may run at a time. A lower number does not stop running operations.
-    /// Setting a number that is not positive traps.
+    /// The highest number of operations that run at a time. After a change to a lower number, the running
+    /// operations continue. Setting a number that is not positive traps.
     public var maxConcurrent: Int {
         didSet {
             loop.core.checkThread()
@@ -17,11 +18,13 @@ public final class FutureQueue<Resource> {
         }
     }
 
-    /// A handler that the loop calls with `true` after the queue has become empty, and with `false` after the
-    /// queue has got an operation again. If the queue has changed back before the call, there is no call.
+    /// A handler that learns whether the queue is empty. The loop calls the handler with `true` after the
+    /// queue has become empty, and with `false` after a new operation has come to the empty queue. If the
+    /// queue changes and changes back before the call, there is no call.
     public var onEmptyChange: ((Bool) -> Void)? { didSet { toldEmpty = isEmpty } }
 
-    /// The error that `enqueue` fails with, or `nil` as long as the queue is open.
+    /// The error with which `enqueue` fails after the queue was closed, or `nil` as long as the queue is
+    /// open.
     public private(set) var closedError: (any Error)?
 
     private var waiting: [(priority: Int, line: Line<QueuedOperation>)] = []
@@ -45,30 +48,30 @@ public final class FutureQueue<Resource> {
         if limit < 1 { Misuse.size(limit, of: "A limit of operations at a time", atLeast: 1) }
     }
 
-    /// The number of operations that have started and have not ended.
+    /// The number of operations that are running.
     public var runningCount: Int { running.count }
 
-    /// The number of operations that have not started.
+    /// The number of operations that have not started yet.
     public var queuedCount: Int { waiting.reduce(0) { $0 + $1.line.count } }
 
-    /// Whether no operation runs and no operation waits.
+    /// Whether the queue has no running and no waiting operations.
     public var isEmpty: Bool { running.isEmpty && waiting.isEmpty }
 
     public var isClosed: Bool { closedError != nil }
 
-    /// Completes when the queue is empty. Before that, the callbacks of the last operation run. They may
-    /// enqueue more operations, and the returned future then waits for these operations, too.
+    /// Completes when the queue is empty. Before that, the callbacks of the last operation run. If these
+    /// callbacks enqueue more operations, the returned future waits for these operations, too.
     public func whenEmpty() -> Future<Void> { emptied.wait() }
 
     /// Runs `operation` when all operations before it have started and fewer than ``maxConcurrent``
-    /// operations run. Completes with the outcome of the future that `operation` returned, or fails with the
-    /// error that `operation` throws.
+    /// operations run. The returned future gets the outcome of the future that `operation` returns, or fails
+    /// with the error that `operation` throws.
     ///
-    /// Operations with a higher priority start first. Operations of equal priority start in the order in
+    /// Operations with a higher `priority` start first. Operations of equal priority start in the order in
     /// which they were enqueued. If the returned future is cancelled before the start, the operation is
     /// removed and never runs. If the returned future is cancelled later, the future that `operation`
-    /// returned is asked to cancel. The operation counts as running until the returned future has ended.
-    /// Fails with ``closedError`` if the queue is closed.
+    /// returned is asked to cancel. The operation counts as running until the returned future has ended. If
+    /// the queue is closed, `operation` never runs, and the returned future fails with ``closedError``.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -91,8 +94,9 @@ public final class FutureQueue<Resource> {
     }
 
     /// Runs `operation` when all operations before it have started and fewer than ``maxConcurrent``
-    /// operations run. Completes with the value that `operation` returns, or fails with the error that
-    /// `operation` throws.
+    /// operations run. The returned future completes with the value that `operation` returns, or fails with
+    /// the error that `operation` throws. Everything else is the same as in the `enqueue` whose `operation`
+    /// returns a future.
     @discardableResult
     public func enqueue<Value>(
         priority: Int = 0, _ operation: @escaping () throws -> Value
@@ -108,9 +112,9 @@ public final class FutureQueue<Resource> {
         if !isClosed { closedError = error ?? FutureError.closed("queue") }
     }
 
-    /// Fails the futures of all running and waiting operations with `error`, at once. Asks running operations
-    /// to cancel. Waiting operations never start. If `close` is `true`, also closes the queue, as
-    /// ``close(with:)`` does. If `close` is `false`, the queue stays open for new operations.
+    /// Ends all operations at once: their futures fail with `error`. Running operations are asked to cancel.
+    /// Waiting operations never start. If `close` is `true`, also closes the queue, as ``close(with:)`` does.
+    /// If `close` is `false`, the queue stays open for new operations.
     public func abort(with error: any Error, close: Bool = false) {
         if close { self.close(with: error) }
         loop.core.checkThread()

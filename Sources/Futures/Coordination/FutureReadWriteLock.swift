@@ -1,8 +1,8 @@
-/// A lock that has either many readers at a time or one writer. Requests get the lock in the order in which they were
-/// made.
+/// A lock that has either many readers at a time or one writer. Requests get the lock in the order in which
+/// they were made.
 ///
-/// If a writer waits, later readers wait behind that writer. So readers cannot keep a writer waiting for
-/// ever.
+/// If a writer waits, readers that come later wait until that writer has had the lock. So readers cannot keep
+/// a writer waiting for ever.
 public final class FutureReadWriteLock {
     private static let everybody = Int.max
     private let semaphore: FutureSemaphore
@@ -12,16 +12,18 @@ public final class FutureReadWriteLock {
     /// The number of readers and writers that wait for the lock.
     public var waitingCount: Int { semaphore.waitingCount }
 
-    /// Locks for reading, and completes with a permit. To unlock, call ``Permit/release()`` on the permit.
+    /// Requests the lock for reading. The returned future completes with a permit when this request gets the
+    /// lock. To unlock, call ``Permit/release()`` on the permit.
     public func read(token: CancellationToken = .none) -> Future<Permit> { semaphore.acquire(token: token) }
 
-    /// Locks for writing, and completes with a permit. To unlock, call ``Permit/release()`` on the permit.
+    /// Requests the lock for writing. The returned future completes with a permit when this request gets the
+    /// lock. To unlock, call ``Permit/release()`` on the permit.
     public func write(token: CancellationToken = .none) -> Future<Permit> {
         semaphore.acquire(Self.everybody, token: token)
     }
 
-    /// Locks for reading, runs `body`, and unlocks when the future that `body` returned has completed. The
-    /// returned future has the same outcome as that future.
+    /// Waits for the lock for reading, runs `body`, and unlocks when the future that `body` returned has
+    /// completed. The returned future has the same outcome as that future.
     ///
     /// ```swift
     /// let lock = FutureReadWriteLock(on: loop)
@@ -34,8 +36,8 @@ public final class FutureReadWriteLock {
         semaphore.with(1, token: token, body)
     }
 
-    /// Locks for writing, runs `body`, and unlocks when the future that `body` returned has completed. The
-    /// returned future has the same outcome as that future.
+    /// Waits for the lock for writing, runs `body`, and unlocks when the future that `body` returned has
+    /// completed. The returned future has the same outcome as that future.
     public func withWriting<Value>(
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {

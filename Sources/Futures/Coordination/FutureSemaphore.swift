@@ -1,10 +1,11 @@
-/// A counter of permits that limits how many operations run at a time. Requests get permits in the order of
-/// the requests.
+/// A counter of permits that limits how many operations run at a time. Requests get permits in the order in
+/// which they were made.
 ///
-/// A later request for few permits does not overtake an earlier request for many permits. You can cancel a
-/// waiting request, or limit its time with `Future.timeout`. The requests behind an ended request move up.
+/// For example, if a request for five permits waits, a later request for one permit waits behind it, even if
+/// one permit is free. You can cancel a waiting request, or limit its time with `Future.timeout`. The
+/// requests behind it then move up.
 public final class FutureSemaphore: PermitIssuer {
-    /// The number of permits in total, free or in use.
+    /// The total number of permits, both free and in use.
     public let limit: Int
     /// The number of permits that are free now.
     public private(set) var available: Int
@@ -29,11 +30,12 @@ public final class FutureSemaphore: PermitIssuer {
 
     public var loop: EventLoop { line.loop }
 
-    /// The number of requests that wait.
+    /// The number of requests that wait for permits.
     public var waitingCount: Int { line.count }
 
-    /// Completes with one ``Permit`` that represents `count` permits, when all requests before this request
-    /// have been served and `count` permits are free.
+    /// Requests `count` permits. The returned future completes with one ``Permit`` object for all of them.
+    /// That happens when all requests before this request have got their permits, and `count` permits are
+    /// free.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `count` is less than one or more than ``limit``.
     /// After ``break(_:)``, fails with the error that was given to that function.
@@ -56,8 +58,8 @@ public final class FutureSemaphore: PermitIssuer {
         return line.wait(for: Permit.self, count).until(token)
     }
 
-    /// Takes `count` permits as one ``Permit``, if at least `count` permits are free now and no other
-    /// request waits. Otherwise returns `nil`.
+    /// Takes `count` permits now, and returns one ``Permit`` object for all of them. Returns `nil` if fewer
+    /// than `count` permits are free, if a request waits, or after ``break(_:)``.
     public func tryAcquire(_ count: Int = 1) -> Permit? {
         loop.core.checkThread()
         guard breakage == nil, line.isEmpty, count > 0, count <= available else { return nil }
@@ -65,7 +67,7 @@ public final class FutureSemaphore: PermitIssuer {
         return Permit(self, count: count)
     }
 
-    /// Acquires `count` permits, runs `body`, and releases the permits when the future that `body` returned
+    /// Waits for `count` permits, runs `body`, and releases the permits when the future that `body` returned
     /// has completed. The returned future has the same outcome as that future.
     ///
     /// If the returned future or `token` is cancelled while the request waits, the request is withdrawn and

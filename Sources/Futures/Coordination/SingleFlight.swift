@@ -1,15 +1,15 @@
-/// Work that concurrent callers share. A caller that comes while the work is in progress gets the outcome of
-/// that work: the work does not run a second time.
+/// An object that runs work at most once at a time, for all callers together. A caller that comes while the
+/// work is in progress gets the outcome of that work.
 ///
 /// Each caller gets a separate future. Cancelling one of these futures does not affect the others. When no
-/// caller waits any more, the work is asked to cancel. The first call after the end of the work runs the work
-/// again.
+/// caller waits any more, the work is asked to cancel. The first call after the end of the work starts the
+/// work again.
 public final class SingleFlight<Value> {
     private let flights: KeyedSingleFlight<Bool, Value>
 
-    /// Creates an object that shares work on `loop`. If `coalescing` is `false`, work starts within the call
-    /// of `perform`. If `coalescing` is `true`, work starts in the loop's next turn, and so serves all calls
-    /// that are made before that turn.
+    /// Creates an object that shares work on `loop`. If `coalescing` is `false`, the first call of `perform`
+    /// starts the work at once. If `coalescing` is `true`, the work starts in the loop's next turn. The work
+    /// then serves all calls that are made before that turn.
     public init(coalescing: Bool = false, on loop: EventLoop) {
         flights = KeyedSingleFlight(coalescing: coalescing, on: loop)
     }
@@ -17,8 +17,8 @@ public final class SingleFlight<Value> {
     /// Whether work is in progress.
     public var isPerforming: Bool { flights.isPerforming(true) }
 
-    /// Starts `work`, unless earlier work is still in progress. Completes with the outcome of the work that
-    /// is in progress.
+    /// Returns a future with the outcome of the work that is in progress. If no work is in progress, first
+    /// starts `work`.
     ///
     /// ```swift
     /// let logins = SingleFlight<Data>(on: loop)
@@ -30,30 +30,30 @@ public final class SingleFlight<Value> {
     }
 }
 
-/// Work that concurrent callers with the same key share. For each key, this object behaves like a
+/// An object that runs work at most once at a time for each key. For each key, this object behaves like a
 /// ``SingleFlight``. The keys do not affect each other.
 public final class KeyedSingleFlight<Key: Hashable, Value> {
     public let loop: EventLoop
     private let isCoalescing: Bool
     private var flights: [Key: Future<Value>] = [:]
 
-    /// Creates an object that shares work on `loop`. If `coalescing` is `false`, work starts within the call
-    /// of `perform`. If `coalescing` is `true`, work starts in the loop's next turn, and so serves all calls
-    /// that are made before that turn.
+    /// Creates an object that shares work on `loop`. If `coalescing` is `false`, the first call of `perform`
+    /// for a key starts the work at once. If `coalescing` is `true`, the work starts in the loop's next turn.
+    /// The work then serves all calls for the same key that are made before that turn.
     public init(coalescing: Bool = false, on loop: EventLoop) {
         loop.core.checkThread()
         isCoalescing = coalescing
         self.loop = loop.core
     }
 
-    /// The number of keys that have work in progress.
+    /// The number of keys for which work is in progress.
     public var count: Int { flights.count }
 
     /// Whether work for `key` is in progress.
     public func isPerforming(_ key: Key) -> Bool { flights[key] != nil }
 
-    /// Starts `work`, unless earlier work for `key` is still in progress. Completes with the outcome of the
-    /// work that is in progress.
+    /// Returns a future with the outcome of the work that is in progress for `key`. If no work is in progress
+    /// for `key`, first starts `work`.
     public func perform(_ key: Key, _ work: @escaping () throws -> Future<Value>) -> Future<Value> {
         if let flight = flights[key] { return flight.branch() }
         let flight = SharedWork<Value>(on: loop) { [weak self] _ in self?.flights[key] = nil }
