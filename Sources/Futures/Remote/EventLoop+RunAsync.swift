@@ -1,10 +1,10 @@
 extension EventLoop {
-    /// Runs `body` on the loop. Returns the value that `body` returns, or throws the error that `body`
+    /// Runs `body` on the loop, and returns the value that `body` returns or throws the error that `body`
     /// throws. May be called from any task.
     ///
-    /// Sends the result to the task. The result need not be `Sendable`, but then `body` must not keep the
-    /// result on the loop: the compiler checks this. Throws ``FutureError/shutDown`` if the loop has been
-    /// shut down.
+    /// The task gets the value in the isolation of the caller. The value need not be `Sendable`, but then
+    /// `body` must not keep the value on the loop: the compiler checks this. Throws ``FutureError/shutDown``
+    /// if the loop has been shut down.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -25,12 +25,12 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on the loop, and awaits the future that `body` returns. May be called from any task.
+    /// Runs `body` on the loop, and awaits the future that `body` returns. Returns the value of that future,
+    /// or throws its error. May be called from any task.
     ///
-    /// Returns the value of that future, or throws its error. The wait counts as a consumer of that future,
-    /// and keeps ``run()`` from returning. If the task is cancelled, the wait ends with a
-    /// `CancellationError`. The future is then asked to cancel, unless other code waits for it. Throws
-    /// ``FutureError/shutDown`` if the loop has been shut down.
+    /// The wait counts as a consumer of that future, and keeps ``run()`` from returning. If the task is
+    /// cancelled, the wait ends with a `CancellationError`. The future is then asked to cancel, unless other
+    /// code waits for it. Throws ``FutureError/shutDown`` if the loop has been shut down.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>
     ) async throws -> Value {

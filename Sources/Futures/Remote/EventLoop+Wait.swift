@@ -1,16 +1,17 @@
 internal import Dispatch
 
 extension EventLoop {
-    /// Runs `body` on the loop, and blocks the calling thread until the future that `body` returned has completed.
-    /// Returns the value of that future or throws its error.
+    /// Runs `body` on the loop, and blocks the calling thread until the future that `body` returned has
+    /// completed. Returns the value of that future or throws its error. If the future is cancelled, throws a
+    /// `CancellationError`.
+    ///
+    /// Throws ``FutureError/timedOut(after:)`` when `timeout` has passed in real time. The future is then
+    /// asked to cancel, unless other code waits for it. If `timeout` is `nil` and no thread runs the loop,
+    /// the wait never ends. Throws ``FutureError/invalidArgument(_:)`` if `timeout` is negative.
     ///
     /// The wait does not keep ``run()`` from returning. If ``run()`` returns because nothing is left to do,
-    /// this call throws ``FutureError/stalled``. If the loop has been shut down, this call throws
-    /// ``FutureError/shutDown``. When `timeout` has passed in real time, this call throws
-    /// ``FutureError/timedOut(after:)``, and the future is asked to cancel, unless other code waits for it.
-    /// If the future is cancelled, this call throws a `CancellationError`. Throws
-    /// ``FutureError/invalidArgument(_:)`` if `timeout` is negative. If `timeout` is `nil` and no thread runs
-    /// the loop, the wait never ends. Traps on the loop's own thread.
+    /// this call throws ``FutureError/stalled``. Throws ``FutureError/shutDown`` if the loop has been shut
+    /// down. Traps on the loop's own thread.
     ///
     /// ```swift
     /// Thread.detachNewThread { [loop] in

@@ -2,8 +2,9 @@ extension Future where Value: Sendable {
     /// Transforms the value with `transform`, which runs on `context`. If `transform` throws, the returned
     /// future fails with that error.
     ///
-    /// `transform` may block or compute for a long time. The loop does other work meanwhile. If this future
-    /// fails or is cancelled, the returned future fails or is cancelled too, and `transform` does not run.
+    /// `transform` may block or compute for a long time: the loop does other work in the meantime. If this
+    /// future fails or is cancelled, the returned future fails or is cancelled too, and `transform` does not
+    /// run.
     ///
     /// ```swift
     /// let digest = fetch("page").map(on: .pool) { hash($0) }
@@ -20,10 +21,9 @@ extension Future where Value: Sendable {
     /// Calls `transform` with the value on `context`, and completes with the outcome of the future that
     /// `transform` returns. If `transform` throws, the returned future fails with that error.
     ///
-    /// The future that `transform` returns must belong to the loop of the thread on which `context` runs
-    /// closures. With ``RemoteContext/loop(_:name:)``, that future must belong to the loop that was given to
-    /// that function. In this way one loop waits for another. Traps if the future belongs to the loop of a
-    /// different thread.
+    /// In this way, one loop waits for another: `context` is ``RemoteContext/loop(_:name:)`` with the other
+    /// loop, and the future that `transform` returns belongs to that loop. With any other context too, that
+    /// future must belong to the loop of the thread on which `transform` runs. Otherwise traps.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -40,9 +40,9 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Transforms the outcome, value or error, with `body`, which runs on `context`. If this future is
-    /// cancelled, `body` gets a `CancellationError`. If `body` throws, the returned future fails with that
-    /// error.
+    /// Transforms the outcome of this future, value or error, with `body`, which runs on `context`. If this
+    /// future is cancelled, `body` gets a `CancellationError`. If `body` throws, the returned future fails
+    /// with that error.
     public func mapResult<NewValue: Sendable>(
         on context: RemoteContext, file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (Result<Value, any Error>) throws -> NewValue
@@ -54,7 +54,7 @@ extension Future where Value: Sendable {
 
     /// Replaces an error with the value that `body` returns for the error. `body` runs on `context`. `policy`
     /// says whether `body` is also called for a cancellation. If this future has a value, the returned future
-    /// has the same value.
+    /// has the same value. If `body` throws, the returned future fails with that error.
     public func recover(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Value
@@ -68,8 +68,8 @@ extension Future where Value: Sendable {
     /// `context`. `policy` says whether `body` is also called for a cancellation. If this future has a value,
     /// the returned future has the same value.
     ///
-    /// The future that `body` returns must belong to the loop of the thread on which `context` runs closures. Traps
-    /// if the future belongs to the loop of a different thread.
+    /// The future that `body` returns must belong to the loop of the thread on which `body` runs. Otherwise
+    /// traps.
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Future<Value>
@@ -101,11 +101,12 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// If this future fails, calls `body` with the error on `context`, then passes the same error on.
-    /// `policy` says whether `body` is also called for a cancellation. If `body` throws after an error, the
-    /// returned future fails with a ``CleanUpError``, which holds both errors. If `body` throws after a
-    /// cancellation, the returned future fails with the error that `body` throws. A value is passed on
-    /// without a call.
+    /// Calls `body` with the error on `context`, then passes the same error on. A value is passed on without
+    /// a call. `policy` says whether `body` is also called for a cancellation.
+    ///
+    /// If `body` throws after an error, the returned future fails with a ``CleanUpError``, which holds both
+    /// errors. If `body` throws after a cancellation, the returned future fails with the error that `body`
+    /// throws.
     public func tapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> Void
@@ -133,7 +134,7 @@ extension Future where Value: Sendable {
     }
 
     /// Calls `body` on `context` after any outcome, then passes the same outcome on. `body` runs exactly
-    /// once, even if the returned future is cancelled before this future completes.
+    /// once. It also runs if you cancel the returned future before this future completes.
     public func always(on context: RemoteContext, _ body: @escaping @Sendable () -> Void) -> Future<Value> {
         flatAlways { [unowned loop] in context.execute(on: loop, body) }
     }
@@ -150,18 +151,18 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Calls `body` on `context` with the outcome. If this future is cancelled, the outcome is
-    /// `.failure(CancellationError())`.
+    /// Calls `body` on `context` with the outcome when this future completes. If this future is cancelled,
+    /// the outcome is `.failure(CancellationError())`.
     ///
-    /// If `context` runs several closures at a time, the closures that you register run in no particular
-    /// order.
+    /// If `context` runs several closures at a time, the closures of one future may run at the same time or
+    /// in any order.
     public func whenComplete(
         on context: RemoteContext, _ body: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         whenComplete { [unowned loop] result in context.execute(on: loop) { body(result) }.ignoreFailure() }
     }
 
-    /// Calls `body` on `context` with the value, if this future completes with a value.
+    /// Calls `body` on `context` with the value, if this future succeeds.
     public func whenSuccess(on context: RemoteContext, _ body: @escaping @Sendable (Value) -> Void) {
         whenSuccess { [unowned loop] value in context.execute(on: loop) { body(value) }.ignoreFailure() }
     }

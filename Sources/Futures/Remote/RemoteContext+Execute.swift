@@ -1,11 +1,12 @@
 extension RemoteContext {
-    /// Runs `body` on this context. The returned future completes on `loop`: with the value that `body`
-    /// returns, or with the error that `body` throws.
+    /// Runs `body` on this context. The returned future belongs to `loop`, and completes there: with the
+    /// value that `body` returns, or with the error that `body` throws.
     ///
     /// If `loop` is `nil`, the future belongs to ``EventLoop/current``. Fails with
-    /// ``FutureError/brokenPromise(file:line:)`` if `body` is released without having run. Fails with
-    /// ``FutureError/shutDown`` if the loop is shut down before `body` has ended. Traps if `loop` and
-    /// ``EventLoop/current`` are both `nil`, and on a thread other than the loop's thread.
+    /// ``FutureError/brokenPromise(file:line:)`` if `body` is released without having run. This error names
+    /// `file` and `line`. Fails with ``FutureError/shutDown`` if the loop is shut down before `body` has
+    /// ended. Traps if `loop` and ``EventLoop/current`` are both `nil`. Also traps on a thread other than the
+    /// loop's thread.
     ///
     /// ```swift
     /// let page = RemoteContext.pool.execute(on: loop) { try Data(contentsOf: URL(filePath: "page.html")) }
@@ -17,8 +18,8 @@ extension RemoteContext {
         start(on: currentLoop(loop), file, line) { promise in promise.complete(Result(catching: body)) }
     }
 
-    /// Runs `body` on this context when `delay` has passed. `EventLoop.sleep` measures the delay. `loop` has
-    /// the same meaning as in ``execute(on:file:line:_:)``.
+    /// Runs `body` on this context when `delay` has passed. The delay is measured in the same way as in
+    /// `EventLoop.sleep`. `loop` has the same meaning as in ``execute(on:file:line:_:)``.
     ///
     /// The returned task fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative. Traps on a
     /// thread other than the loop's thread.
@@ -30,8 +31,9 @@ extension RemoteContext {
         return ScheduledTask(loop.sleep(for: delay).map(on: self, body))
     }
 
-    /// Runs `body` on this context every `interval`, until the returned task is cancelled. The first run starts
-    /// after one `interval`. If `body` throws, `onFailure` says what happens.
+    /// Runs `body` on this context every `interval`, until the returned task is cancelled. The first run
+    /// starts after one `interval`. `pace` says whether the interval is measured from the end or from the
+    /// start of the previous run. If `body` throws, `onFailure` says what happens.
     ///
     /// Runs never overlap: a run starts only after the previous run has ended. The returned task fails with
     /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive. `loop` has the same meaning as in

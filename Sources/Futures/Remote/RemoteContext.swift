@@ -1,12 +1,11 @@
 public import Dispatch
 
-/// A choice of the threads on which closures run outside the thread of the loop.
+/// The threads on which closures run outside the thread of the loop.
 ///
 /// Everything that is passed between threads has to be `Sendable`, including the closure. The future of the
 /// closure belongs to the loop, and completes on the loop. If that future is cancelled before the closure has
 /// started, the closure is released without running. If that future is cancelled later, the closure runs to
-/// its end, and its value is dropped. As long as a closure waits or runs, it keeps ``EventLoop/run()`` from
-/// returning.
+/// its end, and its value is dropped. A closure that waits or runs keeps ``EventLoop/run()`` from returning.
 public struct RemoteContext: Sendable {
     private let runner: any RemoteRunner
     private let isBarrier: Bool
@@ -18,7 +17,8 @@ public struct RemoteContext: Sendable {
 
     func start(_ job: RemoteJob) { runner.start(job, asBarrier: isBarrier) }
 
-    /// Returns a context that runs closures on `queue`, in the order of the queue.
+    /// Returns a context that runs closures on `queue`. A serial queue runs them one after another, and a
+    /// concurrent queue runs several at a time.
     public static func queue(_ queue: DispatchQueue) -> RemoteContext {
         RemoteContext(QueueRunner(queue, name: "queue \(queue.label)"))
     }
@@ -35,15 +35,15 @@ public struct RemoteContext: Sendable {
     /// `.userInitiated`: for work that a user waits for.
     public static var userInitiated: RemoteContext { global(.userInitiated, "userInitiated") }
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
-    /// `.userInteractive`: before the closures of all the other qualities.
+    /// `.userInteractive`: for work that is more urgent than all other work.
     public static var userInteractive: RemoteContext { global(.userInteractive, "userInteractive") }
 
     private static func global(_ qos: DispatchQoS.QoSClass, _ name: String) -> RemoteContext {
         RemoteContext(QueueRunner(.global(qos: qos), name: name))
     }
 
-    /// Returns a context that runs closures on the thread of `loop`, from the loop's ready queue. If code on
-    /// that thread passes a closure, the closure runs later, and not inside the call.
+    /// Returns a context that runs closures on the thread of `loop`, from the loop's ready queue. Even on
+    /// that thread, a closure runs later, and never inside the call that passes the closure to the context.
     ///
     /// If `loop` has been shut down, a closure does not run, and its future fails with
     /// ``FutureError/brokenPromise(file:line:)``.
@@ -54,7 +54,7 @@ public struct RemoteContext: Sendable {
     /// Returns a context that passes each closure to `run`. `run` has to call the closure once, on any thread
     /// and at any time.
     ///
-    /// If `run` releases a closure without calling it, the closure's future fails with
+    /// If `run` releases a closure without calling it, the future of that closure fails with
     /// ``FutureError/brokenPromise(file:line:)``.
     ///
     /// ```swift
@@ -67,16 +67,18 @@ public struct RemoteContext: Sendable {
         RemoteContext(CustomRunner(name: name, run: run))
     }
 
-    /// Returns a context that runs closures on `base`, one after another, in the order in which the context
-    /// gets them.
+    /// Returns a context that runs closures on the threads of `base`, one after another. The closures run in
+    /// the order in which the returned context gets them.
     public static func serial(on base: RemoteContext, name: String? = nil) -> RemoteContext {
         RemoteContext(Limiter(limit: 1, name: name ?? "serial on \(base)", on: base.runner))
     }
 
-    /// Returns a context that runs closures on `base`, at most `limit` at a time. The closures start in the
-    /// order in which the context gets them.
+    /// Returns a context that runs closures on the threads of `base`, at most `limit` at a time. The closures
+    /// start in the order in which the returned context gets them.
     ///
-    /// The returned context and its copies share the limit. A second call makes a context with a separate limit.
+    /// The returned context and its copies share the limit. A second call makes a context with a separate
+    /// limit.
+    ///
     /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one.
     public static func limited(
         maxConcurrent limit: Int, on base: RemoteContext, name: String? = nil
@@ -85,15 +87,17 @@ public struct RemoteContext: Sendable {
         return RemoteContext(Limiter(limit: limit, name: name ?? "limited on \(base)", on: base.runner))
     }
 
-    /// The highest number of closures that run at a time, or `nil` if this context has no limit of its own.
+    /// The highest number of closures that run at a time, or `nil` if this context has no limit. Contexts
+    /// made by ``serial(on:name:)`` and ``limited(maxConcurrent:on:name:)`` have a limit.
     public var limit: Int? { (runner as? Limiter)?.limit }
 
-    /// Lets at most `limit` closures run at a time from now on. May be called on any thread.
+    /// Changes ``limit``: from now on, at most `limit` closures run at a time. May be called on any thread.
     ///
-    /// After a higher limit, waiting closures start at once. After a lower limit, running closures continue,
-    /// and no further closure starts until fewer than `limit` closures run.
+    /// If the new limit is higher, waiting closures start at once. If the new limit is lower, running
+    /// closures continue, and no further closure starts until fewer than `limit` closures run.
     ///
-    /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one, or the context has no limit.
+    /// - Throws: ``FutureError/invalidArgument(_:)`` if `limit` is less than one, or the context has no
+    ///   limit.
     public func setLimit(_ limit: Int) throws(FutureError) {
         try RemoteContext.checkLimit(limit)
         guard let limiter = runner as? Limiter else {
@@ -102,10 +106,11 @@ public struct RemoteContext: Sendable {
         limiter.limit = limit
     }
 
-    /// A variant of this context for closures that run alone. Such a closure starts when all closures that
-    /// the context got before it have ended. Closures that the context gets after it start when it has ended.
+    /// A variant of this context for closures that must run alone. Such a closure starts when all closures
+    /// that the context got before it have ended. Closures that the context gets later start when this
+    /// closure has ended.
     ///
-    /// Traps unless the context has a limit, is serial, or runs closures on a Dispatch queue.
+    /// Traps if the context has no limit, is not serial, and does not run closures on a Dispatch queue.
     ///
     /// ```swift
     /// let files = try RemoteContext.limited(maxConcurrent: 4, on: .pool)

@@ -2,9 +2,9 @@
 ///
 /// You can pass the promise to any thread. The future stays on its loop. If several threads complete the
 /// promise, the first completion wins. Until the promise is completed, it keeps ``EventLoop/run()`` from
-/// returning, since a different thread is going to complete it. If the promise is released before it is
-/// completed, the future fails with ``FutureError/brokenPromise(file:line:)``. You may use all members on any
-/// thread, except where the description says otherwise.
+/// returning, because the completion may come from a different thread at any time. If the promise is released
+/// before it is completed, the future fails with ``FutureError/brokenPromise(file:line:)``. You may use all
+/// members on any thread, except where the description says otherwise.
 public final class RemotePromise<Value: Sendable>: Sendable {
     /// The loop of the future that this promise completes.
     public var loop: EventLoop { core }
@@ -37,27 +37,32 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         return Future(entry.cell)
     }
 
-    /// Whether the future has been cancelled, so that no code needs the value any more.
+    /// Whether the future has been cancelled. If so, no code needs the value any more, and you can stop the
+    /// work.
     public var isCancelled: Bool { shared.isCancelled }
 
-    /// Completes the future with `value`: at once if you call this on the loop's own thread, otherwise when the loop
-    /// runs next.
+    /// Completes the future with `value`. If you call this on the loop's own thread, the future completes at
+    /// once. Otherwise it completes when the loop runs next.
     ///
-    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut
+    /// down.
     @discardableResult
     public func succeed(_ value: Value) -> Bool { complete(.success(value)) }
 
-    /// Fails the future with `error`: at once if you call this on the loop's own thread, otherwise when the
-    /// loop runs next. If `error` represents cancellation, cancels the future.
+    /// Fails the future with `error`. If you call this on the loop's own thread, the future fails at once.
+    /// Otherwise it fails when the loop runs next. If `error` represents cancellation, the future is
+    /// cancelled instead.
     ///
-    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut
+    /// down.
     @discardableResult
     public func fail(_ error: any Error) -> Bool { complete(.failure(error)) }
 
-    /// Completes the future with `result`: at once if you call this on the loop's own thread, otherwise when the loop
-    /// runs next.
+    /// Completes the future with `result`. If you call this on the loop's own thread, the future completes at
+    /// once. Otherwise it completes when the loop runs next.
     ///
-    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut
+    /// down.
     @discardableResult
     public func complete(_ result: Result<Value, any Error>) -> Bool {
         guard shared.complete() else { return false }
@@ -93,8 +98,8 @@ public final class RemotePromise<Value: Sendable>: Sendable {
         if !shared.addSource(source) { source.end() }
     }
 
-    /// Sets the handler that decides what happens when the future is asked to cancel. The handler runs on the loop's
-    /// thread, like the handler of a ``Promise``.
+    /// Sets the handler that answers a request to cancel the future. The handler runs on the loop's thread,
+    /// like the handler of a ``Promise``.
     ///
     /// The handler is called at most once. A new handler replaces the earlier handler. If the future has
     /// already been cancelled, the handler is called when the loop runs next, and its answer is ignored.
@@ -112,9 +117,11 @@ public final class RemotePromise<Value: Sendable>: Sendable {
 }
 
 extension RemotePromise where Value == Void {
-    /// Completes the future: at once if you call this on the loop's own thread, otherwise when the loop runs next.
+    /// Completes the future. If you call this on the loop's own thread, the future completes at once.
+    /// Otherwise it completes when the loop runs next.
     ///
-    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut down.
+    /// Returns `false` if the future has already been completed or cancelled, or if the loop has been shut
+    /// down.
     @discardableResult
     public func succeed() -> Bool { succeed(()) }
 }
