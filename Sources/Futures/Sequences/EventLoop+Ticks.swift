@@ -1,13 +1,13 @@
 extension EventLoop {
-    /// Returns a sequence of instants. The first instant comes when `interval` has passed since the iteration
-    /// began. After that, one instant comes after each further `interval`.
+    /// Returns a sequence of instants, one in every `interval`. The first instant comes when `interval` has
+    /// passed since the iteration began.
     ///
-    /// A consumer that takes longer than `interval` misses the instants that fall due in that time, and gets
-    /// the next instant on time. A delay of one instant does not delay the instants after it. If
+    /// If a consumer takes longer than `interval`, it misses the instants that fall due in that time, and
+    /// gets the next instant on time. If one instant comes late, the later instants are not delayed. If
     /// `interval` is not positive, the iteration throws ``FutureError/invalidArgument(_:)``.
     ///
-    /// A task that waits for an instant keeps ``run()`` from returning. If `keepsLoopAlive` is `false`, other
-    /// code that waits, such as ``LoopSequence/first()``, does not.
+    /// A task that waits for an instant keeps ``run()`` from returning. Other code that waits, such as
+    /// ``LoopSequence/first()``, does the same if `keepsLoopAlive` is `true`.
     ///
     /// ```swift
     /// for try await _ in loop.ticks(every: .seconds(60)) { print(loop.statistics) }

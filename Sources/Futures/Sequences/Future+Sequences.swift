@@ -1,5 +1,5 @@
 extension Future {
-    /// A sequence with one element, the value of this future. If this future fails, the iteration throws the
+    /// A sequence with one element: the value of this future. If this future fails, the iteration throws the
     /// error.
     ///
     /// If the task that iterates is cancelled, this future is asked to cancel, unless other code waits for
@@ -19,18 +19,19 @@ extension Future {
     }
 
     /// Returns a sequence of the values of `futures`, in the order in which the futures complete. If a future
-    /// fails, the iteration throws its error after the values of the futures that completed earlier.
+    /// fails, the iteration first delivers the values of the futures that completed earlier, and then throws
+    /// the error.
     ///
     /// The sequence notes the order from this call on, even if the iteration begins later. Each value is
-    /// delivered once: a second iteration gets the values that the first iteration has left.
+    /// delivered once: a second iteration gets only the values that the first iteration did not take.
     ///
-    /// When the iterator is released, when the iteration has thrown, or when the sequence is released without
-    /// an iteration, the pending futures are asked to cancel, as `cancelRemaining` says. Even with `.always`,
-    /// a future that has another consumer is not cancelled.
+    /// The sequence ends when its iterator is released, when the iteration has thrown, or when the sequence
+    /// is released before an iteration. The pending futures are then asked to cancel, as `cancelRemaining`
+    /// says. Even with `.always`, a future for which other code waits is not cancelled.
     ///
-    /// An empty `futures` needs a loop for the sequence: `loop`, or ``EventLoop/current`` if `loop` is `nil`.
-    /// Traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop other than
-    /// `loop`.
+    /// If `futures` is empty, the sequence belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`.
+    /// An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops, or to a
+    /// loop other than `loop`.
     ///
     /// ```swift
     /// for try await page in Future.inCompletionOrder(names.map { fetch($0) }) { print(page.count) }
@@ -91,8 +92,8 @@ private final class Arrivals<Value> {
 }
 
 extension LoopSequence {
-    /// Completes with the first element, or with `nil` if there is no element. Then stops the source of the
-    /// sequence.
+    /// Completes with the first element, or with `nil` if the sequence ends without an element. Then stops
+    /// the source of the sequence.
     public func first() -> Future<Element?> {
         let iterator = makeAsyncIterator()
         // An error handler passes the element on at once. If the element waited for a callback, a

@@ -1,14 +1,13 @@
 extension LoopSequence {
-    /// Returns a sequence of values. `step` returns a future for each element of this sequence. The returned
-    /// sequence delivers the values of these futures, in the order of the elements.
+    /// Returns a sequence that calls `step` with each element of this sequence, and delivers the values of
+    /// the futures that `step` returns. The values come in the order of the elements.
     ///
     /// Up to `maxConcurrent` futures are in progress at a time. A future that has completed still counts
-    /// until its value is delivered. While `maxConcurrent` futures are in progress, the returned sequence
-    /// asks this sequence for no more elements. While the consumer does not ask, the returned sequence does
-    /// not ask, either.
+    /// until its value is delivered. While `maxConcurrent` futures are in progress, or while the consumer
+    /// asks for no value, the returned sequence asks this sequence for no more elements.
     ///
-    /// The first failure of this sequence, of `step`, or of a future ends the returned sequence: the
-    /// iteration throws the error when the values before the failure have been delivered. When the iterator
+    /// The first failure of this sequence, of `step`, or of a future ends the returned sequence. The
+    /// iteration first delivers the values before the failure, and then throws the error. When the iterator
     /// is released, the futures in progress are asked to cancel. If `maxConcurrent` is not positive, the
     /// iteration throws ``FutureError/invalidArgument(_:)``.
     ///
@@ -24,8 +23,9 @@ extension LoopSequence {
         steps(limit: limit, cancellingOlder: false, step)
     }
 
-    /// Returns a sequence of the values of the futures that `step` returns, without outdated values. When a
-    /// new element comes, the future for the previous element is asked to cancel, and its value is dropped.
+    /// Returns a sequence that calls `step` with each element of this sequence, and delivers only values for
+    /// the latest element. When a new element comes, the future for the previous element is asked to cancel,
+    /// and the value of that future is dropped.
     ///
     /// While the consumer waits, the returned sequence asks this sequence for elements, even if a future is
     /// in progress. Everything else is the same as in ``mapFuture(maxConcurrent:_:)``.

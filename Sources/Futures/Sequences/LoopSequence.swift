@@ -1,11 +1,13 @@
-/// A sequence of elements that come one after another on a loop, for `for try await` in code that is isolated to the
-/// loop.
+/// A sequence of elements that come one after another on a loop. Use it with `for try await` in code that is
+/// isolated to the loop.
 ///
 /// The sequence reads nothing ahead: it asks its source for an element only when the consumer asks. So a slow
-/// consumer slows down the source. Each iteration asks the source separately. The property or the function
-/// that returned the sequence says what a second iteration gets. If the task is cancelled, the wait ends with
-/// a `CancellationError`. No element is lost: the next consumer that asks gets the element. When the iterator
-/// is released, for example after a `break`, the source is stopped.
+/// consumer slows down the source. Each iteration asks the source separately. The documentation of the
+/// property or function that returned the sequence says what a second iteration gets.
+///
+/// If the task is cancelled, the wait for an element ends with a `CancellationError`. No element is lost: the
+/// next consumer that asks gets the element. When the iterator is released, for example after a `break`, the
+/// source is stopped.
 public struct LoopSequence<Element>: AsyncSequence {
     public typealias Failure = any Error
 
@@ -34,9 +36,9 @@ public struct LoopSequence<Element>: AsyncSequence {
         /// only when the future from the previous call has completed. To end the sequence, `next` returns a
         /// future that completes with `nil`. The iterator does not call `next` after that.
         ///
-        /// A future that `next` returned may be cancelled, and must not lose an element then. So take an
-        /// element out of the source only in the call that completes the future. The iterator calls `onStop`
-        /// once: after the end, after a failure, or when the iterator is released.
+        /// The iterator may cancel a future that `next` returned. No element must be lost then. Therefore
+        /// take an element out of the source only in the call that completes the future. The iterator calls
+        /// `onStop` once: after the end, after a failure, or when the iterator is released.
         ///
         /// ```swift
         /// let channel = FutureChannel<Data?>(capacity: 8, on: loop)    // `nil` is the end
@@ -55,15 +57,15 @@ public struct LoopSequence<Element>: AsyncSequence {
         /// after the end or after a failure.
         public func pull() -> Future<Element?> { source.next() }
 
-        /// Waits for the next element, and returns it. Returns `nil` at the end. Throws a failure of the
-        /// source once, and returns `nil` after that.
+        /// Waits for the next element, and returns it. Returns `nil` at the end. If the source fails, throws
+        /// the error once, and returns `nil` after that.
         @inlinable @inline(__always)
         nonisolated(nonsending) public mutating func next() async throws -> Element? {
             try await next(isolation: nil)
         }
 
-        /// Waits for the next element as ``next()`` does. A `for try await` calls this function. It ignores its
-        /// argument, because it always runs in the isolation of the caller.
+        /// Waits for the next element, and returns it, as ``next()`` does. A `for try await` calls this
+        /// function. The function ignores `actor`, because it always runs in the isolation of the caller.
         @inlinable @inline(__always)
         nonisolated(nonsending) public mutating func next(
             isolation actor: (any Actor)?
@@ -89,11 +91,12 @@ public struct LoopSequence<Element>: AsyncSequence {
 }
 
 extension EventLoop {
-    /// An iterator whose own `next` a `for try await` calls, and not the `next` of the standard library's
-    /// protocol.
+    /// An iterator protocol that makes a `for try await` call the iterator's own `next`, and not the `next`
+    /// of the standard library's protocol.
     ///
-    /// The `next` of the protocol is in an extension of this protocol. A `for` loop that knows the type of the
-    /// iterator finds the iterator's own `next` first. That function needs no call for an element that is there.
+    /// An extension of this protocol implements the `next` of the standard library's protocol. A `for` loop
+    /// that knows the type of the iterator finds the iterator's own `next` first. That function needs no call
+    /// if an element is there already.
     public protocol ElementIterator: AsyncIteratorProtocol where Failure == any Error {
         /// Returns the next element to code that is generic over sequences.
         mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Element?
