@@ -1,6 +1,6 @@
 extension Future {
-    /// Runs an asynchronous `body` on `loop` as a separate task. Completes with the value that `body`
-    /// returns, or fails with the error that `body` throws.
+    /// Runs an asynchronous `body` on `loop` as a separate task. The future completes with the value that
+    /// `body` returns, or fails with the error that `body` throws.
     ///
     /// The loop starts `body` later, never inside this call. `body` is isolated to the loop: it may use
     /// futures, await them, and use everything that belongs to the loop. After each `await`, `body` continues
@@ -8,16 +8,16 @@ extension Future {
     /// closure that is isolated to the main actor runs on any loop that does the work of the main actor.
     /// While `body` runs, it keeps ``EventLoop/run()`` from returning.
     ///
-    /// All parts of `body` run on the loop, no matter how the closure is written, since the task prefers the
-    /// loop as its executor. So `async let`, task groups, `@concurrent` functions and actors without an
+    /// All parts of `body` run on the loop, no matter how the closure is written, because the task prefers
+    /// the loop as its executor. So `async let`, task groups, `@concurrent` functions and actors without an
     /// executor of their own run on the loop as well. If tasks outside the loop also use such an actor, the
     /// actor runs on the loop or elsewhere, depending on which task comes first. To run work outside the
     /// loop, use ``Futures/RemoteContext`` or `withTaskExecutorPreference(globalConcurrentExecutor) { … }`.
     ///
-    /// A call of `cancel()` on the returned future cancels that future at once. The same call cancels the
-    /// task, and asks the future that `body` awaits to cancel. `body` continues until it notices the
-    /// cancellation, and its result is dropped. ``EventLoop/shutdown()`` ends the returned future and the
-    /// `await` with ``FutureError/shutDown``. The shutdown then waits until `body` has ended.
+    /// If you call `cancel()` on the future, the future is cancelled at once. The task is cancelled too, and
+    /// the future that `body` awaits is asked to cancel. `body` continues until it notices the cancellation,
+    /// and its result is dropped. ``EventLoop/shutdown()`` fails the future, and the future that `body`
+    /// awaits, with ``FutureError/shutDown``. The shutdown then waits until `body` has ended.
     ///
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     ///
@@ -59,8 +59,8 @@ extension Future {
 
 extension Promise {
     /// Completes the future with the outcome of an asynchronous `body`. `body` runs in the same way as in
-    /// ``Future/init(on:isolation:_:)``. Returns `false`, without running `body`, if the future has already
-    /// been completed or cancelled.
+    /// ``Future/init(on:isolation:_:)``. If the future has already been completed or cancelled, returns
+    /// `false` and does not run `body`.
     ///
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     ///

@@ -1,6 +1,7 @@
 extension Future {
-    /// The value. Reading this property waits until this future has completed, and throws the error if there
-    /// is no value. The read does not suspend if this future has completed already.
+    /// The value. Reading this property waits until this future has completed. If this future has failed or
+    /// was cancelled, the read throws the error. If this future has completed already, the read does not
+    /// suspend.
     ///
     /// Use this property on the loop's thread: in the closure of ``Future/init(on:isolation:_:)``, or in an
     /// actor that has the loop as its executor. The wait counts as a consumer of this future, and keeps
