@@ -1,12 +1,13 @@
-/// The rule for the time to wait before each new attempt.
+/// The rule for the waits between attempts. Each wait is longer than the wait before it by the same
+/// ``factor``, up to a ``maximum``.
 public struct Backoff: Sendable {
     /// The wait before the second attempt. Must not be negative.
     public var initial: Duration
-    /// The factor by which the wait grows before each further attempt. Must be 1 or more, and finite.
+    /// The factor by which each wait is longer than the wait before it. Must be 1 or more, and finite.
     public var factor: Double
-    /// The longest wait. Jitter does not make a wait longer than this. Must not be negative.
+    /// The longest wait, even after the random change by ``jitter``. Must not be negative.
     public var maximum: Duration
-    /// The largest random change of a wait, as a share of the wait, from 0 to 1. A jitter of 0.2 shortens or
+    /// The largest random change of a wait, as a part of the wait, from 0 to 1. A jitter of 0.2 shortens or
     /// lengthens each wait by up to a fifth. So clients that failed at the same time do not try again at the
     /// same time.
     public var jitter: Double
@@ -27,7 +28,7 @@ public struct Backoff: Sendable {
     }
 
     /// Returns the time to wait after the failure of the attempt with the number `attempt`. The first attempt
-    /// has the number 1. `generator` makes the jitter.
+    /// has the number 1. `generator` gives the random numbers for ``jitter``.
     public func delay(
         afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {

@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// Returns a function that delays `body`. The loop calls `body` when `pause` has passed since the last
-    /// call of the function. `body` gets the input of that last call.
+    /// Returns a function that delays `body` while calls come in quick succession. When `pause` has passed
+    /// without a call of the function, the loop calls `body` once, with the input of the last call.
     ///
     /// Traps if `pause` is negative.
     ///
@@ -13,9 +13,9 @@ extension EventLoop {
         PacedCall(on: self, interval: pause, isPutOff: true, body)
     }
 
-    /// Returns a function that limits the calls of `body` to one in every `interval`. If `interval` has
-    /// passed since the last call of `body`, the loop calls `body` with a new input without a delay.
-    /// Otherwise the input waits until `interval` has passed. A later input replaces an input that waits.
+    /// Returns a function that calls `body` at most once in every `interval`. If `interval` has passed since
+    /// the last call of `body`, the loop calls `body` with a new input without a delay. Otherwise the input
+    /// waits until `interval` has passed. A later input replaces an input that waits.
     ///
     /// Traps if `interval` is negative.
     ///
@@ -30,10 +30,10 @@ extension EventLoop {
     }
 }
 
-/// A function that delays or drops calls of its body. ``EventLoop/debounce(for:_:)`` and
-/// ``EventLoop/throttle(every:_:)`` return such functions.
+/// A function that delays or drops calls of its body. The body is the closure that you gave to
+/// ``EventLoop/debounce(for:_:)`` or ``EventLoop/throttle(every:_:)``.
 ///
-/// The loop runs the body later, never inside a call of this function. If a call of the body waits, the loop
+/// The loop calls the body later, never inside a call of this function. If a call of the body waits, the loop
 /// makes that call even if this object is released. A waiting call keeps ``EventLoop/run()`` from returning.
 /// When the loop is shut down, the waiting call is dropped.
 public final class PacedCall<Input> {
@@ -78,8 +78,8 @@ public final class PacedCall<Input> {
         }
     }
 
-    /// Ends the wait of the waiting call of the body. The loop makes that call later in the same turn.
-    /// Returns `false` if no call waits.
+    /// Calls the body without waiting any longer, if a call of the body waits. The loop makes the call later
+    /// in the same turn. Returns `false` if no call waits.
     @discardableResult
     public func flush() -> Bool {
         guard let input = waiting?.input, cancel() else { return false }

@@ -7,9 +7,9 @@ public enum RepeatPace: Sendable {
     case fixedRate
 }
 
-/// The effect on a repetition when its body throws, or when the future that its body returned fails.
+/// What happens to a repetition when its body throws, or when the future that its body returned fails.
 public enum RepeatFailure: Sendable {
-    /// The repetition ends, and the future of the repetition fails with that error.
+    /// The repetition ends, and the future of the repetition fails with the same error.
     case end
     /// The repetition continues.
     case `continue`
@@ -17,11 +17,12 @@ public enum RepeatFailure: Sendable {
 
 extension EventLoop {
     /// Runs `body` every `interval`. The first run starts after one `interval`. `pace` says whether the
-    /// interval is measured from the end or from the start of the previous run. The repetition ends when the
-    /// returned task or `token` is cancelled. The repetition also ends when `body` throws, unless `onFailure`
-    /// is `.continue`.
+    /// interval is measured from the end or from the start of the previous run.
     ///
-    /// The returned task fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// The repetition ends when the returned task or `token` is cancelled. If `body` throws, `onFailure` says
+    /// whether the repetition ends or continues. With `keepsLoopAlive: false`, the repetition does not keep
+    /// ``run()`` from returning. The returned task fails with ``FutureError/invalidArgument(_:)`` if
+    /// `interval` is not positive.
     @discardableResult
     public func `repeat`(
         every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
@@ -37,13 +38,14 @@ extension EventLoop {
     }
 
     /// Runs `body` every `interval`. The first run starts after one `interval`. `pace` says whether the
-    /// interval is measured from the end or from the start of the previous run. The repetition ends when the
-    /// returned task or `token` is cancelled. The repetition also ends when `body` throws, or when the future
-    /// that `body` returned fails or is cancelled, unless `onFailure` is `.continue`.
+    /// interval is measured from the end or from the start of the previous run. Runs never overlap: the next
+    /// run waits until the future of the previous run has completed.
     ///
-    /// Runs never overlap: the next run waits until the future of the previous run has completed. Cancelling
-    /// the returned task or `token` asks the future of the current run to cancel. The returned task fails
-    /// with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// The repetition ends when the returned task or `token` is cancelled. The future of the current run is
+    /// then asked to cancel. If `body` throws, or the future that `body` returned fails or is cancelled,
+    /// `onFailure` says whether the repetition ends or continues. With `keepsLoopAlive: false`, the waits
+    /// between the runs do not keep ``run()`` from returning. The returned task fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     ///
     /// ```swift
     /// let heartbeat = loop.repeat(every: .seconds(30), onFailure: .continue) { connection.write("ping\n") }

@@ -1,11 +1,12 @@
 extension EventLoop {
-    /// Runs `body` until the future that `body` returns succeeds, `attempts` times at most. Completes with
-    /// the value, or fails with the error of the last attempt. `body` gets the number of the attempt, from 1.
+    /// Runs `body` until the future that `body` returns succeeds, but at most `attempts` times. The returned
+    /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
+    /// of the attempt, from 1.
     ///
-    /// `backoff` says how long to wait between two attempts. `generator` makes the jitter of these waits. If
-    /// `condition` returns `false` for an error, there are no more attempts, and the returned future fails
-    /// with that error. If an attempt is cancelled, there are no more attempts, and the returned future is
-    /// cancelled.
+    /// `backoff` says how long to wait between two attempts. `generator` gives the random numbers for the
+    /// jitter of these waits. If `condition` returns `false` for an error, there are no more attempts, and
+    /// the returned future fails with that error. If an attempt is cancelled, there are no more attempts, and
+    /// the returned future is cancelled.
     ///
     /// Cancelling the returned future or `token` asks the attempt in progress to cancel, or ends the wait in
     /// progress. If `token` is cancelled already, there is no attempt. Fails with
@@ -26,10 +27,13 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { error, _ in condition(error) ? .again : .enough }
     }
 
-    /// Runs `body` until the future that `body` returns succeeds, `attempts` times at most. Completes with
-    /// the value, or fails with the error of the last attempt. After a failed attempt, `condition` gets the
-    /// error and the number of attempts that remain. If `condition` returns `false`, there are no more
-    /// attempts. `condition` is not called after the last attempt.
+    /// Runs `body` until the future that `body` returns succeeds, but at most `attempts` times. The returned
+    /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
+    /// of the attempt, from 1.
+    ///
+    /// After a failed attempt, `condition` gets the error and the number of attempts that remain. If
+    /// `condition` returns `false`, there are no more attempts. `condition` is not called after the last
+    /// attempt.
     ///
     /// `backoff`, `generator` and `token` have the same meaning as in the `retry` whose `condition` gets only
     /// the error. The returned future also fails with ``FutureError/invalidArgument(_:)`` in the same cases.
@@ -42,10 +46,13 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { condition($0, $1) ? .again : .enough }
     }
 
-    /// Runs `body` until the future that `body` returns succeeds, `attempts` times at most. Completes with
-    /// the value, or fails with the error of the last attempt. After a failed attempt, `condition` gets the
-    /// error and returns a future. The next attempt follows only if that future has the value `true`. If that
-    /// future has the value `false` or fails, or if `condition` throws, there are no more attempts.
+    /// Runs `body` until the future that `body` returns succeeds, but at most `attempts` times. The returned
+    /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
+    /// of the attempt, from 1.
+    ///
+    /// After a failed attempt, `condition` gets the error and returns a future. If that future has the value
+    /// `true`, the next attempt follows. If that future has the value `false`, fails or is cancelled, or if
+    /// `condition` throws, there are no more attempts.
     ///
     /// `backoff`, `generator` and `token` have the same meaning as in the `retry` whose `condition` returns a
     /// `Bool`. The returned future also fails with ``FutureError/invalidArgument(_:)`` in the same cases.
@@ -78,9 +85,9 @@ extension EventLoop {
         }.start().until(token)
     }
 
-    /// Runs `body` until the value of its future satisfies `predicate`, and completes with that value. The
-    /// first run starts at once. Each further run starts when `interval` has passed since the end of the
-    /// previous run.
+    /// Runs `body` again and again until `predicate` returns `true` for the value of the future that `body`
+    /// returned. The returned future completes with that value. The first run starts at once. Each further
+    /// run starts when `interval` has passed since the end of the previous run.
     ///
     /// There is no limit to the number of runs. To set a time limit, use `Future.timeout`. Fails when a run
     /// fails, or with the error that `body` or `predicate` throws. Cancelling the returned future or `token`

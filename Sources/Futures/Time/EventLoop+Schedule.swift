@@ -4,8 +4,9 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 
     public static func < (a: LoopInstant, b: LoopInstant) -> Bool { a.nanoseconds < b.nanoseconds }
 
-    /// Returns the instant that is `duration` later than this instant. If that instant is outside the range
-    /// of the clock, returns the first or the last instant of the range.
+    /// Returns the instant that is `duration` later than this instant. With a negative `duration`, returns an
+    /// earlier instant. If the result would be outside the range of the clock, returns the first or the last
+    /// instant of the range.
     public func advanced(by duration: Duration) -> LoopInstant {
         if let forward = duration.wholeNanoseconds {
             return LoopInstant(nanoseconds: nanoseconds.addingSaturated(forward))
@@ -21,21 +22,21 @@ public struct LoopInstant: Hashable, Comparable, Sendable {
 }
 
 extension EventLoop {
-    /// The current time of the timers' clock. On a virtual loop, this is the virtual time. Any thread may
-    /// read it.
+    /// The current time on the clock of the loop's timers. On a virtual loop, this is the virtual time. May
+    /// be read on any thread.
     public var now: LoopInstant {
         LoopInstant(nanoseconds: core.isOnItsThread ? core.clock : core.driver.now)
     }
 
     /// Completes when `duration` has passed, and never earlier.
     ///
-    /// A duration of zero ends after the loop has looked for I/O once. A real loop rounds longer durations up
-    /// to whole milliseconds. A virtual loop does not round.
+    /// If `duration` is zero, completes after the loop has looked for I/O once. A real loop rounds longer
+    /// durations up to whole milliseconds. A virtual loop does not round.
     ///
-    /// Cancelling the returned future or `token` stops the timer. A duration of more than 584 years never
-    /// ends. Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative. With
-    /// `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
-    /// Binds [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
+    /// Cancelling the returned future or `token` stops the timer. If `duration` is more than 584 years, the
+    /// returned future never completes. Fails with ``FutureError/invalidArgument(_:)`` if `duration` is
+    /// negative. With `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning. Binds
+    /// [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
     public func sleep(
         for duration: Duration, keepsLoopAlive: Bool = true, token: CancellationToken = .none
     ) -> Future<Void> {
@@ -47,9 +48,11 @@ extension EventLoop {
     }
 
     /// Runs `body` on `context` when `delay` has passed. The delay is measured in the same way as in
-    /// ``sleep(for:keepsLoopAlive:token:)``.
+    /// ``sleep(for:keepsLoopAlive:token:)``. The future of the returned task has the outcome of `body`.
     ///
-    /// Cancelling the returned task or `token` stops the timer, and `body` does not run.
+    /// If you cancel the returned task or `token` before then, the timer stops, and `body` does not run. If
+    /// `delay` is negative, `body` does not run, and the task fails with ``FutureError/invalidArgument(_:)``.
+    /// With `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
     @inlinable @discardableResult
     public func schedule<Value>(
         after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -63,10 +66,11 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context` at `instant`. If `instant` has passed already, runs `body` in the next turn of the
-    /// loop.
+    /// Runs `body` on `context` at `instant`. If `instant` has passed already, runs `body` in the next turn
+    /// of the loop. The future of the returned task has the outcome of `body`.
     ///
-    /// Cancelling the returned task or `token` stops the timer, and `body` does not run.
+    /// If you cancel the returned task or `token` before then, the timer stops, and `body` does not run. With
+    /// `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
     @inlinable @discardableResult
     public func schedule<Value>(
         at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -105,17 +109,19 @@ extension LoopCore {
     }
 }
 
-/// Work that the loop does later: once, or again and again until the work is cancelled.
+/// Work that the loop does later: once, or again and again until you cancel it. Such a value is not a Swift
+/// `Task`.
 public struct ScheduledTask<Value> {
-    /// The future with the outcome of the body. For a repetition, this future fails with the error of the run
-    /// that ended the repetition. ``cancel()`` cancels this future.
+    /// The future of the work. For work that runs once, this future has the outcome of the closure. For a
+    /// repetition, this future fails with the error of the run that ended the repetition. ``cancel()``
+    /// cancels this future.
     public let future: Future<Value>
 
     @usableFromInline init(_ future: Future<Value>) { self.future = future }
 
-    /// Ends the task at once, even if other code waits for its future, and releases its body. If the future
-    /// that the body returned is pending, asks that future to cancel. Returns `false` if the task has already
-    /// ended.
+    /// Ends the work at once, even if other code waits for ``future``, and releases the closure. If the
+    /// closure has returned a future and that future is pending, that future is asked to cancel. Returns
+    /// `false` if the work has already ended.
     @inlinable @discardableResult
     public func cancel() -> Bool { future.cell.requestCancellation(ignoringConsumers: true) }
 }

@@ -1,6 +1,6 @@
 extension Future {
-    /// Passes on the outcome of this future, value or error, when `duration` has passed after the outcome. If
-    /// this future is cancelled, the returned future is cancelled at once.
+    /// Waits for `duration` after this future has completed, and then passes on the value or error of this
+    /// future. If this future is cancelled, the returned future is cancelled at once.
     ///
     /// Cancelling `token` cancels the returned future and stops the timer, and does not cancel this future.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
@@ -9,8 +9,8 @@ extension Future {
         return held(token: token) { _ in loop.sleep(for: duration) }
     }
 
-    /// Completes with the outcome of this future, or fails with ``FutureError/timedOut(after:)`` if this future is
-    /// still pending when `limit` has passed.
+    /// Completes with the outcome of this future if this future completes within `limit`. Otherwise fails
+    /// with ``FutureError/timedOut(after:)``.
     ///
     /// When `limit` has passed, this future is asked to cancel, unless other code waits for it. With
     /// `cancellingSource: false`, this future is not asked to cancel. Cancelling `token` cancels the returned
@@ -26,8 +26,8 @@ extension Future {
         limited(by: Timeout(limit, replacement: nil, cancelling: cancellingSource), token)
     }
 
-    /// Completes with the outcome of this future, or with `replacement` if this future is still pending when `limit`
-    /// has passed.
+    /// Completes with the outcome of this future if this future completes within `limit`. Otherwise completes
+    /// with `replacement`.
     ///
     /// When `limit` has passed, this future is asked to cancel, unless other code waits for it. With
     /// `cancellingSource: false`, this future is not asked to cancel. Cancelling `token` cancels the returned

@@ -1,6 +1,6 @@
 extension Future {
-    /// Completes with the outcome of this future, value or error, but not before `delay` has passed since the
-    /// call. If this future is cancelled, the returned future is cancelled at once.
+    /// Waits until this future has completed and `delay` has passed since this call. Then passes on the value
+    /// or error of this future. If this future is cancelled, the returned future is cancelled at once.
     ///
     /// Cancelling `token` cancels the returned future and stops the timer, and does not cancel this future.
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
@@ -19,12 +19,12 @@ extension Future {
         }
     }
 
-    /// Passes on the outcome of this future, value or error, after the delay that `duration` returns for the
-    /// outcome. If `duration` returns `nil`, there is no delay. If this future is cancelled, the returned
-    /// future is cancelled at once.
+    /// Calls `duration` with the outcome of this future, value or error, and passes on the outcome after the
+    /// delay that `duration` returns. If `duration` returns `nil`, there is no delay. If this future is
+    /// cancelled, the returned future is cancelled at once.
     ///
     /// Fails with the error that `duration` throws. Fails with ``FutureError/invalidArgument(_:)`` if the
-    /// duration is negative.
+    /// delay is negative.
     ///
     /// ```swift
     /// let page = fetch("index").delay { $0.isSuccess ? nil : .seconds(1) }
@@ -37,8 +37,8 @@ extension Future {
         return held(on: context, token: token) { try duration($0).map { loop.sleep(for: $0) } }
     }
 
-    /// Calls `completed` with the outcome of this future, or calls `timedOut` if this future is still pending when
-    /// `limit` has passed. Calls exactly one of the two, once.
+    /// Calls `completed` with the outcome of this future if this future completes within `limit`. Otherwise
+    /// calls `timedOut` when `limit` has passed. Exactly one of the two closures is called, once.
     ///
     /// Does not cancel this future. If `token` is cancelled, calls `completed` with a `CancellationError`. If
     /// `limit` is negative, calls `completed` with ``FutureError/invalidArgument(_:)``.
@@ -72,8 +72,8 @@ extension EventLoop {
         sleep(for: delay).map { value }
     }
 
-    /// Completes in the way that `completing` says when `delay` has passed. Cancelling the returned future
-    /// before then stops the timer.
+    /// Completes with `completing` when `delay` has passed, for example with a `Result` or with the outcome
+    /// of another future. Cancelling the returned future before then stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {
