@@ -1,7 +1,7 @@
 extension Future {
-    /// Converts this future to a future that fails only with a `Failure`. An error that is a `Failure` stays
-    /// as it is. Any other error becomes the `Failure` that `convert` returns. If this future is cancelled,
-    /// the returned future is cancelled too.
+    /// Converts this future to a future that fails only with errors of the type `Failure`. If the error of
+    /// this future is a `Failure`, the error stays as it is. Otherwise `convert` turns the error into a
+    /// `Failure`. If this future is cancelled, the returned future is cancelled too.
     ///
     /// ```swift
     /// let page = fetch("index").typed(FutureError.self) { .message("\($0)") }
@@ -10,9 +10,9 @@ extension Future {
         _: Failure.Type, else convert: @escaping (any Error) -> Failure
     ) -> TypedFuture<Value, Failure> { typed { error in error as? Failure ?? convert(error) } }
 
-    /// Converts this future to a future that fails only with a `Failure`: with the `Failure` that `convert`
-    /// returns for the error of this future. If this future is cancelled, the returned future is cancelled
-    /// too.
+    /// Converts this future to a future that fails only with errors of the type `Failure`. `convert` turns
+    /// each error of this future into a `Failure`. If this future is cancelled, the returned future is
+    /// cancelled too.
     ///
     /// `convert` gets every error of this future, including ``FutureError/brokenPromise(file:line:)``.
     /// Therefore no error of this future makes the returned future end as ``FutureFailure/broken(_:)``.
@@ -25,7 +25,8 @@ extension Future {
 }
 
 extension TypedFuture {
-    /// A ``Future`` with the same outcome as this future. It fails with a `Failure` as this future does. If this
-    /// future is broken (``FutureFailure/broken(_:)``), it fails with the error that broke this future.
+    /// A ``Future`` with the same outcome as this future. If this future fails, the ``Future`` fails with the
+    /// same `Failure`. If this future is broken (``FutureFailure/broken(_:)``), the ``Future`` fails with the
+    /// error that broke this future.
     public var erased: Future<Value> { outcome.map { result in try result.get() } }
 }

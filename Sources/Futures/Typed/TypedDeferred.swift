@@ -6,15 +6,15 @@
 public struct TypedDeferred<Value, Failure: Error> {
     private let make: () -> TypedFuture<Value, Failure>
 
-    /// Creates a recipe that calls `make` at each start.
+    /// Creates a recipe. Each start of the recipe calls `make`, and gets the future that `make` returns.
     public init(_ make: @escaping () -> TypedFuture<Value, Failure>) { self.make = make }
 
-    /// Creates a recipe that calls `operation` at each start. `operation` gets a closure that completes the
-    /// future.
+    /// Creates a recipe. Each start of the recipe calls `operation` with a closure, `complete`, that
+    /// completes the future of that start.
     ///
-    /// `operation` has to call this closure once, on the loop's thread, during the call of `operation` or
-    /// later. Further calls change nothing. If the closure is released without a call, the future ends as
-    /// ``FutureFailure/broken(_:)`` with ``FutureError/brokenPromise(file:line:)``.
+    /// `operation` has to call `complete` once, on the loop's thread, at once or later. Further calls change
+    /// nothing. If `complete` is released without a call, the future ends as ``FutureFailure/broken(_:)``
+    /// with ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     ///
     /// ```swift
     /// let page = TypedDeferred<Data, Failure>(on: loop) { complete in
@@ -34,30 +34,32 @@ public struct TypedDeferred<Value, Failure: Error> {
         }
     }
 
-    /// Creates a recipe for a future that has completed with `result`.
+    /// Creates a recipe that needs no work: each start returns a future that has completed with `result`.
     public init(result: Result<Value, Failure>, on loop: EventLoop) {
         let loop = loop.core
         self.init { .completed(result, on: loop) }
     }
 
-    /// Starts the work, and completes with the outcome of the work.
+    /// Starts the work, and returns a future for the outcome of the work.
     public func start() -> TypedFuture<Value, Failure> { make() }
 
-    /// Returns a recipe that transforms the value of this recipe with `transform`, as `TypedFuture.map` does.
+    /// Returns a recipe that runs this recipe and then transforms the value with `transform`. If `transform`
+    /// throws, the outcome is that failure.
     public func map<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> NewValue
     ) -> TypedDeferred<NewValue, Failure> { self.transform { $0.map(transform) } }
 
-    /// Returns a recipe that first starts this recipe, and then the recipe that `transform` returns for the
-    /// value.
+    /// Returns a recipe that first runs this recipe, then calls `transform` with the value, and then runs the
+    /// recipe that `transform` returns. The outcome is the outcome of that second recipe.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> TypedDeferred<NewValue, Failure>
     ) -> TypedDeferred<NewValue, Failure> {
         self.transform { $0.flatMap { (value) throws(Failure) in try transform(value).start() } }
     }
 
-    /// Returns a recipe that starts this recipe and completes with the outcome of the future that `body`
-    /// returns. `body` gets the future of this recipe, and may use any methods of ``TypedFuture``.
+    /// Returns a recipe that starts this recipe, and then calls `body` with the future of this recipe. The
+    /// outcome is the outcome of the future that `body` returns. `body` may use any methods of
+    /// ``TypedFuture``.
     public func transform<NewValue, NewFailure: Error>(
         _ body: @escaping (TypedFuture<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
     ) -> TypedDeferred<NewValue, NewFailure> { TypedDeferred<NewValue, NewFailure> { body(make()) } }

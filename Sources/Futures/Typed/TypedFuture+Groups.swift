@@ -4,9 +4,11 @@ extension TypedFuture {
     ///
     /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The
     /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
-    /// `.always`, a future that has another consumer is not cancelled. An empty `futures` needs a loop for
-    /// the returned future: `loop`, or ``EventLoop/current`` if `loop` is `nil`. Traps if both are `nil`.
-    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// `.always`, a future for which other code waits is not cancelled.
+    ///
+    /// If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
+    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
+    /// or to a loop other than `loop`.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
@@ -34,8 +36,8 @@ extension TypedFuture {
     }
 
     /// Completes with the value of this future and the value of `other`. If one of the two fails or is
-    /// cancelled, the returned future fails or is cancelled at once. The other future of the two is then
-    /// asked to cancel. If that future has another consumer, it is not cancelled.
+    /// cancelled, the returned future fails or is cancelled at once. The other one of the two is then asked
+    /// to cancel, unless other code waits for it.
     public func and<Other>(_ other: TypedFuture<Other, Failure>) -> TypedFuture<(Value, Other), Failure> {
         let group = TypedGroup<(Value, Other), Failure>(on: loop, cancelRemaining: .always)
         var (first, second): (Value?, Other?)

@@ -11,9 +11,9 @@ extension TypedFuture {
     /// Calls `transform` with the value, and passes on the outcome of the future that `transform` returns. If
     /// `transform` throws, the returned future fails with that failure.
     ///
-    /// A function that repeats itself, because `transform` calls that function again, runs in constant
-    /// memory. Traps if the future that `transform` returns belongs to a different loop from the loop of this
-    /// future.
+    /// `transform` may call the function that contains this `flatMap`. Such a repetition runs in constant
+    /// memory, no matter how often the function calls itself. Traps if the future that `transform` returns
+    /// belongs to a different loop from the loop of this future.
     public func flatMap<NewValue>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Value) throws(Failure) -> TypedFuture<NewValue, Failure>
@@ -28,8 +28,8 @@ extension TypedFuture {
         }
     }
 
-    /// Transforms the failure with `transform`. If this future has a value, the returned future has the same
-    /// value.
+    /// Transforms the failure of this future with `transform`. If this future has a value, the returned
+    /// future has the same value.
     public func mapError<NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ transform: @escaping (Failure) -> NewFailure
@@ -37,9 +37,9 @@ extension TypedFuture {
         .init(outcome.map(on: context, token: token) { result in result.mapError(transform) })
     }
 
-    /// Transforms the failure with `transform` to the type that the first argument names. Use this method if
-    /// another call follows in the chain. In such a chain, the compiler cannot infer the type from the
-    /// closure.
+    /// Transforms the failure of this future to the given type with `transform`. Use this method if another
+    /// call follows in the chain: the compiler then cannot infer the type from the closure. If this future
+    /// has a value, the returned future has the same value.
     ///
     /// ```swift
     /// let page = fetch("index").typed { _ in Failure() }
@@ -84,8 +84,9 @@ extension TypedFuture {
         }
     }
 
-    /// Transforms the outcome, value or failure, with `body`. If `body` throws, the returned future fails
-    /// with that error. If this future is cancelled, the returned future is cancelled too.
+    /// Transforms the outcome of this future, value or failure, with `body`. If `body` throws, the returned
+    /// future fails with that error. If this future is cancelled, `body` is not called, and the returned
+    /// future is cancelled too.
     public func mapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) throws(NewFailure) -> NewValue
@@ -96,8 +97,9 @@ extension TypedFuture {
         return TypedFuture<NewValue, NewFailure>(result)
     }
 
-    /// Calls `body` with the outcome, value or failure, and passes on the outcome of the future that `body`
-    /// returns. If this future is cancelled, the returned future is cancelled too.
+    /// Calls `body` with the outcome of this future, value or failure, and passes on the outcome of the
+    /// future that `body` returns. If this future is cancelled, `body` is not called, and the returned future
+    /// is cancelled too.
     public func flatMapResult<NewValue, NewFailure: Error>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, Failure>) -> TypedFuture<NewValue, NewFailure>
@@ -107,8 +109,8 @@ extension TypedFuture {
 }
 
 extension TypedFuture where Failure == Never {
-    /// Converts this future to a future with the failure type `NewFailure`, for use where a future of that
-    /// type is needed.
+    /// Converts this future, which cannot fail, to a future with the failure type `NewFailure`. The outcome
+    /// stays the same. Use it where a future of that type is needed.
     public func promoteError<NewFailure: Error>(
         to _: NewFailure.Type = NewFailure.self
     ) -> TypedFuture<Value, NewFailure> {

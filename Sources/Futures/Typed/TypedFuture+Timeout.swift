@@ -1,6 +1,6 @@
 extension TypedFuture {
-    /// Completes with the outcome of this future, or fails with the failure that `makeFailure` returns if
-    /// this future is still pending when `limit` has passed.
+    /// Completes with the outcome of this future if this future completes within `limit`. Otherwise fails
+    /// with the failure that `makeFailure` returns.
     ///
     /// When `limit` has passed, this future is asked to cancel, unless other code waits for it. With
     /// `cancellingSource: false`, this future is not asked to cancel. If `limit` is negative, the returned

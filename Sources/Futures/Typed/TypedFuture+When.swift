@@ -1,5 +1,6 @@
 extension TypedFuture {
-    /// Calls `body` with the outcome when this future completes.
+    /// Calls `body` with the outcome when this future completes. `body` gets an outcome other than a value as
+    /// a ``FutureFailure``.
     public func whenComplete(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, FutureFailure<Failure>>) -> Void
@@ -15,9 +16,9 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` with the failure if this future fails with a `Failure`. If this future ends as
-    /// ``FutureFailure/broken(_:)``, `body` is not called, and ``EventLoop/onUnhandledFailure`` gets the
-    /// error, unless other code handles the error.
+    /// Calls `body` with the failure if this future fails with a `Failure`. If this future is cancelled,
+    /// `body` is not called. If this future ends as ``FutureFailure/broken(_:)``, `body` is not called
+    /// either, and ``EventLoop/onUnhandledFailure`` gets the error.
     public func whenFailure(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Failure) -> Void
@@ -63,7 +64,8 @@ extension TypedFuture {
         }
     }
 
-    /// Calls `body` after any outcome, then passes the same outcome on, as `Future.always` does.
+    /// Calls `body` after any outcome, then passes the same outcome on. `body` is called exactly once, as
+    /// with `Future.always`.
     public func always(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping () -> Void

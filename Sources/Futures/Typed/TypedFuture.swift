@@ -2,11 +2,13 @@
 /// the methods take can throw no other errors. So a handler of the failure needs no cast. A future with the
 /// failure type `Never` cannot fail.
 ///
-/// With any failure type, a future may be cancelled. A future may also be broken: it has ended with an error
-/// that is not a `Failure`, in most cases because nothing is left that could complete the future. Handlers of
-/// the failure are not called after a cancellation, and not for a broken future. ``result`` and ``value``
-/// show both as a ``FutureFailure``. Everything else is the same as for ``Future``, with one exception: a
-/// failure passes through a `map` no faster than a value does.
+/// Whatever the failure type is, a future can also be cancelled or broken. A broken future has ended with an
+/// error that is not a `Failure`, in most cases because nothing is left that could complete the future.
+/// Handlers of the failure are not called for a cancelled future or for a broken future. ``result`` and
+/// ``value`` show both cases as a ``FutureFailure``.
+///
+/// Everything else is the same as for ``Future``, with one exception: a failure passes through a `map` no
+/// faster than a value does.
 public struct TypedFuture<Value, Failure: Error> {
     /// The future whose value is the outcome of this future. It fails only if this future is broken.
     let outcome: Future<Result<Value, Failure>>
@@ -22,16 +24,16 @@ public struct TypedFuture<Value, Failure: Error> {
     /// Whether the future has completed: with a value, with an error, or as cancelled.
     public var isCompleted: Bool { outcome.isCompleted }
 
-    /// The outcome, or `nil` as long as the future is pending. If you only read a failure here, the failure
-    /// still counts as unhandled.
+    /// The outcome, or `nil` while the future is pending. Reading a failure here does not count as handling
+    /// it: the failure is still reported as unhandled.
     public var result: Result<Value, FutureFailure<Failure>>? { outcome.result.map(Self.flattened) }
 
     /// Asks this future to cancel, as ``Future/cancel()`` does.
     @discardableResult
     public func cancel() -> Bool { outcome.cancel() }
 
-    /// Marks a failure of this future as handled, so that the failure is never reported as unhandled. The
-    /// same holds for the error of a broken future. Returns this future.
+    /// Marks a failure of this future as handled, so that the loop never reports it as unhandled. Does the
+    /// same for the error of a broken future. Returns this future.
     @discardableResult
     public func ignoreFailure() -> TypedFuture {
         outcome.ignoreFailure()
@@ -68,8 +70,8 @@ extension TypedFuture {
 }
 
 extension TypedFuture {
-    /// The value. Reading this property waits until the future has completed, and throws a ``FutureFailure``
-    /// if there is no value. The read does not suspend if the future has completed already.
+    /// The value. Reading this property waits until the future has completed. If there is no value, the read
+    /// throws a ``FutureFailure``. If the future has completed already, the read does not suspend.
     ///
     /// Read this property on the loop's thread. Everything else is the same as for ``Future/value``.
     public var value: Value {

@@ -38,9 +38,9 @@ public final class TypedPromise<Value, Failure: Error> {
         promise.complete(using: other.outcome)
     }
 
-    /// Registers `handler`, which is called when code asks the future to cancel, as with
-    /// `Promise.onCancelRequest`. If `handler` returns `nil`, the future is cancelled now. If `handler`
-    /// returns a result, the future completes with that result.
+    /// Registers `handler`, which answers a request to cancel the future, as with `Promise.onCancelRequest`.
+    /// If `handler` returns `nil`, the future is cancelled now. If `handler` returns a result, the future
+    /// completes with that result.
     public func onCancelRequest(_ handler: @escaping () -> Result<Value, Failure>?) {
         promise.onCancelRequest {
             if let result = handler() { .complete(.success(result)) } else { .cancel }
