@@ -1,4 +1,5 @@
-/// The answer of a producer that has been asked to cancel its future.
+/// The answer to a request to cancel a future. A handler that was given to `Promise.onCancelRequest` returns
+/// such an answer.
 public enum CancelResponse<Value> {
     /// Cancels the future now.
     case cancel

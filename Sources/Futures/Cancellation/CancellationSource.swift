@@ -1,4 +1,4 @@
-/// The side that cancels a cancellation token. Give the ``token`` to every operation that the source is to
+/// The object that cancels a ``CancellationToken``. Give its ``token`` to every operation that it is to
 /// cancel.
 ///
 /// A source belongs to the loop that it was made for. If a source is released and ``cancel()`` has not been

@@ -35,8 +35,8 @@ extension Future {
         return child
     }
 
-    /// Passes on the outcome of this future if this future completes before all of `signals`. If one of
-    /// `signals` completes first, that signal decides the outcome of the returned future.
+    /// Passes on the outcome of this future. But if one of `signals` completes before this future does, that
+    /// signal decides the outcome of the returned future.
     ///
     /// If that signal succeeds, the returned future fails with ``FutureError/aborted``. If that signal fails,
     /// the returned future fails with the same error. If that signal is cancelled, the returned future is
