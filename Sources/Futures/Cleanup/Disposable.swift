@@ -1,6 +1,6 @@
-/// An object with work or resources that ``dispose()`` ends, once.
+/// An object that you can end with ``dispose()``, for example to stop work or to free resources.
 public protocol Disposable: AnyObject {
-    /// Ends the work of the object or frees its resources. Further calls do nothing.
+    /// Ends the object. Only the first call has an effect.
     func dispose()
 }
 
