@@ -60,11 +60,12 @@ extension Future {
     }
 
     /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the
-    /// outcome on.
+    /// outcome on. `body` gets cancellation as a `CancellationError`.
     ///
-    /// If `body` throws, the returned future fails with that error. If the completion is a failure or a
-    /// cancellation, the returned future fails with the same error or is cancelled. If this future has failed
-    /// too, the returned future fails with a ``CleanUpError``, which holds both errors.
+    /// If `body` throws, or the completion is a failure or a cancellation, the outcome is not passed on. If
+    /// this future has failed, the returned future then fails with a ``CleanUpError``, which holds both
+    /// errors. Otherwise the returned future fails with the error of `body` or of the completion, or is
+    /// cancelled.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -76,9 +77,10 @@ extension Future {
     /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the
     /// outcome on.
     ///
-    /// If `body` throws, the returned future fails with that error. If the clean-up is a failure or a
-    /// cancellation, the returned future fails with the same error or is cancelled. If this future has failed
-    /// too, the returned future fails with a ``CleanUpError``, which holds both errors.
+    /// If `body` throws, or the clean-up is a failure or a cancellation, the outcome is not passed on. If
+    /// this future has failed, the returned future then fails with a ``CleanUpError``, which holds both
+    /// errors. Otherwise the returned future fails with the error of `body` or of the clean-up, or is
+    /// cancelled.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

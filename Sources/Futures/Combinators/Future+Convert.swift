@@ -33,8 +33,9 @@ extension Future {
         return cell.derive(step, when: [.success, .failure])
     }
 
-    /// Replaces a failure of this future with the value of `other`. If both futures fail, or `other` is
-    /// cancelled, the returned future fails with the error of this future.
+    /// Replaces a failure of this future with the value of `other`. If this future has a value, the returned
+    /// future has the same value. If this future fails, and `other` fails or is cancelled, the returned
+    /// future fails with the error of this future.
     ///
     /// If this future is cancelled, the returned future is cancelled at once, and `other` continues. If
     /// `token` is cancelled, only the returned future is cancelled: this future and `other` both continue.

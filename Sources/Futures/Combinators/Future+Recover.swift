@@ -1,4 +1,4 @@
-/// The outcomes for which an error handler is called: errors, cancellation, or both.
+/// Says for which outcomes an error handler is called: errors, cancellation, or both.
 public struct ErrorScope: Sendable {
     @usableFromInline let interest: Cell.Interest
 

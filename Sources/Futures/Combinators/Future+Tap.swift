@@ -12,10 +12,10 @@ extension Future {
     /// Calls `body` with the error, then passes the error on. A value is passed on without a call. If `body`
     /// throws, the returned future fails with a ``CleanUpError``, which holds both errors.
     ///
-    /// `policy` says whether `body` is also called for a cancellation. If it is, `body` is also called when
-    /// you cancel the returned future itself: exactly once, after the closures of the futures upstream. If
-    /// `body` throws after a cancellation of this future, the returned future fails with the error that
-    /// `body` throws.
+    /// `policy` says whether `body` is also called for a cancellation. If `policy` includes cancellation,
+    /// `body` is also called when you cancel the returned future itself: exactly once, after the closures of
+    /// the futures upstream. If `body` throws after a cancellation of this future, the returned future fails
+    /// with the error that `body` throws.
     ///
     /// ```swift
     /// let page = fetch("index").tapError(including: .cancellation) { print("no index: \($0)") }
@@ -32,8 +32,9 @@ extension Future {
     /// Calls `body` with the outcome, then passes the outcome on. `body` gets cancellation as a
     /// `CancellationError`.
     ///
-    /// If `body` throws, the returned future fails with the error that `body` throws. If this future has
-    /// failed too, the returned future fails with a ``CleanUpError``, which holds both errors.
+    /// If `body` throws after a value or a cancellation, the returned future fails with the error that `body`
+    /// throws. If `body` throws after an error, the returned future fails with a ``CleanUpError``, which
+    /// holds both errors.
     @inlinable
     public func tapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
