@@ -1,14 +1,15 @@
-/// The time at which the loop calls a callback: at once, later in the same turn, in the next turn, or when
-/// the loop is idle.
+/// Says when the loop calls a callback: at once, later in the same turn, in the next turn, or when the loop
+/// is idle.
 ///
 /// A loop works in turns. A turn is one event, such as a timer or bytes from a peer, and the callbacks that
 /// become ready through that event. Ready callbacks wait in the ready queue of the loop.
 ///
 /// The contexts ``default`` and ``current`` stand for one of the other contexts. The loop decides which one
 /// when the callback is registered. Callbacks of one context run in the order in which their futures
-/// completed. Callbacks of one future run in the order in which they were registered, one after another. A
-/// context matters only for outcomes that have a callback. For example, `map` has no callback for an error,
-/// so it passes an error on at once, in any context.
+/// completed. Callbacks of one future run in the order in which they were registered, one after another.
+///
+/// A context matters only for outcomes that have a callback. For example, `map` has no callback for an error.
+/// So it passes an error on at once, in any context.
 public struct LocalContext: Hashable, Sendable {
     /// The bits that a registration adds to the interest of a cell.
     @usableFromInline let placement: UInt16
