@@ -25,8 +25,8 @@ public final class FutureCache<Key: Hashable, Value> {
     public var count: Int { used.count }
 
     /// Completes with the value for `key`. If the cache has no value for `key`, waits for the fetch that is
-    /// in progress for `key`. If no fetch is in progress, calls `fetch`, and completes with the value of the
-    /// future that `fetch` returns.
+    /// in progress for `key`. If no fetch is in progress, calls `fetch`, and completes with the outcome of
+    /// the future that `fetch` returns.
     ///
     /// When no caller waits for a fetch any more, the fetch is asked to cancel. The value expires when
     /// `expiresAfter` has passed since the end of the fetch. If `expiresAfter` is `nil`, the value never

@@ -15,9 +15,9 @@ public final class FutureCondition {
     /// The number of waits that are pending.
     public var waitingCount: Int { line.count }
 
-    /// Completes when a signal or a broadcast wakes this wait. Signals wake waits in the order of the calls.
-    /// If ``break(_:)`` was called, or is called during the wait, fails with the error that was given to that
-    /// function.
+    /// Completes when a signal or a broadcast wakes this wait. Signals wake waits in the order in which the
+    /// waits began. If ``break(_:)`` was called, or is called during the wait, fails with the error that was
+    /// given to that function.
     public func wait(token: CancellationToken = .none) -> Future<Void> {
         (breakage.map { loop.failed($0) } ?? line.wait()).until(token)
     }
