@@ -18,7 +18,7 @@ public enum FutureError: Error, Hashable {
     case missingValue
     /// The future of `errorAsValue()` had a value, and not an error.
     case notFailed
-    /// The call needs an object that has been closed or released. The text names the object.
+    /// An object that the call needs has been closed or released. The text names the object.
     case closed(String)
     /// A callback was called with neither a value nor an error.
     case invalidCallback
