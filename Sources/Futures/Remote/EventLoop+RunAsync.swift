@@ -2,9 +2,9 @@ extension EventLoop {
     /// Runs `body` on the loop, and returns the value that `body` returns or throws the error that `body`
     /// throws. May be called from any task.
     ///
-    /// The task gets the value in the isolation of the caller. The value need not be `Sendable`, but then
-    /// `body` must not keep the value on the loop: the compiler checks this. Throws ``FutureError/shutDown``
-    /// if the loop has been shut down.
+    /// The loop sends the value to the task. The value need not be `Sendable`, but then `body` must not keep
+    /// the value on the loop: the compiler checks this. Throws ``FutureError/shutDown`` if the loop has been
+    /// shut down.
     ///
     /// ```swift
     /// let elsewhere = worker.loop

@@ -21,9 +21,9 @@ extension Future where Value: Sendable {
     /// Calls `transform` with the value on `context`, and completes with the outcome of the future that
     /// `transform` returns. If `transform` throws, the returned future fails with that error.
     ///
-    /// In this way, one loop waits for another: `context` is ``RemoteContext/loop(_:name:)`` with the other
-    /// loop, and the future that `transform` returns belongs to that loop. With any other context too, that
-    /// future must belong to the loop of the thread on which `transform` runs. Otherwise traps.
+    /// The future that `transform` returns must belong to the loop of the thread on which `transform` runs.
+    /// Otherwise, the program traps. With ``RemoteContext/loop(_:name:)``, that loop is the loop that was
+    /// given to the context. In this way, one loop waits for another.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -68,8 +68,8 @@ extension Future where Value: Sendable {
     /// `context`. `policy` says whether `body` is also called for a cancellation. If this future has a value,
     /// the returned future has the same value.
     ///
-    /// The future that `body` returns must belong to the loop of the thread on which `body` runs. Otherwise
-    /// traps.
+    /// The future that `body` returns must belong to the loop of the thread on which `body` runs. Otherwise,
+    /// the program traps.
     public func flatMapError(
         including policy: ErrorScope = .failure, on context: RemoteContext, file: StaticString = #fileID,
         line: UInt = #line, _ body: @escaping @Sendable (any Error) throws -> Future<Value>

@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// The threads on which closures run outside the thread of the loop.
+/// Says on which threads closures run, outside the thread of the loop.
 ///
 /// Everything that is passed between threads has to be `Sendable`, including the closure. The future of the
 /// closure belongs to the loop, and completes on the loop. If that future is cancelled before the closure has
@@ -35,7 +35,7 @@ public struct RemoteContext: Sendable {
     /// `.userInitiated`: for work that a user waits for.
     public static var userInitiated: RemoteContext { global(.userInitiated, "userInitiated") }
     /// The context that runs closures on the threads of Dispatch, many at a time, with quality of service
-    /// `.userInteractive`: for work that is more urgent than all other work.
+    /// `.userInteractive`. They run before the closures of all other qualities of service.
     public static var userInteractive: RemoteContext { global(.userInteractive, "userInteractive") }
 
     private static func global(_ qos: DispatchQoS.QoSClass, _ name: String) -> RemoteContext {
@@ -110,7 +110,8 @@ public struct RemoteContext: Sendable {
     /// that the context got before it have ended. Closures that the context gets later start when this
     /// closure has ended.
     ///
-    /// Traps if the context has no limit, is not serial, and does not run closures on a Dispatch queue.
+    /// The context must have a limit, be serial, or run closures on a Dispatch queue. For any other context,
+    /// this property traps.
     ///
     /// ```swift
     /// let files = try RemoteContext.limited(maxConcurrent: 4, on: .pool)
