@@ -16,8 +16,8 @@ extension Future {
     ///
     /// If you call `cancel()` on the future, the future is cancelled at once. The task is cancelled too, and
     /// the future that `body` awaits is asked to cancel. `body` continues until it notices the cancellation,
-    /// and its result is dropped. ``EventLoop/shutdown()`` fails the future, and the future that `body`
-    /// awaits, with ``FutureError/shutDown``. The shutdown then waits until `body` has ended.
+    /// and its result is dropped. ``EventLoop/shutdown()`` fails the future with ``FutureError/shutDown``,
+    /// and the `await` in `body` throws the same error. The shutdown then waits until `body` has ended.
     ///
     /// Do not pass `isolation`. Its default is the isolation of the caller.
     ///
