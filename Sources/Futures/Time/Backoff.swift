@@ -1,9 +1,9 @@
-/// The rule for the waits between attempts. Each wait is longer than the wait before it by the same
-/// ``factor``, up to a ``maximum``.
+/// The rule for the waits between attempts. Each wait is ``factor`` times as long as the wait before it, but
+/// at most ``maximum``.
 public struct Backoff: Sendable {
     /// The wait before the second attempt. Must not be negative.
     public var initial: Duration
-    /// The factor by which each wait is longer than the wait before it. Must be 1 or more, and finite.
+    /// The number by which each wait is multiplied to get the next wait. Must be 1 or more, and finite.
     public var factor: Double
     /// The longest wait, even after the random change by ``jitter``. Must not be negative.
     public var maximum: Duration

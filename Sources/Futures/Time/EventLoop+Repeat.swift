@@ -1,4 +1,4 @@
-/// The two points in time between which a repetition measures its interval.
+/// Says how a repetition measures its interval: from the end or from the start of the previous run.
 public enum RepeatPace: Sendable {
     /// The interval is measured from the end of one run to the start of the next run.
     case fixedDelay
