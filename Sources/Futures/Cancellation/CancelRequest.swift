@@ -26,7 +26,7 @@ extension CancelResponse {
 
 extension Promise {
     /// Registers `handler`, which answers a request to cancel the future. ``Future/cancel()`` makes such a
-    /// request. The cancellation of the last consumer of the future also makes such a request.
+    /// request. There is also such a request when all code that waited for the future has been cancelled.
     ///
     /// A promise can have several handlers. A request calls all of them, in the order in which they were
     /// added. The first answer that is not `continue` counts. Each handler is called at most once. All
