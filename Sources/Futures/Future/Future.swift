@@ -36,10 +36,11 @@ public struct Future<Value> {
     ///
     /// The request goes upstream: from this future to the future that it was derived from, and so on. If
     /// other code waits for one of these futures, the request reaches neither that future nor any future
-    /// upstream of it. If the request reaches a producer that handles requests (`Promise.onCancelRequest`),
-    /// that producer decides what happens. If the request reaches no such producer, this future and all
-    /// futures that the request has reached are cancelled now. Their closures are released without running.
-    /// Closures that also run on cancellation, such as the closure of `always`, still run.
+    /// upstream of it. If the request reaches a promise with a handler for requests
+    /// (`Promise.onCancelRequest`), that handler decides what happens. If the request reaches no such
+    /// promise, this future and all futures that the request has reached are cancelled now. Their closures
+    /// are released without running. Closures that also run on cancellation, such as the closure of `always`,
+    /// still run.
     ///
     /// To stop waiting for a future that other code needs, cancel a future that is derived from it, such as
     /// the future that ``branch()`` returns.
