@@ -28,9 +28,10 @@ extension EventLoop {
     /// Runs `body` on the loop, and awaits the future that `body` returns. Returns the value of that future,
     /// or throws its error. May be called from any task.
     ///
-    /// The wait counts as a consumer of that future, and keeps ``run()`` from returning. If the task is
-    /// cancelled, the wait ends with a `CancellationError`. The future is then asked to cancel, unless other
-    /// code waits for it. Throws ``FutureError/shutDown`` if the loop has been shut down.
+    /// While the task waits, ``Future/cancel()`` of that future returns `false`, because the task needs the
+    /// future. The wait keeps ``run()`` from returning. If the task is cancelled, the wait ends with a
+    /// `CancellationError`. The future is then asked to cancel, unless other code waits for it. Throws
+    /// ``FutureError/shutDown`` if the loop has been shut down.
     public func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Future<Value>
     ) async throws -> Value {
