@@ -4,8 +4,8 @@ extension Future {
     /// suspend.
     ///
     /// Use this property on the loop's thread: in the closure of ``Future/init(on:isolation:_:)``, or in an
-    /// actor that has the loop as its executor. The wait counts as a consumer of this future, and keeps
-    /// ``EventLoop/run()`` from returning.
+    /// actor that has the loop as its executor. While the task waits, ``cancel()`` of this future returns
+    /// `false`, because the task needs this future. The wait keeps ``EventLoop/run()`` from returning.
     ///
     /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to
     /// cancel, unless other code waits for it. If the task is cancelled on the loop's thread, the wait ends
