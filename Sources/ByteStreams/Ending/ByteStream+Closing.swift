@@ -1,11 +1,11 @@
 public import Futures
 
 extension ByteStream {
-    /// Completes when the connection has ended and its descriptor is closed. All other futures of this stream complete
-    /// before that.
+    /// Completes when the connection has ended and its descriptor is closed. All other futures of this stream
+    /// complete before that.
     ///
-    /// Fails with the error that broke the connection, if there was one. If nothing observes this future, its failure
-    /// is not reported. Cancelling this future has no effect on other code that waits for it.
+    /// Fails with the error that broke the connection, if there was one. If nothing observes this future, its
+    /// failure is not reported. If you cancel this future, other code that waits for it still gets its outcome.
     public var closed: Future<Void> {
         core.checkThread()
         if let promise = details?.closedPromise { return promise.future }
@@ -15,29 +15,27 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Sends the queued bytes, then ends the connection. The returned future completes as ``closed`` does.
+    /// Sends the queued bytes, then ends the connection. Returns the future ``closed``.
     ///
-    /// From now on, reads and writes fail with ``StreamError/connectionClosed``. A pending read also fails
-    /// with this error, but a pending `forEachChunk` completes without failure. Bytes that have not been read
-    /// are thrown away.
+    /// From now on, reads and writes fail with ``StreamError/connectionClosed``. A pending read also fails with
+    /// this error, but a pending `forEachChunk` completes without failure. Bytes that have not been read are
+    /// thrown away.
     ///
-    /// A socket lingers before it closes. When the system has accepted all queued bytes, this side tells the
-    /// peer that nothing follows. Then this side reads what the peer still sends, and throws it away, until
-    /// the peer has finished sending, too. If the socket did not linger, the system would answer the next
-    /// byte from the peer with a reset. After a reset, the peer could lose bytes that it has not read yet.
-    /// The socket lingers until `deadline` at most. The lingering ends earlier if
-    /// ``StreamLimits/closeDiscardLimit`` or ``StreamLimits/maxLingering`` is exceeded. The socket does not
-    /// linger if the peer has already finished sending.
+    /// A socket lingers before it closes: it waits until the peer has finished sending, too. When the system has
+    /// accepted all queued bytes, this side tells the peer that nothing follows. Then this side reads what the
+    /// peer still sends, and throws it away. Without lingering, the system would answer the next byte from the
+    /// peer with a reset. After a reset, the peer could lose bytes that it has not read yet. The lingering ends
+    /// when the peer has finished sending, or at the deadline. It ends earlier if
+    /// ``StreamLimits/closeDiscardLimit`` or ``StreamLimits/maxLingering`` is exceeded.
     ///
-    /// If `deadline` is `nil`, ``StreamLimits/closeTimeout`` is the deadline. If the system has not accepted
-    /// all bytes at the deadline, the connection is aborted, and ``closed`` fails with
-    /// ``StreamError/flushTimedOut(after:unsent:)``. If the system has accepted all bytes, but the peer of a
-    /// TCP connection has not acknowledged all of them when the lingering ends, ``closed`` fails with
-    /// ``StreamError/unacknowledged(bytes:)``. The system then continues to send the unacknowledged bytes.
+    /// `deadline` is the time that all of this may take, counted from this call. If `deadline` is `nil`,
+    /// ``StreamLimits/closeTimeout`` is used. If the system has not accepted all bytes by then, the connection is
+    /// aborted, and ``closed`` fails with ``StreamError/flushTimedOut(after:unsent:)``. If the peer of a TCP
+    /// connection has not acknowledged all bytes when the lingering ends, ``closed`` fails with
+    /// ``StreamError/unacknowledged(bytes:)``. The system then continues to send these bytes.
     ///
-    /// A later call does not change the deadline. The future of every call completes as ``closed`` does. If
-    /// `deadline` is negative, the returned future fails with ``FutureError/invalidArgument(_:)``, and the
-    /// connection stays open.
+    /// A later call also returns ``closed``, and does not change the deadline. If `deadline` is negative, the
+    /// returned future fails with ``FutureError/invalidArgument(_:)``, and the connection stays open.
     @discardableResult
     public func close(within deadline: Duration? = nil) -> Future<Void> {
         let deadline = deadline ?? limits.closeTimeout
@@ -106,12 +104,12 @@ extension ByteStream {
         connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
     }
 
-    /// Ends the connection now. A connection of a kind that has resets, such as TCP, is reset. The returned
-    /// future completes as ``closed`` does.
+    /// Ends the connection at once. A connection that can be reset, such as a TCP connection, is reset. Returns
+    /// the future ``closed``.
     ///
-    /// Throws away the bytes that are queued and the bytes that have not been read. All pending futures
-    /// except ``closed`` fail with ``StreamError/connectionClosed``. A later call changes nothing, and its
-    /// future also completes as ``closed`` does.
+    /// Throws away the bytes that are queued and the bytes that have not been read. All pending futures except
+    /// ``closed`` fail with ``StreamError/connectionClosed``. A later call also returns ``closed``, and changes
+    /// nothing.
     @discardableResult
     public func abort() -> Future<Void> {
         let closed = closed

@@ -1,8 +1,8 @@
 public import Futures
 
 extension Error {
-    /// Whether this error means only that the peer has disconnected. Clients may disconnect at any time, so
-    /// there is usually no need to report such an error.
+    /// Whether this error means only that the peer has disconnected. Clients may disconnect at any time, so there
+    /// is usually no need to report such an error.
     ///
     /// ```swift
     /// server.onConnectionError = { error in
@@ -10,12 +10,15 @@ extension Error {
     /// }
     /// ```
     ///
-    /// The value is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`), if the peer does not
-    /// answer any more (`ETIMEDOUT`), for ``StreamError/unexpectedEnd(received:)``, and for the same failures
-    /// of a stream in memory. The value is also `true` for a ``Futures/CleanUpError`` whose first error is
-    /// such an error, if the clean-up failed with such an error too, or because the connection was closed
-    /// already. The value is `false` for any other error, for example if a time limit of ``StreamLimits`` has
-    /// passed, or if no connection was made.
+    /// The value is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or no longer answers
+    /// (`ETIMEDOUT`). The value is also `true` for ``StreamError/unexpectedEnd(received:)``, and for the same
+    /// failures of a stream in memory.
+    ///
+    /// A ``Futures/CleanUpError`` holds two errors. Its value is `true` if both of them mean that the peer has
+    /// disconnected. The second one, the error of the clean-up, may instead be ``StreamError/connectionClosed``.
+    ///
+    /// The value is `false` for any other error. Examples are a time limit of ``StreamLimits`` that has passed,
+    /// and a connection that could not be made.
     public var isDisconnection: Bool { (self as? any Disconnecting)?.meansDisconnection ?? false }
 }
 

@@ -1,13 +1,15 @@
 public import FoundationEssentials
 
-/// An error of the stream itself. Errors of the system below the stream have other types.
+/// An error that the stream itself finds. The errors of the operating system have a different type, such as
+/// `UVError`.
 public enum StreamError: Error, Hashable {
     /// This side has closed or aborted the connection, or has begun to close it.
     case connectionClosed
-    /// Another read or a `forEachChunk` is still pending. Only one of them can be pending at a time.
+    /// A read was called while another read was pending. Only one can be pending at a time. `forEachChunk`,
+    /// `forEachSpan` and `pipe` also count as reads.
     case readPending
-    /// The peer finished sending in the middle of a message. `received` holds the bytes of that message that
-    /// have come: at least one byte. No other read returns these bytes.
+    /// The peer finished sending in the middle of a message, for example after 3 of 10 bytes. `received` holds
+    /// these 3 bytes, and is never empty. No other read returns these bytes.
     case unexpectedEnd(received: Data)
     /// The message has more bytes than the `limit` of the read. All bytes that have come stay readable.
     case limitExceeded(limit: Int)
@@ -17,23 +19,23 @@ public enum StreamError: Error, Hashable {
     case notReadable
     /// Nothing can be written to this stream: it is the reading end of a pipe, or was opened for reading only.
     case notWritable
-    /// The peer takes the bytes too slowly: when a write was called, `queued` bytes were already waiting to
-    /// be sent, which is more than `limit`, the value of ``StreamLimits/writeCap``. The connection has been
-    /// aborted.
+    /// The peer takes the bytes too slowly: when a write was called, `queued` bytes were already waiting to be
+    /// sent. That is more than `limit`, the value of ``StreamLimits/writeCap``. The connection has been aborted.
     case backpressureExceeded(queued: Int, limit: Int)
-    /// A time limit of ``StreamLimits`` has passed, and this side has ended the connection. At that time,
-    /// `unread` bytes had come and had not been read, and `unsent` bytes had been written and had not been
-    /// sent.
+    /// A time limit of ``StreamLimits`` has passed, and this side has ended the connection. The first two values
+    /// name the time limit and give its duration. `unread` is the number of bytes that had come and had not been
+    /// read. `unsent` is the number of bytes that had been written and had not been sent.
     case timedOut(_ limit: StreamTimeLimit, after: Duration, unread: Int, unsent: Int)
-    /// The system had not accepted all queued bytes at the deadline of ``ByteStream/close(within:)``:
-    /// `unsent` bytes were left. The connection has been aborted.
+    /// The system had not accepted all queued bytes at the deadline of ``ByteStream/close(within:)``: `unsent`
+    /// bytes were left. `after` is the time that was given. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
     /// The system had accepted all bytes, but the peer had not acknowledged the last `bytes` of them when the
     /// connection was closed. The system may continue to send these bytes. Nothing reports whether they
     /// arrive.
     case unacknowledged(bytes: Int)
-    /// The connection lingered (see ``ByteStream/close(within:)``), and was reset because another connection
-    /// began to linger while `limit` connections lingered. The limit is ``StreamLimits/maxLingering``.
+    /// The connection lingered (see ``ByteStream/close(within:)``), and was reset because too many connections
+    /// lingered. `limit` connections may linger at a time (``StreamLimits/maxLingering``). When one more began to
+    /// linger, this connection had lingered longest.
     case crowdedOut(limit: Int)
     /// The last reference to the stream was released before the stream was closed or read to its end. The connection
     /// has been aborted.

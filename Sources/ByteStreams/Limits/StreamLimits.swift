@@ -2,54 +2,61 @@ internal import Futures
 
 /// The limits of each connection: how many bytes a stream keeps in memory, and how long it waits for its peer.
 ///
-/// When a time limit passes, the connection ends with ``StreamError/timedOut(_:after:unread:unsent:)``. The
-/// end comes up to 1.1 s after the limit, and never before the limit. A time limit of `nil` means no limit.
-/// Time limits end the whole connection, and so protect a server from its peers. To give up only one
-/// operation, use `timeout(after:)` of the operation's future.
+/// When a time limit passes, the connection ends with ``StreamError/timedOut(_:after:unread:unsent:)``. This
+/// happens up to 1.1 s after the limit, and never before it. A time limit of `nil` means no limit. Time limits
+/// end the whole connection, and so protect a server from its peers. To give up only one operation, use
+/// `timeout(after:)` of the operation's future.
+///
+/// Bytes are *queued* if you have written them and the system has not accepted them yet
+/// (``ByteStream/bufferedBytes``).
 public struct StreamLimits: Hashable, Sendable {
-    /// The number of unread bytes at which the stream stops taking bytes from the system, if no read waits for bytes.
-    /// Further bytes wait in the system.
+    /// The number of unread bytes at which the stream stops taking bytes from the system. Further bytes wait in
+    /// the system. While a read waits for more bytes, the stream does not stop.
     public var readHighWaterMark = 65_536
-    /// The number of unread bytes below which the stream takes bytes from the system again.
+    /// The number of unread bytes below which the stream takes bytes from the system again, after it has stopped
+    /// at ``readHighWaterMark``.
     public var readLowWaterMark = 16_384
     /// The number of queued bytes at which ``ByteStream/writable`` becomes pending.
     public var writeHighWaterMark = 65_536
     /// The number of queued bytes below which a pending ``ByteStream/writable`` completes.
     public var writeLowWaterMark = 16_384
-    /// The number of bytes that may be queued when a write begins. If more bytes are queued, the write fails
-    /// with ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted. Each queued
-    /// write takes at least 512 bytes of memory, so a smaller write counts as 512 bytes. This rule begins
-    /// after about 100 queued writes.
+    /// The most bytes that may be queued when a write begins. If more bytes are queued, the write fails with
+    /// ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted.
+    ///
+    /// The list of queued writes takes memory, too: a little more than 512 bytes for each write. If the list
+    /// takes more memory than the bytes, the memory of the list counts. The first 100 writes or so are not
+    /// counted for this rule.
     public var writeCap = 16_777_216
-    /// The deadline that ``ByteStream/close(within:)`` uses if the call gives no deadline. Until the
-    /// deadline, the stream sends the queued bytes, and then reads until the peer has finished sending.
+    /// The time that ``ByteStream/close(within:)`` uses if the call gives none. In this time, the stream sends
+    /// the queued bytes, and then reads until the peer has finished sending.
     public var closeTimeout: Duration = .seconds(5)
-    /// The number of bytes from the peer that a stream may throw away after ``ByteStream/close(within:)``. If
-    /// more bytes have come and all queued bytes have been sent, the stream does not wait for the peer to
-    /// finish.
+    /// The most bytes from the peer that a stream throws away after ``ByteStream/close(within:)``. If the peer
+    /// sends more, the stream does not wait until the peer has finished sending. It closes when all queued bytes
+    /// have been sent.
     public var closeDiscardLimit = 1_048_576
-    /// The number of connections of one loop that may linger (see ``ByteStream/close(within:)``) at a time.
-    /// If another connection begins to linger, the connection that has lingered longest is reset and fails
-    /// with ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
+    /// The most connections of one loop that may linger (see ``ByteStream/close(within:)``) at a time. When one
+    /// more begins to linger, the connection that has lingered longest is reset, and fails with
+    /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 
-    /// The longest time in which no bytes come and no bytes are sent. When this time has passed, a connection
-    /// that has no unsent bytes is closed, and not reset. While received bytes wait to be read, and no read
-    /// waits for more bytes, this time does not run.
+    /// The longest time in which no bytes come and no bytes are sent. When this time has passed, the connection
+    /// is closed normally if all written bytes have been sent, and is reset if not. This time does not run while
+    /// your code is behind: while received bytes wait to be read, and no read waits for more bytes.
     public var idleTimeout: Duration?
     /// The longest time in which no bytes come while a read or a `forEachChunk` waits for bytes.
     public var readTimeout: Duration?
-    /// The time that `read(exactly:)`, `readLine` and similar reads may take, from the first byte of the
-    /// message until the message is complete. This limit ends the connection to a peer that sends a message
-    /// slowly, in small pieces.
+    /// The longest time from the first byte of a message until the message is complete. A message is what one
+    /// `read(exactly:)`, `readLine` or similar read returns. This limit ends the connection to a peer that sends
+    /// a message slowly, in small pieces.
     public var framingTimeout: Duration? = .seconds(30)
     /// The lowest rate, in bytes per second, at which a message may arrive. The time limit for a message is
-    /// ``framingTimeout``, plus one second for every `framingRate` bytes of the message that have come.
+    /// ``framingTimeout``, plus one second for every `framingRate` bytes of the message that have come. With the
+    /// default values, for example, a message of which 40,960 bytes have come may take 40 s.
     public var framingRate = 4096
-    /// The time in which the first read, or the first chunk of a `forEachChunk`, has to be complete. This
-    /// time begins when the connection is made.
+    /// The longest time from the start of the connection until the first read, or the first chunk of a
+    /// `forEachChunk`, is complete.
     public var handshakeTimeout: Duration?
-    /// The longest time in which the peer takes none of the bytes that wait to be sent.
+    /// The longest time in which bytes wait to be sent and the peer takes none of them.
     public var writeTimeout: Duration? = .seconds(30)
 
     public init() {}
@@ -82,9 +89,11 @@ public struct StreamLimits: Hashable, Sendable {
     }
 }
 
-/// A time limit of ``StreamLimits`` that has passed.
+/// A name for each time limit of ``StreamLimits``. ``StreamError/timedOut(_:after:unread:unsent:)`` names the
+/// limit that has passed.
 ///
-/// If several time limits have passed, the error names the limit whose case comes first here.
+/// If several limits have passed, the error names the first of them, in this order: ``handshake``, ``framing``,
+/// ``read``, ``write``, ``idle``.
 public enum StreamTimeLimit: Int, Sendable, CaseIterable {
     /// The limit ``StreamLimits/handshakeTimeout``.
     case handshake
@@ -113,7 +122,7 @@ public enum StreamTimeLimit: Int, Sendable, CaseIterable {
 }
 
 extension StreamLimits {
-    /// The time that is set for `limit`, or `nil` if there is no such limit.
+    /// The time that is set for `limit`, or `nil` if no time is set.
     public subscript(limit: StreamTimeLimit) -> Duration? {
         switch limit {
         case .handshake: handshakeTimeout

@@ -4,16 +4,17 @@ public import Futures
 extension ByteStream {
     /// Calls `body` with each chunk of bytes from the peer, and completes when the peer has finished sending.
     ///
-    /// `body` is called again only when the future that `body` returned has completed. Until then, the stream
-    /// reads no further chunk, so the peer cannot send without limit. If `body` returns the future of its
-    /// write, there is never more than one chunk in the queue. If this side calls ``close(within:)``, the
+    /// `body` returns a future. When that future has completed, `body` is called with the next chunk. Until then,
+    /// the stream reads no further chunk, so a peer that sends too fast has to wait. If `body` returns the future
+    /// of its write, there is never more than one chunk in the queue. If this side calls ``close(within:)``, the
     /// returned future completes without failure.
     ///
-    /// Fails with the error that `body` throws, with the error of the future that `body` returned, or with
-    /// the error that broke the connection. Fails with ``StreamError/readPending`` if a read is pending.
-    /// Fails with `FutureError.cycle` if `body` returns a future that waits for the future of this method.
-    /// Cancelling the returned future asks the pending future that `body` returned to cancel. Bytes that have
-    /// not been passed to `body` stay readable.
+    /// Fails with the error that `body` throws, with the error of the future that `body` returned, or with the
+    /// error that broke the connection. Fails with ``StreamError/readPending`` if a read is pending. Fails with
+    /// `FutureError.cycle` if `body` returns a future that waits for the future that this method returned.
+    ///
+    /// If you cancel the returned future, the pending future that `body` returned is asked to cancel, too. Bytes
+    /// that have not been passed to `body` stay readable.
     ///
     /// ```swift
     /// let echo = connection.forEachChunk { chunk in connection.write(chunk) }
@@ -28,9 +29,9 @@ extension ByteStream {
 
     /// Calls `body` with each chunk of bytes from the peer, and completes when the peer has finished sending.
     ///
-    /// This method does not wait for the writes of `body`: only ``StreamLimits/writeCap`` limits how many
-    /// bytes are queued. To wait for a write, let `body` return the future of the write. Everything else is
-    /// the same as in the `forEachChunk` whose `body` returns a future.
+    /// This method does not wait for the writes of `body`. So only ``StreamLimits/writeCap`` limits how many
+    /// bytes are queued. To wait for a write, let `body` return the future of the write. Everything else is the
+    /// same as in the `forEachChunk` whose `body` returns a future.
     public func forEachChunk(_ body: @escaping (_ chunk: Data) throws -> Void) -> Future<Void> {
         forEachChunk { [core] chunk in
             try body(chunk)
@@ -41,8 +42,8 @@ extension ByteStream {
     /// Calls `body` with the bytes from the peer, without copying the bytes, and completes when the peer has
     /// finished sending. This is the fastest way to read.
     ///
-    /// You can use `bytes` only during the call of `body`. The compiler checks this. To keep the bytes, make
-    /// a copy: `Data(copying: bytes)`. While the future that `body` returned is pending, the stream keeps
+    /// You can use `bytes` only during the call of `body`. The compiler checks this. To keep the bytes, make a
+    /// copy: `Data(copying: bytes)`. `body` returns a future. While that future is pending, the stream keeps
     /// further bytes in a buffer. Everything else is the same as in `forEachChunk`.
     ///
     /// ```swift
@@ -57,9 +58,9 @@ extension ByteStream {
     /// Calls `body` with the bytes from the peer, without copying the bytes, and completes when the peer has
     /// finished sending.
     ///
-    /// This method does not wait for the writes of `body`: only ``StreamLimits/writeCap`` limits how many
-    /// bytes are queued. To wait for a write, let `body` return the future of the write. Everything else is
-    /// the same as in the `forEachSpan` whose `body` returns a future.
+    /// This method does not wait for the writes of `body`. So only ``StreamLimits/writeCap`` limits how many
+    /// bytes are queued. To wait for a write, let `body` return the future of the write. Everything else is the
+    /// same as in the `forEachSpan` whose `body` returns a future.
     public func forEachSpan(_ body: @escaping (_ bytes: RawSpan) throws -> Void) -> Future<Void> {
         forEachSpan { [core] bytes in
             try body(bytes)

@@ -2,12 +2,12 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next `count` bytes, or with `nil` if the peer has finished sending and nothing is
-    /// left to read. If `count` is zero, completes at once with empty data.
+    /// Completes with the next `count` bytes, or with `nil` if the peer has finished sending and nothing is left
+    /// to read. If `count` is zero, completes at once with empty data.
     ///
-    /// Collects all `count` bytes in memory, without a limit. Fails with
-    /// ``StreamError/unexpectedEnd(received:)`` if the peer finishes sending after some of the bytes. Fails
-    /// with ``FutureError/invalidArgument(_:)`` if `count` is negative.
+    /// Collects all `count` bytes in memory: there is no limit. If the peer finishes sending after only some of
+    /// the bytes, fails with ``StreamError/unexpectedEnd(received:)``. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `count` is negative. Also fails with the errors of ``read()``.
     ///
     /// ```swift
     /// let message = connection.read(exactly: 2).unwrap().flatMap { size in
@@ -21,13 +21,13 @@ extension ByteStream {
         return read(ExactBytes(count: count))
     }
 
-    /// Completes with the bytes before the next `delimiter`, or with `nil` if the peer has finished sending
-    /// and nothing is left to read. Also reads the delimiter, which is not in the result.
+    /// Completes with the bytes before the next `delimiter`, or with `nil` if the peer has finished sending and
+    /// nothing is left to read. Also reads the delimiter, and drops it.
     ///
     /// Fails with ``StreamError/limitExceeded(limit:)`` if more than `limit` bytes come before the delimiter.
-    /// These bytes stay readable. Fails with ``StreamError/unexpectedEnd(received:)`` if the peer has sent
-    /// some bytes, and then finishes sending without a delimiter. Fails with
-    /// ``FutureError/invalidArgument(_:)`` if `delimiter` is empty or `limit` is negative.
+    /// These bytes stay readable. If the peer sends some bytes and then finishes sending without a delimiter,
+    /// fails with ``StreamError/unexpectedEnd(received:)``. Fails with ``FutureError/invalidArgument(_:)`` if
+    /// `delimiter` is empty or `limit` is negative. Also fails with the errors of ``read()``.
     public func read(until delimiter: Data, limit: Int = 65_536) -> Future<Data?> {
         guard !delimiter.isEmpty else {
             return invalid("read(until:) was given an empty delimiter; give at least one byte")
@@ -36,23 +36,24 @@ extension ByteStream {
         return read(DelimitedBytes(search: DelimiterSearch(delimiter), limit: limit))
     }
 
-    /// Completes with the next line, or with `nil` if the peer has finished sending and nothing is left to
-    /// read. The line feed at the end of the line is not in the result, and a carriage return directly before
-    /// the line feed is not in the result either.
+    /// Completes with the next line, without its end: a line feed, or a carriage return and a line feed.
+    /// Completes with `nil` if the peer has finished sending and nothing is left to read.
     ///
-    /// The bytes after the last line feed count as a line, too. The bytes need not be text. Fails with
-    /// ``StreamError/limitExceeded(limit:)`` if the line has more than `limit` bytes. These bytes stay
-    /// readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// If the peer finishes sending without a last line feed, the bytes after the previous line feed count as a
+    /// line, too. The bytes need not be text. Fails with ``StreamError/limitExceeded(limit:)`` if the line has
+    /// more than `limit` bytes. These bytes stay readable. Fails with ``FutureError/invalidArgument(_:)`` if
+    /// `limit` is negative. Also fails with the errors of ``read()``.
     public func readLine(limit: Int = 65_536) -> Future<Data?> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readLine") }
         return read(Line(limit: limit))
     }
 
-    /// Completes with all bytes that have not been read yet, when the peer has finished sending. If there are
-    /// no such bytes, completes with empty data.
+    /// Reads until the peer has finished sending, then completes with all bytes that no earlier read has
+    /// returned. If there are no such bytes, completes with empty data.
     ///
-    /// Fails with ``StreamError/limitExceeded(limit:)`` if there are more than `limit` bytes. The bytes that have come
-    /// stay readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative.
+    /// Fails with ``StreamError/limitExceeded(limit:)`` if there are more than `limit` bytes. The bytes that have
+    /// come stay readable. Fails with ``FutureError/invalidArgument(_:)`` if `limit` is negative. Also fails with
+    /// the errors of ``read()``.
     public func readToEnd(limit: Int = 16_777_216) -> Future<Data> {
         guard limit >= 0 else { return negativeLimit(limit, of: "readToEnd") }
         return read(EverythingLeft(limit: limit))

@@ -2,18 +2,17 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Completes with the next bytes from the peer. Completes with empty data when the peer has finished
-    /// sending.
+    /// Completes with the next bytes from the peer. Completes with empty data when the peer has finished sending.
     ///
-    /// Reads return the bytes in the order in which the peer sent them. Only one read can be pending at a
-    /// time: another read fails with ``StreamError/readPending``. If a pending read is cancelled or times
-    /// out, no bytes are lost: the next read gets the bytes that have arrived. These rules hold for all kinds
-    /// of read. But the bytes of a completed read are gone, even if a future that is derived from the read is
-    /// cancelled or fails.
+    /// The following rules hold for all kinds of read. Reads return the bytes in the order in which the peer sent
+    /// them. Only one read can be pending at a time: another read fails with ``StreamError/readPending``. If a
+    /// pending read is cancelled or times out, no bytes are lost: the next read gets the bytes that have arrived.
+    /// But a completed read has used up its bytes: if you then cancel a future that is derived from the read,
+    /// these bytes are lost.
     ///
-    /// If an error broke the connection, fails with that error after all bytes that came have been read.
-    /// Fails with ``StreamError/connectionClosed`` after ``close(within:)``, and with
-    /// ``StreamError/notReadable`` if the stream is for writing only. The `startIndex` of the data is 0.
+    /// If an error broke the connection, fails with that error when all bytes that came have been read. Fails
+    /// with ``StreamError/connectionClosed`` after ``close(within:)``, and with ``StreamError/notReadable`` if
+    /// the stream is for writing only. The `startIndex` of the data is 0.
     public func read() -> Future<Data> {
         readChunk({ $0 }, end: Data(), hasEnd: false)
     }

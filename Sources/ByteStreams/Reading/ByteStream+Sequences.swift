@@ -2,19 +2,22 @@ public import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// A sequence of the chunks of bytes from the peer, until the peer has finished sending:
-    /// `for try await chunk in stream.chunks`.
+    /// A sequence of the chunks of bytes from the peer: `for try await chunk in stream.chunks`. The sequence ends
+    /// when the peer has finished sending.
     ///
-    /// While the consumer is busy, the stream reads no further chunk, so the peer cannot send without limit.
+    /// While the consumer is busy, the stream reads no further chunk, so a peer that sends too fast has to wait.
     /// The iteration throws the errors that ``read()`` fails with, including ``StreamError/connectionClosed``
-    /// after ``close(within:)``. At the end of the sequence, the stream stays open. If the consumer leaves
-    /// its loop by `break`, the bytes that follow stay readable.
+    /// after ``close(within:)``. At the end of the sequence, the stream stays open. If the consumer leaves its
+    /// loop by `break`, the bytes that follow stay readable.
     public var chunks: LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in asking(ChunkAsker(self), next: readOrEnd) }
     }
 
-    /// Returns a sequence of the lines from the peer, as ``readLine(limit:)`` reads them, until the peer has
-    /// finished sending.
+    /// Returns a sequence of the lines from the peer: `for try await line in stream.lines()`. The sequence ends
+    /// when the peer has finished sending.
+    ///
+    /// The elements and the errors are those of ``readLine(limit:)``. Everything else is the same as in
+    /// ``chunks``.
     public func lines(limit: Int = 65_536) -> LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in
             guard limit >= 0 else { return .init(next: { self.readLine(limit: limit) }) }

@@ -7,7 +7,8 @@ internal import Glibc
 // reference.
 
 extension Data {
-    /// Creates data that holds a copy of `bytes`. You can use the copy after the end of the span's lifetime.
+    /// Creates data that holds a copy of `bytes`. You can keep the copy: it does not depend on the lifetime of
+    /// the span.
     public init(copying bytes: RawSpan) {
         self = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     }
@@ -27,11 +28,11 @@ extension RawSpan {
 }
 
 extension ByteStream {
-    /// Sends `string` in UTF-8, as ``write(_:)-(Data)`` does.
+    /// Sends `string` as UTF-8. Everything else is the same as in ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ string: String) -> Future<Void> { unsafe write(string.utf8Span.span.bytes) }
 
-    /// Sends `bytes`, as ``write(_:)-(Data)`` does.
+    /// Sends `bytes`. Everything else is the same as in ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Future<Void> { unsafe write(bytes.span.bytes) }
 }

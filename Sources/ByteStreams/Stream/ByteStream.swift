@@ -1,15 +1,16 @@
 public import Futures
 
-/// A connection with a peer: this side reads the bytes that the peer sends, and writes the bytes that the
-/// peer gets.
+/// A connection with a peer: this side reads the bytes that the peer sends, and writes the bytes that the peer
+/// gets.
 ///
-/// A stream belongs to its loop. Use a stream only on that loop's thread: on other threads its methods trap.
-/// A stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the last
-/// reference ends the connection. If the stream has been read to its end, that release closes the connection.
-/// If not, that release aborts the connection, and a debug build reports ``StreamError/droppedUnclosed``.
+/// A stream belongs to its loop. Use a stream only on that loop's thread: on other threads its methods trap. A
+/// stream keeps itself alive while a read, a write or a close is pending. Otherwise, releasing the last reference
+/// ends the connection. If the stream has been read to its end, that release closes the connection. If not, that
+/// release aborts the connection, and a debug build reports ``StreamError/droppedUnclosed``.
 ///
-/// An error of the system or of this library can break the connection. Then ``closed``, all pending futures
-/// and all later calls fail with that error. Such a failure never counts as unhandled.
+/// An error of the system or of this library can break the connection. Then ``closed``, all pending futures and
+/// all later writes fail with that error. Later reads first return the bytes that have come, and then fail with
+/// that error, too. Such a failure never counts as unhandled.
 open class ByteStream {
     // Touched only on the loop's thread.
 

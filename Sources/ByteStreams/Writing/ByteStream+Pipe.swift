@@ -2,26 +2,26 @@ internal import FoundationEssentials
 public import Futures
 
 extension ByteStream {
-    /// Writes all bytes that come from the peer of this stream to `other`, and completes with the number of
-    /// these bytes.
+    /// Writes all bytes that come from the peer of this stream to `other`, and completes with the number of these
+    /// bytes.
     ///
-    /// When the peer of this stream has finished sending, this method calls ``shutdownWrite()`` on `other`.
-    /// The returned future completes when all bytes have been sent and ``shutdownWrite()`` has completed.
-    /// With `shuttingDownWrite: false`, `other` stays open for writing, and the returned future completes when all
+    /// When the peer of this stream has finished sending, this method calls ``shutdownWrite()`` on `other`. The
+    /// returned future completes when all bytes have been sent and ``shutdownWrite()`` has completed. With
+    /// `shuttingDownWrite: false`, `other` stays open for writing, and the returned future completes when all
     /// bytes have left the queue of `other`.
     ///
     /// When ``StreamLimits/writeHighWaterMark`` bytes are queued in `other`, this stream stops reading. When
-    /// fewer than ``StreamLimits/writeLowWaterMark`` bytes are queued, this stream reads again. A pipe has
-    /// one direction: a proxy pipes each of two streams to the other. If a stream is piped to itself, its
-    /// peer gets all bytes back.
+    /// fewer than ``StreamLimits/writeLowWaterMark`` bytes are queued, this stream reads again. A pipe has one
+    /// direction. A proxy needs two: call this method on each of the two streams. If a stream is piped to itself,
+    /// its peer gets all bytes back.
     ///
     /// Fails with the error that breaks the connection of one of the two streams. Fails with
-    /// ``StreamError/connectionClosed`` if this side closes one of them, and with ``StreamError/readPending``
-    /// if a read of this stream is pending. Fails with ``StreamError/notReadable`` if this stream is for
-    /// writing only, and with ``StreamError/notWritable`` if `other` is for reading only. After a failure,
-    /// neither stream is closed. Abort `other` then: otherwise the peer of `other` does not learn that bytes
-    /// are missing. If you cancel the returned future, bytes that have not been written to `other` stay
-    /// readable. Traps if `other` belongs to another loop.
+    /// ``StreamError/connectionClosed`` if this side closes one of them, and with ``StreamError/readPending`` if
+    /// a read of this stream is pending. Fails with ``StreamError/notReadable`` if this stream is for writing
+    /// only, and with ``StreamError/notWritable`` if `other` is for reading only. A failure closes neither
+    /// stream. After a failure, abort `other`: otherwise the peer of `other` does not learn that bytes are
+    /// missing. If you cancel the returned future, bytes that have not been written to `other` stay readable.
+    /// Traps if `other` belongs to another loop.
     ///
     /// ```swift
     /// let proxy = Future.all([connection.pipe(to: peer), peer.pipe(to: connection)])

@@ -5,22 +5,25 @@ extension ByteStream {
     /// Sends `data`, and completes when the system has accepted all bytes. The peer may not have received the
     /// bytes by then.
     ///
-    /// Bytes that the system does not accept at once are queued. A write without bytes completes when all
-    /// earlier writes have completed. If you cancel the returned future before any of the bytes have been
-    /// passed to the system, the bytes are removed from the queue. Otherwise cancelling has no effect.
+    /// Bytes that the system does not accept at once are queued. A write without bytes completes when all earlier
+    /// writes have completed. If you cancel the returned future before any of the bytes have been passed to the
+    /// system, the bytes are removed from the queue. Otherwise cancelling has no effect.
     ///
     /// Fails with the error that broke the connection. Fails with
     /// ``StreamError/backpressureExceeded(queued:limit:)`` if more than ``StreamLimits/writeCap`` bytes were
     /// queued before. Fails with ``StreamError/connectionClosed`` after ``close(within:)``, with
-    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``, and with ``StreamError/notWritable`` if
-    /// the stream is for reading only. Only the last two failures count as unhandled if no code observes the
-    /// future. To get the other errors, observe ``closed``.
+    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``, and with ``StreamError/notWritable`` if the
+    /// stream is for reading only.
+    ///
+    /// If no code observes the future, only `writeSideShutDown` and `notWritable` are reported as unhandled. To
+    /// learn of a broken connection, observe ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         write(data.bytes) { data.dropFirst($0) }
     }
 
-    /// Sends `bytes`, as ``write(_:)-(Data)`` does. Bytes that the system accepts at once are not copied.
+    /// Sends `bytes`. Bytes that the system accepts at once are not copied. Everything else is the same as in
+    /// ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ bytes: RawSpan) -> Future<Void> {
         write(bytes) { Data(copying: bytes.extracting(droppingFirst: $0)) }
@@ -42,8 +45,8 @@ extension ByteStream {
         }
     }
 
-    /// Sends all of `buffers`, from the first to the last, with one vectored write. Everything else is the
-    /// same as in ``write(_:)-(Data)``.
+    /// Sends all of `buffers`, from the first to the last, with one vectored write: the buffers are not copied
+    /// into one. Everything else is the same as in ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ buffers: [Data]) -> Future<Void> {
         core.checkThread()
@@ -59,18 +62,19 @@ extension ByteStream {
         }
     }
 
-    /// The number of written bytes that wait in the queue of this side, because the system has not accepted
-    /// them yet.
+    /// The number of bytes that have been written and that the system has not accepted yet. These bytes wait in
+    /// the queue of this stream.
     public var bufferedBytes: Int {
         core.checkThread()
         return outbound?.byteCount(unwritten: transport.unwrittenBytes) ?? 0
     }
 
-    /// Completes at once if fewer bytes are queued than ``StreamLimits/writeHighWaterMark``. Otherwise
-    /// completes when fewer bytes are queued than ``StreamLimits/writeLowWaterMark``.
+    /// Completes when there is room in the queue for more bytes. If fewer than
+    /// ``StreamLimits/writeHighWaterMark`` bytes are queued, completes at once. Otherwise completes when fewer
+    /// than ``StreamLimits/writeLowWaterMark`` bytes are queued.
     ///
     /// Fails with the error that broke the connection, and with ``StreamError/connectionClosed`` after
-    /// ``close(within:)``. Cancelling this future has no effect on other code that waits for it.
+    /// ``close(within:)``. If you cancel this future, other code that waits for it still gets its outcome.
     ///
     /// ```swift
     /// for name in names {
@@ -87,13 +91,13 @@ extension ByteStream {
         return promise.future
     }
 
-    /// Tells the peer, after all earlier writes have been sent, that nothing follows. This side can still
-    /// read.
+    /// Sends all earlier writes, then tells the peer that nothing follows. This side can still read.
     ///
-    /// Completes when the system has accepted the end of the data. All calls return the same future. If the
-    /// peer has already disconnected, this fact alone does not make the future fail. Fails with the error
-    /// that broke the connection, and with ``StreamError/connectionClosed`` after ``close(within:)``. Binds
-    /// [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
+    /// Completes when the system has accepted the end of the data. All calls return the same future. The future
+    /// does not fail merely because the peer has already disconnected. Fails with the error that broke the
+    /// connection, and with ``StreamError/connectionClosed`` after ``close(within:)``. Later writes fail with
+    /// ``StreamError/writeSideShutDown``.
+    /// Binds [`uv_shutdown`](https://docs.libuv.org/en/v1.x/stream.html).
     ///
     /// ```swift
     /// connection.write("GET / HTTP/1.0\r\n\r\n")
