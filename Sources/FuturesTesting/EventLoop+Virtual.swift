@@ -1,25 +1,25 @@
 public import Futures
 
 extension EventLoop {
-    /// Creates a loop on virtual time, for tests. No thread sleeps: ``advance(by:)`` moves the clock of the
-    /// loop.
+    /// Creates a loop on virtual time, for tests. No thread sleeps: ``EventLoop/run()`` moves the clock directly
+    /// from the time of one timer to the time of the next timer. To move the clock by a certain time, use
+    /// ``advance(by:)``.
     ///
-    /// The loop runs callbacks in the same order as a real loop. ``EventLoop/run()`` moves the clock directly
-    /// from the time of one timer to the time of the next timer.
+    /// The loop runs callbacks in the same order as a real loop.
     ///
-    /// The loop moves from thread to thread with the task that created the loop, for example when a test
-    /// awaits something between two calls. The loop traps if another task uses the loop on another thread.
-    /// The loop also traps if it is used on another thread while ``EventLoop/run()`` or ``advance(by:)`` is
-    /// running.
+    /// The loop follows the task that created it from thread to thread. So a test can still use the loop when the
+    /// test continues on another thread after an `await`. The loop traps if another task uses the loop on another
+    /// thread. The loop also traps if it is used on another thread while ``EventLoop/run()`` or ``advance(by:)``
+    /// is running.
     ///
-    /// If the body of a task on the main actor awaits something outside the loop, the body continues only
-    /// while the code that uses the loop awaits, too. So a call of `run(until:)` that waits for such a body
-    /// never returns.
+    /// A virtual loop does not run the code of the main actor. Suppose that an asynchronous body on the main
+    /// actor awaits something outside the loop. That body continues only while the code that uses the loop
+    /// awaits, too. So a call of `run(until:)` that waits for such a body never returns.
     ///
-    /// The loop traps if, within one call such as `run()`, more than `maxCallbacksPerInstant` callbacks run
-    /// before the clock moves. In a debug build, the message says where the last callback was made. Usually
-    /// the cause is callbacks that start each other without end. Callbacks that other threads cause do not
-    /// count. The loop checks the number after each turn, so a few thousand more callbacks may have run.
+    /// The loop traps if more than `maxCallbacksPerInstant` callbacks run before the clock moves, within one call
+    /// such as `run()`. Usually the cause is callbacks that start each other without end. In a debug build, the
+    /// message says where the last callback was made. The loop checks the number after each turn, so a few
+    /// thousand more callbacks may have run by then. Callbacks that other threads cause do not count.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
         let core = LoopCore(driver: driver, movesWithTasks: true)

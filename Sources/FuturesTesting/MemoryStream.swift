@@ -1,12 +1,12 @@
 public import ByteStreams
 public import Futures
 
-/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, its bytes take
-/// no real time.
+/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, its bytes take no
+/// real time.
 ///
-/// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. Bytes
-/// that one end does not read fill the connection. When the connection is full, further writes wait in the
-/// queue of the end that writes. An `abort` resets the connection. Bytes that arrive at a closed end also
+/// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. The
+/// connection holds a limited number of bytes that have not been read. When it is full, further writes wait in
+/// the queue of the end that writes. An `abort` resets the connection. Bytes that arrive at a closed end also
 /// reset the connection.
 public final class MemoryStream: ByteStream {
     private let memory: MemoryTransport
@@ -17,7 +17,8 @@ public final class MemoryStream: ByteStream {
         memory.stream = self
     }
 
-    /// Creates a connection that holds at most `capacity` bytes in each direction, and returns its two ends.
+    /// Creates a connection, and returns its two ends. The connection holds at most `capacity` unread bytes in
+    /// each direction.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `capacity` is not positive, or if `limits` or
     /// `faults` are out of range. Throws ``Futures/FutureError/shutDown`` if `loop` has been shut down.

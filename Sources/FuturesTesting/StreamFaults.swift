@@ -4,36 +4,37 @@ internal import Futures
 /// The faults that a ``MemoryStream`` causes while bytes are on their way. The ``seed`` decides which faults
 /// happen, so that you can repeat a run.
 ///
-/// Each probability is a number from 0 to 1, and applies to one piece. A piece is the bytes of one write, or
-/// a part of these bytes.
+/// Each probability is a number from 0 to 1, and applies to each piece. A piece is the bytes of one write, or a
+/// part of these bytes.
 public struct StreamFaults: Hashable, Sendable {
     /// The seed of the run. With the same seed, the same faults happen to the same program.
     public var seed: UInt64
-    /// The probability that a piece takes up to ``maximumDelay`` longer. The pieces after it wait for this
-    /// piece.
+    /// The probability that a piece is delayed by up to ``maximumDelay``. Later pieces do not overtake the
+    /// delayed piece.
     public var delay = 0.0
     /// The probability that a piece arrives in several parts.
     public var fragment = 0.0
     /// The probability that a piece arrives together with the previous piece, if the previous piece has not
     /// been read yet.
     public var coalesce = 0.0
-    /// The probability that the connection is reset, up to ``maximumDelay`` after a piece is sent. The bytes
-    /// that have not arrived by then are lost, and both ends fail with ``MemoryStreamError/connectionReset``.
+    /// The probability that the connection is reset after a piece. The reset comes up to ``maximumDelay`` after
+    /// the piece was sent. Bytes that have not arrived by then are lost, and both ends fail with
+    /// ``MemoryStreamError/connectionReset``.
     public var reset = 0.0
-    /// The probability that the connection is cut. From then on, nothing arrives at either end. An end that
-    /// sends bytes which do not arrive fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end
+    /// The probability that the connection is cut at a piece. From then on, nothing arrives at either end. An end
+    /// that sends bytes which do not arrive fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end
     /// that only reads never notices the cut.
     public var cut = 0.0
-    /// The longest additional time that a delayed piece takes, and the longest time between a piece and the
-    /// ``reset`` that follows it.
+    /// The longest time by which ``delay`` delays a piece, and the longest time between a piece and the ``reset``
+    /// that follows it.
     public var maximumDelay: Duration = .milliseconds(100)
-    /// The time after which an end that has sent bytes notices a ``cut``.
+    /// The time after which an end fails if bytes that it sent did not arrive because of a ``cut``.
     public var cutNotice: Duration = .seconds(30)
 
     /// Creates faults with all probabilities at 0: no fault happens until you set a probability.
     public init(seed: UInt64 = 0) { self.seed = seed }
 
-    /// The numbers of faults that have happened, for each kind of fault.
+    /// The number of faults of each kind that have happened.
     public struct Counts: Hashable, Sendable {
         public var delayed = 0
         public var fragmented = 0
@@ -68,8 +69,8 @@ public struct StreamFaults: Hashable, Sendable {
 
 /// The error that broke a connection in memory.
 public enum MemoryStreamError: Error, Hashable {
-    /// The other end aborted the connection, or was closed before it had read everything, or the reset was a
-    /// fault of ``StreamFaults``.
+    /// The connection was reset: the other end aborted it, the other end was closed before it had read
+    /// everything, or ``StreamFaults/reset`` caused a reset.
     case connectionReset
     /// The connection was cut (``StreamFaults/cut``), and bytes that this end sent did not arrive.
     case timedOut
