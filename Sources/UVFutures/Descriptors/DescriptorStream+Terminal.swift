@@ -27,14 +27,16 @@ extension DescriptorStream {
         }
     }
 
-    /// Switches the terminal to raw mode: each key arrives at once, without echo, and Ctrl-C arrives as a
-    /// byte. With `false`, restores the terminal's former mode, in which input usually arrives line by line.
+    /// Switches the terminal to raw mode: each key arrives at once, without echo, and Ctrl-C arrives as a byte.
+    /// With `false`, restores the terminal's former mode, in which input usually arrives line by line.
     ///
-    /// Closing the stream and the exit of the process also restore the terminal's former mode. A signal that
-    /// ends the process does not restore the mode. So wait for the signal with `loop.signal(_:)`, and let the
-    /// program return. Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal.
-    /// Throws ``UVError`` if the terminal does not exist any more. Throws
-    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the stream.
+    /// The former mode is also restored when the stream is closed, and when the process exits. A signal that ends
+    /// the process does not restore the former mode. So wait for such a signal with `loop.signal(_:)`, and then
+    /// let the program return.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``UVError`` if
+    /// the terminal does not exist any more. Throws ``ByteStreams/StreamError/connectionClosed`` if this side has
+    /// closed the stream.
     ///
     /// ```swift
     /// let terminal = try loop.standardInput()

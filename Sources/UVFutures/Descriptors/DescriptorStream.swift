@@ -5,17 +5,18 @@ internal import Glibc
 /// A stream over a descriptor of the system: a terminal, one end of a pipe, a connected socket, or a file.
 ///
 /// On a read-only descriptor, a write fails with ``ByteStreams/StreamError/notWritable``. On a write-only
-/// descriptor, a read fails with ``ByteStreams/StreamError/notReadable``. The stream reads and writes files
-/// on libuv's thread pool, and all other descriptors on the loop's thread. The loop's thread never blocks.
+/// descriptor, a read fails with ``ByteStreams/StreamError/notReadable``. The loop's thread never blocks: the
+/// stream reads and writes files on libuv's thread pool, and all other descriptors on the loop's thread without
+/// waiting.
 public final class DescriptorStream: ByteStream {
     /// The kind of object behind a descriptor.
     public enum Kind: Hashable, Sendable {
         case terminal
-        /// One end of a pipe or a FIFO, or a device that can be waited for.
+        /// One end of a pipe or a FIFO, or a device that can report when it is ready.
         case pipe
         /// A stream socket, of TCP or of the UNIX domain.
         case socket
-        /// A file, or a device that is always ready, like `/dev/null`.
+        /// A file, or a device that is always ready, such as `/dev/null`.
         case file
     }
 
@@ -41,14 +42,15 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(nil)
     }
 
-    /// Creates a stream that takes over `descriptor`: from now on, the stream is responsible for closing the
-    /// descriptor. After an error, the caller keeps the descriptor.
+    /// Creates a stream that takes over `descriptor`: from now on, the stream closes the descriptor. If this
+    /// initializer throws, the caller keeps the descriptor.
     ///
-    /// Does not put a descriptor that other processes share into non-blocking mode. Sockets are an exception,
-    /// because a socket has only one mode. Throws ``Futures/FutureError/invalidArgument(_:)`` if the
-    /// descriptor is not open, or if `limits` are out of range. Throws the same error if the descriptor is
-    /// not a stream of bytes, for example a directory, a listening socket or an event. Throws ``UVError`` if
-    /// the system refuses.
+    /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them.
+    /// Sockets are an exception: a socket has only one mode, and changes to non-blocking.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` are out
+    /// of range. Throws the same error if the descriptor is not a stream of bytes, for example a directory, a
+    /// listening socket or an event. Throws ``UVError`` if the system refuses.
     /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
     /// `uv_fs_write`.
     public convenience init(

@@ -1,14 +1,15 @@
 public import Futures
 
 extension EventLoop {
-    /// Creates a watch for a descriptor that other code owns, reads and writes. A C library with its own
-    /// sockets is an example of such code.
+    /// Creates a watch for a descriptor that other code owns, reads and writes, for example a socket of a C
+    /// library.
     ///
-    /// Keep the descriptor open until the watch is closed. The watch does not change the mode of the
-    /// descriptor, blocking or non-blocking. A stream of this library needs no watch. A descriptor can have
-    /// only one watch on each loop. Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is
-    /// not open, or is watched already. Throws the same error for a file or a directory, which cannot be
-    /// waited for.
+    /// Keep the descriptor open until the watch is closed. The watch does not change the mode of the descriptor,
+    /// blocking or non-blocking. A stream of this library needs no watch. A descriptor can have only one watch on
+    /// each loop.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or is watched already.
+    /// Throws the same error for a file or a directory, because the system cannot wait for those.
     ///
     /// ```swift
     /// let watch = try loop.watch(descriptor: STDIN_FILENO)
@@ -21,11 +22,12 @@ extension EventLoop {
     }
 }
 
-/// A watch that waits until a descriptor is ready, and does not read or write the descriptor. The watch
-/// reports a ready descriptor again and again, until other code reads or writes the descriptor.
+/// A watch that reports when a descriptor is ready for a read or a write. The watch itself does not read or write
+/// the descriptor. It reports a ready descriptor again and again, until other code reads or writes the
+/// descriptor.
 ///
-/// While code waits for an event of the watch, the watch stays alive and keeps ``Futures/EventLoop/run()``
-/// from returning. When no code waits, releasing the last reference closes the watch.
+/// While code waits for an event of the watch, the watch stays alive and keeps ``Futures/EventLoop/run()`` from
+/// returning. When no code waits, releasing the last reference closes the watch.
 public final class DescriptorWatch {
     public var loop: EventLoop { core }
     let core: LoopCore
@@ -66,8 +68,8 @@ public final class DescriptorWatch {
 
     // MARK: Futures
 
-    /// Completes when at least one of `events` occurs. The value contains the events that occurred: events
-    /// from `events`, and possibly ``DescriptorEvents/failed``. Several calls may wait at the same time.
+    /// Completes when at least one of `events` occurs. The value holds those of `events` that occurred, and
+    /// possibly ``DescriptorEvents/failed``. Several calls may wait at the same time.
     ///
     /// When the watch is closed, the returned future is cancelled. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `events` is empty, or if the watch finds that the
@@ -87,12 +89,13 @@ public final class DescriptorWatch {
     /// ``next(_:)``.
     public var disconnected: Future<Void> { next(.disconnected).asVoid() }
 
-    /// Returns a sequence of the events that occur, until the watch is closed:
-    /// `for try await events in watch.events([.readable, .writable])`. Each element holds those of `events`
-    /// that occurred. The iteration throws the errors of ``next(_:)``.
+    /// Returns a sequence of the events that occur: `for try await events in watch.events([.readable,
+    /// .writable])`. Each element holds those of `events` that occurred, and possibly
+    /// ``DescriptorEvents/failed``. The sequence ends when the watch is closed. The iteration throws the errors
+    /// of ``next(_:)``.
     ///
-    /// Read or write the descriptor before you ask for the next element. Otherwise the same events are reported again
-    /// at once.
+    /// Read or write the descriptor before you ask for the next element. Otherwise the same events are reported
+    /// again at once.
     public func events(_ events: DescriptorEvents) -> LoopSequence<DescriptorEvents> {
         LoopSequence(on: loop) { [self] in
             LoopSequence.AsyncIterator(next: {
@@ -120,12 +123,12 @@ public final class DescriptorWatch {
 
     // MARK: A closure
 
-    /// Calls `body` each time that at least one of `events` occurs. `body` gets those of `events` that
-    /// occurred. The calls end when the watch is closed. Another call of this function replaces `body`. To
-    /// stop the calls, call this function with no events.
+    /// Calls `body` each time that at least one of `events` occurs. `body` gets those of `events` that occurred,
+    /// and possibly ``DescriptorEvents/failed``. The calls end when the watch is closed. Another call of this
+    /// function replaces `body`. To stop the calls, call this function with no events.
     ///
-    /// After ``DescriptorEvents/failed``, `body` is not called again. To continue, call this function again.
-    /// If the watch finds that the descriptor has been closed, `body` is also called with `failed`.
+    /// After a call with `failed`, `body` is not called again. To continue, call this function again. If the
+    /// watch finds that the descriptor has been closed, it also calls `body` with `failed`.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         core.checkThread()
         guard !poll.isClosing else { return }

@@ -5,26 +5,28 @@ extension EventLoop {
     /// Opens the standard input of the process as a stream: a terminal, a pipe, a file, or anything else.
     ///
     /// The process can have only one stream of its standard input at a time. When the stream is closed,
-    /// descriptor 0 stays open. Descriptor 0 also stays in its mode, blocking or non-blocking, for all
-    /// processes that share it. Only a socket changes to non-blocking mode, because a socket has only one
-    /// mode. A socket returns to its former mode when the stream is closed, and at the exit of the process.
+    /// descriptor 0 stays open. Descriptor 0 also stays in its mode, blocking or non-blocking, for all processes
+    /// that share it. Only a socket changes to non-blocking mode, because a socket has only one mode. A socket
+    /// returns to its former mode when the stream is closed, and at the exit of the process.
     ///
-    /// `readLine()` and similar functions do not get the bytes that the stream reads, and the stream does not
-    /// get the bytes that these functions read. Throws the errors of
-    /// ``DescriptorStream/init(adopting:limits:on:)``. Throws ``Futures/FutureError/invalidArgument(_:)`` if
-    /// another stream of the standard input is open.
+    /// Swift's `readLine()` and similar functions read the same input. Each byte goes either to the stream or to
+    /// such a function, and never to both.
+    ///
+    /// Throws the errors of ``DescriptorStream/init(adopting:limits:on:)``. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if another stream of the standard input is open.
     public func standardInput(limits: StreamLimits = StreamLimits()) throws -> DescriptorStream {
         try StandardStreams.open(0, limits, on: self)
     }
 
-    /// Opens the standard output of the process as a stream. Lines from `print` may appear between the bytes
-    /// that you write to the stream.
+    /// Opens the standard output of the process as a stream. Lines from `print` may appear between the bytes that
+    /// you write to the stream.
     ///
     /// The process can have only one stream of its standard output at a time. When the stream is closed,
-    /// descriptor 1 stays open and in its former mode. Before the process ends, close the stream, and wait
-    /// until the future of `close()` completes. Otherwise, queued bytes are lost. `shutdownWrite()` tells the
-    /// reader of a pipe or a socket that nothing follows. After that call, `print` writes nothing to that
-    /// reader.
+    /// descriptor 1 stays open and in its former mode. Before the process ends, close the stream, and wait until
+    /// the future of `close()` completes. Otherwise, queued bytes are lost.
+    ///
+    /// If the standard output is a pipe or a socket, `shutdownWrite()` tells the reader that nothing follows.
+    /// After that call, the reader does not get the output of `print` either.
     ///
     /// Throws the errors of ``DescriptorStream/init(adopting:limits:on:)``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if another stream of the standard output is open.
