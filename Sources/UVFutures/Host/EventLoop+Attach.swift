@@ -2,26 +2,26 @@ internal import CLibUV
 public import Futures
 
 extension EventLoop {
-    /// Creates an event loop that uses the libuv loop of a host. A host is a program that runs a libuv loop
-    /// of its own, such as a C program, Node.js, uvloop or Neovim.
+    /// Creates an event loop that uses the libuv loop of a host. A host is a program that runs a libuv loop of
+    /// its own, such as a C program, Node.js, uvloop or Neovim.
     ///
     /// `loop` is the host's `uv_loop_t *`, which must be initialized. `host` is the address of the host's own
-    /// `uv_version_string`. A process may contain several copies of libuv, and only the copy that made a loop
-    /// can use that loop. Throws ``LibUVMismatch`` if `host` does not belong to the copy that this library
-    /// calls.
+    /// `uv_version_string`. A process may contain several copies of libuv, and only the copy that made a loop can
+    /// use that loop. Throws ``LibUVMismatch`` if `host` does not belong to the copy that this library calls.
     ///
-    /// Call this initializer on the thread that runs the host's loop. The event loop then belongs to that
-    /// thread. The host continues to run its own loop: this library never runs, stops, closes or walks that
-    /// loop. While nothing is pending, the event loop does not keep the host's loop alive.
+    /// Call this initializer on the thread that runs the host's loop. The event loop then belongs to that thread.
+    /// The host continues to run its own loop: this library never runs, stops or closes that loop, and never
+    /// walks its handles. While nothing is pending, the event loop does not keep the host's loop alive.
     ///
     /// Unlike `EventLoop()`, this initializer does not change the effect of SIGPIPE, and does not open
     /// descriptors 0 to 2 if they are closed.
     ///
-    /// To end the event loop, call ``Futures/EventLoop/detach()``. If the thread ends before the future of
-    /// `detach()` completes, the thread traps. A shared library that contains this code stays loaded until
-    /// the process ends.
+    /// To end the event loop, call ``Futures/EventLoop/detach()``, and wait for its future. If the thread ends
+    /// before that, the process traps. A shared library that contains this code stays loaded until the process
+    /// ends.
     ///
-    /// Binds [`uv_async_init`](https://docs.libuv.org/en/v1.x/async.html) and similar functions on the host's loop.
+    /// Binds [`uv_async_init`](https://docs.libuv.org/en/v1.x/async.html) and similar functions on the host's
+    /// loop.
     public convenience init(
         attachingTo loop: UnsafeMutableRawPointer,
         hostVersion host: @convention(c) () -> UnsafePointer<CChar>?

@@ -6,19 +6,20 @@ public import Futures
 // calls `turn()`.
 
 extension EventLoop {
-    /// A descriptor that is readable when ``turn()`` has something to do. A host, which is a program with an
-    /// event loop of its own, can wait for this descriptor. Timers do not make the descriptor readable: for
-    /// timers, use ``pollTimeout``. The descriptor never changes.
+    /// A descriptor that is readable when ``turn()`` has something to do. The descriptor never changes. Use it in
+    /// a program that has an event loop of its own (a host), and let that event loop wait for the descriptor.
+    /// Timers do not make the descriptor readable: for timers, use ``pollTimeout``.
     ///
-    /// Do not use this property on an attached loop: the host runs that loop anyway.
+    /// If this loop is attached to the libuv loop of a host, do not use this property: the host runs that loop
+    /// anyway.
     /// Binds [`uv_backend_fd`](https://docs.libuv.org/en/v1.x/loop.html).
     public var pollDescriptor: CInt {
         core.checkThread()
         return unsafe uv_backend_fd(uv.loop)
     }
 
-    /// The longest time for which a host may wait for ``pollDescriptor``. `nil` means that the host may wait
-    /// without a limit. Zero means that ``turn()`` has something to do already.
+    /// The longest time for which a host may wait for ``pollDescriptor`` before it calls ``turn()``. `nil` means
+    /// that the host may wait without a limit. Zero means that ``turn()`` has something to do already.
     ///
     /// Read this property again after each ``turn()``, and after each other use of the loop.
     /// Binds [`uv_backend_timeout`](https://docs.libuv.org/en/v1.x/loop.html).
@@ -33,10 +34,10 @@ extension EventLoop {
     }
 
     /// Runs the timers that are due, the I/O that is ready, and the ready callbacks, without waiting. Returns
-    /// `true` if something is left for which ``Futures/EventLoop/run()`` waits.
+    /// `true` if ``Futures/EventLoop/run()`` would still have something to wait for.
     ///
-    /// Traps if it is called in a callback of this loop, or if this loop is attached to the event loop of a
-    /// program such as Node.js. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down.
+    /// Traps if it is called in a callback of this loop, or if this loop is attached to the libuv loop of a host
+    /// such as Node.js. Throws ``Futures/FutureError/shutDown`` if the loop has been shut down.
     ///
     /// ```swift
     /// let timeout = loop.pollTimeout.map { CInt($0 / .milliseconds(1)) } ?? -1

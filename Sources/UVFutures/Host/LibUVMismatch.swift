@@ -1,6 +1,6 @@
 /// A copy of libuv in this process.
 public struct LibUVCopy: Hashable, Sendable {
-    /// The version, like `1.44.2`.
+    /// The version, such as `1.44.2`.
     public let version: String
     /// The path of the file that contains this copy: a library, a program, or an extension that carries libuv.
     public let path: String
@@ -8,8 +8,8 @@ public struct LibUVCopy: Hashable, Sendable {
     let address: UInt
 }
 
-/// The error when an event loop cannot be attached to the libuv loop of a host, because two copies of libuv
-/// are in use. One copy made the host's loop, and this library calls a different copy.
+/// The error when an event loop cannot be attached to the libuv loop of a host: one copy of libuv made the host's
+/// loop, and this library calls a different copy.
 public struct LibUVMismatch: Error, Hashable, CustomStringConvertible {
     /// The copy that made the host's loop.
     public let host: LibUVCopy
