@@ -5,16 +5,16 @@ public import Futures
 // A loop that does this work itself keeps the main actor on the main thread.
 
 extension EventLoop {
-    /// Whether this loop, while it runs, does the work of Dispatch's main queue: `@MainActor`, `Task` in top-level
-    /// code, `DispatchQueue.main`.
+    /// Whether this loop, while it runs, also does the work of Dispatch's main queue. That is the code of
+    /// `@MainActor`, of `Task` in top-level code, and of `DispatchQueue.main`.
     ///
-    /// The value is `true` for ``main``. For another loop of the main thread, such as a loop that is attached
-    /// to the loop of a host, the value is `false` at first. The value becomes `true` when you set it, or
-    /// when a closure that is isolated to the main actor starts on that loop with
+    /// The value is `true` for ``main``. For another loop of the main thread, such as a loop that is attached to
+    /// the loop of a host, the value is `false` at first. The value becomes `true` when you set it. It also
+    /// becomes `true` when a closure that is isolated to the main actor starts on that loop with
     /// ``Futures/Future/init(on:isolation:_:)``.
     ///
-    /// The work of the main queue does not keep ``Futures/EventLoop/run()`` from returning. Setting this
-    /// property on a thread other than the main thread traps.
+    /// The work of the main queue does not keep ``Futures/EventLoop/run()`` from returning. Setting this property
+    /// on a thread other than the main thread traps.
     ///
     /// Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public var servesMainQueue: Bool {
@@ -30,7 +30,7 @@ extension EventLoop {
         }
     }
 
-    /// Runs ``main`` until `body` has ended, and returns the result of `body` or throws its error.
+    /// Runs the loop ``main`` until `body` has ended, and returns the result of `body` or throws its error.
     ///
     /// ```swift
     /// @main struct Daemon {
@@ -42,9 +42,9 @@ extension EventLoop {
     /// }
     /// ```
     ///
-    /// Blocks the calling thread. Runs `body` on the loop, isolated to the main actor. In an asynchronous
-    /// `main`, call this function only before the first `await`. After the first `await`, the loop runs
-    /// already, and a call traps. A call in a callback of the loop also traps.
+    /// Blocks the calling thread. Runs `body` on the loop, isolated to the main actor. In an asynchronous `main`,
+    /// call this function only before the first `await`. After the first `await`, the loop runs already, and a
+    /// call traps. A call in a callback of the loop also traps.
     @MainActor
     public static func runMain<Value>(
         _ body: @escaping @MainActor (EventLoop) async throws -> Value
