@@ -1,8 +1,10 @@
 public import Futures
 
-/// A resolver that turns host names into addresses, for a whole loop or for one ``TCPConnection``.
+/// A resolver: it turns host names into addresses. A loop has a resolver for all of its look-ups, and a
+/// ``TCPConnection`` can use a different one.
 ///
-/// ``SystemResolver`` asks the system. A resolver of your own can answer from a table, from a cache, or from a server.
+/// ``SystemResolver`` asks the system. A resolver of your own can answer from a table, from a cache, or from a
+/// server.
 public protocol NameResolver {
     /// Completes with the addresses of `name`, the best address first. Each address carries `port`.
     ///
@@ -13,8 +15,8 @@ public protocol NameResolver {
 }
 
 extension EventLoop {
-    /// The resolver for this loop. A connection or a look-up that gets a resolver as an argument uses that
-    /// resolver. The default is ``SystemResolver/shared``.
+    /// The resolver that this loop uses when a call of `connect` or `addresses` passes no resolver. The default
+    /// is ``SystemResolver/shared``.
     public var resolver: any NameResolver {
         get {
             core.checkThread()
@@ -26,13 +28,13 @@ extension EventLoop {
         }
     }
 
-    /// Completes with the addresses of `host`, the best address first. Each address carries `port`. Completes
-    /// at once if `host` is a numeric address or `localhost`. Otherwise asks `resolver`, or the loop's
-    /// ``resolver`` if the argument is `nil`.
+    /// Completes with the addresses of `host`, the best address first. Each address carries `port`. If `host` is
+    /// a numeric address or `localhost`, completes at once. Otherwise asks `resolver` or, if `resolver` is `nil`,
+    /// the ``resolver`` of this loop.
     ///
     /// Fails with ``ResolutionError`` if `host` has no addresses, and with the error of the resolver if the
-    /// resolver fails. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is neither an address
-    /// nor a well-formed name, or if `port` is out of range.
+    /// resolver fails. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` is neither an address nor
+    /// a well-formed name, or if `port` is out of range.
     public func addresses(
         of host: String, port: Int, resolver: (any NameResolver)? = nil
     ) -> Future<[SocketAddress]> {

@@ -1,9 +1,9 @@
-/// The reason why a name has no addresses.
+/// The error of a look-up that found no addresses for a name.
 public struct ResolutionError: Error, Hashable {
     /// The name that was looked up.
     public let name: String
-    /// The code of the failure, such as ``UVError/Code/nameNotFound``. ``UVError/Code/timedOut`` means that no answer
-    /// came in time.
+    /// The code of the failure, such as ``UVError/Code/nameNotFound``. ``UVError/Code/timedOut`` means that no
+    /// answer came in time.
     public let code: UVError.Code
 
     public init(name: String, code: UVError.Code) {

@@ -1,16 +1,17 @@
 public import Futures
 
-/// A resolver that asks the system. The system's configuration names the sources: files, name servers and others.
+/// A resolver that asks the system. The system looks where its configuration says: in files, at name servers, and
+/// so on.
 ///
-/// The resolver uses threads of its own, which end when there are no more names to look up. So neither the
-/// loop nor ``Futures/RemoteContext/pool`` ever waits for an answer. Callers that ask for the same name at
-/// the same time share the answer. The resolver does not keep answers.
+/// The resolver uses threads of its own, which end when there are no more names to look up. So neither the loop
+/// nor ``Futures/RemoteContext/pool`` ever waits for an answer. Callers that ask for the same name at the same
+/// time share the answer. The resolver does not keep answers for later.
 ///
-/// The resolver looks up at most ``maxConcurrent`` names at a time. Other names wait in a queue. The system
-/// may take minutes to answer, and a look-up cannot be stopped. So there are two exceptions to the limit. A
-/// name for which no caller waits any more does not count. A name that has waited in the queue for a second
-/// is looked up anyway, on an additional thread. When eight times ``maxConcurrent`` threads are in use, all
-/// other names wait until a thread is free.
+/// The resolver looks up at most ``maxConcurrent`` names at a time. Other names wait in a queue. But the system
+/// may take minutes to answer, and a look-up cannot be stopped. So there are two exceptions. First, a look-up
+/// does not count when no caller waits for its answer any more. Second, a name that has waited in the queue for a
+/// second is looked up anyway, on an additional thread. There are at most eight times ``maxConcurrent`` threads.
+/// When all of them are in use, all other names wait until a thread is free.
 ///
 /// Any thread and any number of loops may use the resolver.
 public final class SystemResolver: NameResolver, Sendable {
@@ -18,10 +19,9 @@ public final class SystemResolver: NameResolver, Sendable {
     /// process, with a timeout of five seconds for each caller.
     public static let shared = try! SystemResolver()
 
-    /// The number of names that the resolver looks up at the same time.
+    /// The most names that the resolver looks up at the same time. ``SystemResolver`` describes two exceptions.
     public let maxConcurrent: Int
-    /// The longest time for which a caller waits, from its call until the answer. The time in the queue is
-    /// included.
+    /// The longest time for which a caller waits for an answer. The time in the queue is included.
     public let timeout: Duration
     private let threads: LookupThreads
 
@@ -54,12 +54,12 @@ public final class SystemResolver: NameResolver, Sendable {
     /// The number of threads, including those with an answer that nothing waits for.
     package var threadCount: Int { threads.count }
 
-    /// Completes with the addresses of `name`. Each address carries `port`. Cancelling the returned future
-    /// ends the wait at once. The system may continue to look for the name, but the answer is ignored.
+    /// Completes with the addresses of `name`. Each address carries `port`. Cancelling the returned future ends
+    /// the wait at once. The system may continue to look for the name, but the answer is ignored.
     ///
     /// Fails with ``ResolutionError`` if the system finds no address, or if there is no answer within
-    /// ``timeout``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port`
-    /// is out of range.
+    /// ``timeout``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is
+    /// out of range.
     /// Calls [`getaddrinfo`](https://man7.org/linux/man-pages/man3/getaddrinfo.3.html).
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         loop.core.checkThread()
