@@ -2,14 +2,14 @@ public import Futures
 internal import Glibc
 
 extension EventLoop {
-    /// Returns a sequence of the signals from `signals` that the process gets:
-    /// `for try await signal in loop.signals(.terminate, .hangup)`. From the start of the iteration to its
-    /// end, these signals have no other effect.
+    /// Returns a sequence that yields each signal of `signals` when the process gets it: `for try await signal in
+    /// loop.signals(.terminate, .hangup)`. From the start of the iteration to its end, these signals have no
+    /// other effect.
     ///
-    /// If a signal comes while the consumer is busy, the sequence keeps the signal until the consumer asks
-    /// for the next element. If the same signal comes several times before that, the consumer gets it once.
-    /// The iteration throws the errors of ``signal(_:)``. Binds
-    /// [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
+    /// If a signal comes while the consumer is busy, the sequence keeps the signal until the consumer asks for
+    /// the next element. If the same signal comes several times before that, the consumer gets it once. The
+    /// iteration throws the errors of ``signal(_:)``.
+    /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
             let handles: [UVSignal]

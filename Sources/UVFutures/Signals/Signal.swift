@@ -24,13 +24,13 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
 }
 
 extension EventLoop {
-    /// Completes when the process next gets `signal`. While the returned future is pending, the signal has no other
-    /// effect.
+    /// Completes when the process next gets `signal`. While the returned future is pending, the signal has no
+    /// other effect.
     ///
-    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future
-    /// restores the signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for
-    /// signals that cannot be caught. Fails with the same error for `SIGCHLD`, which is reserved for the code
-    /// that starts processes. Fails with ``UVFutures/UVError`` if the system refuses.
+    /// A pending future does not keep ``Futures/EventLoop/run()`` from returning. Cancelling the future restores
+    /// the signal's former effect. Fails with ``Futures/FutureError/invalidArgument(_:)`` for signals that cannot
+    /// be caught. Fails with the same error for `SIGCHLD`, which is reserved for the code that starts processes.
+    /// Fails with ``UVFutures/UVError`` if the system refuses.
     /// Binds [`uv_signal_start_oneshot`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signal(_ signal: ProcessSignal) -> Future<Void> {
         core.checkThread()
