@@ -4,16 +4,16 @@ internal import Futures
 /// The limits on the connections that a server accepts. Further connections wait in the system, in the
 /// backlog of the socket.
 public struct AcceptLimits: Hashable, Sendable {
-    /// The number of connections that may be open at the same time, not counting connections that linger (see
-    /// ``ByteStreams/ByteStream/close(within:)``). `nil` means as many as the system allows.
+    /// The most connections that may be open at the same time. Connections that linger (see
+    /// ``ByteStreams/ByteStream/close(within:)``) do not count. `nil` means as many as the system allows.
     public var maxConnections: Int?
-    /// The number of open connections at which a full server accepts again. A server that has reached
-    /// ``maxConnections`` accepts no connections until only this number of connections, or fewer, are open.
-    /// So a full server does not stop and start with each connection that ends. `nil` means seven eighths of
-    /// ``maxConnections``.
+    /// The number of open connections at which a full server accepts again. A server is full when
+    /// ``maxConnections`` are open. It then accepts no connections until only `lowWaterMark` connections, or
+    /// fewer, are open. So a full server does not stop and start with each connection that ends. `nil` means
+    /// seven eighths of ``maxConnections``.
     public var lowWaterMark: Int?
-    /// The number of connections that each listening socket accepts before the loop looks at other sockets
-    /// and at timers again.
+    /// The most connections that each listening socket accepts in one go. After that, the loop first looks at
+    /// other sockets and at timers.
     public var perTurn = 64
 
     public init(maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64) {

@@ -2,15 +2,17 @@ public import ByteStreams
 public import Futures
 
 extension SocketListener {
-    /// Creates a listener that takes over `descriptor`, a socket that listens already. For example, a parent
-    /// process has made the socket.
+    /// Creates a listener that takes over `descriptor`, a socket that listens already, for example one that a
+    /// parent process has made.
     ///
     /// From now on, the listener owns the descriptor, and closes it. The descriptor is put into non-blocking
-    /// mode, and programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the
-    /// socket gets another number, and `/dev/null` gets the old number.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or
-    /// does not listen. Throws the same error if the descriptor has been adopted before, or is of a different
-    /// kind from `Connection`. After an error, the caller keeps the descriptor.
+    /// mode, and programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket
+    /// gets another number, and `/dev/null` gets the old number.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or does
+    /// not listen. Throws the same error if the descriptor has been adopted before, or is not of the kind of
+    /// `Connection`, for example a UNIX socket for a ``TCPListener``. If this initializer throws, the caller
+    /// keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -35,9 +37,11 @@ extension SocketListener {
 }
 
 extension SocketServer {
-    /// Adds `descriptor`, a socket that listens already, to the sockets of this server. Takes over the
-    /// descriptor, and throws errors, as ``SocketListener/init(adopting:limits:on:)`` does. Returns the
-    /// address of the socket.
+    /// Adds `descriptor`, a socket that listens already, to the sockets of this server. Returns the address of
+    /// the socket.
+    ///
+    /// The server takes over the descriptor. The rules and the errors are those of
+    /// ``SocketListener/init(adopting:limits:on:)``.
     @discardableResult
     public func listen(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits()
@@ -63,9 +67,9 @@ extension SocketServer {
         }
     }
 
-    /// Stops accepting, and returns the descriptors of the sockets, in the order in which the sockets were
-    /// added. The sockets stay open. Connections that wait to be accepted keep waiting in the sockets, for
-    /// example for a successor of this server. Connections that have been accepted stay open, as after
+    /// Stops accepting, and returns the descriptors of the sockets, in the order in which the sockets were added.
+    /// The sockets stay open. Connections that wait to be accepted keep waiting in the sockets, for example for
+    /// another process that takes over from this server. Connections that have been accepted stay open, as after
     /// ``close()``.
     ///
     /// The caller owns the descriptors, which are in non-blocking mode.
@@ -78,16 +82,16 @@ extension SocketServer {
 }
 
 extension SocketConnection {
-    /// Returns the descriptor of the socket to the caller, without ending the connection. After that, this
-    /// object behaves as after ``ByteStreams/ByteStream/close(within:)``.
+    /// Returns the descriptor of the socket to the caller, without ending the connection. After that, this object
+    /// behaves as after ``ByteStreams/ByteStream/close(within:)``.
     ///
     /// The caller owns the returned descriptor, which is in non-blocking mode. Bytes that this stream has not
     /// read from the system yet stay in the socket.
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if the connection has been closed. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a read or a write is pending. Throws the same error if
-    /// the stream holds bytes that have not been read.
-    /// Throws ``UVError`` if no descriptors are left. An error changes nothing.
+    /// ``Futures/FutureError/invalidArgument(_:)`` if a read or a write is pending, or if the stream holds bytes
+    /// that have not been read. Throws ``UVError`` if no descriptors are left. If this function throws, nothing
+    /// has changed.
     public final func release() throws -> Int32 {
         core.checkThread()
         try checkAtRest()

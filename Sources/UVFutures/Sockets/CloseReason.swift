@@ -3,7 +3,7 @@ internal import Futures
 
 /// The reason why a connection ended.
 public enum CloseReason: Hashable, Sendable {
-    /// This side closed the connection normally, and everything written was sent.
+    /// This side closed the connection normally, and all written bytes were sent.
     case closed
     /// This side aborted the connection, for example because its handler failed.
     case aborted
@@ -14,8 +14,8 @@ public enum CloseReason: Hashable, Sendable {
     /// This side closed the connection normally, but the peer did not acknowledge all bytes before the
     /// connection was closed.
     case unacknowledged
-    /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``), and was reset because more
-    /// than ``ByteStreams/StreamLimits/maxLingering`` connections lingered.
+    /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``), and was reset because more than
+    /// ``ByteStreams/StreamLimits/maxLingering`` connections lingered. It had lingered longest.
     case crowdedOut
     /// More than ``ByteStreams/StreamLimits/writeCap`` bytes waited to be sent, because the peer did not take
     /// them.

@@ -1,18 +1,18 @@
 internal import Futures
 
-/// The numbers that describe what a server has done so far, and which connections it has now.
+/// Counts of what a server has done so far, and of the connections that it has now.
 public struct ServerStatistics: Hashable, Sendable {
     /// The number of connections that the server has accepted so far.
     public var accepted = 0
-    /// The number of open connections, not counting connections that linger (see
-    /// ``ByteStreams/ByteStream/close(within:)``).
+    /// The number of open connections. Connections that linger (see ``ByteStreams/ByteStream/close(within:)``) do
+    /// not count.
     public var active = 0
     /// The number of connections that linger. Such a connection has sent everything, and waits until its peer
     /// has finished sending: see ``ByteStreams/ByteStream/close(within:)``. A connection that lingers does
     /// not count for ``AcceptLimits/maxConnections``.
     public var lingering = 0
-    /// The number of open connections that are being drained. This number is zero until the server begins to
-    /// drain, and equal to ``active`` after that.
+    /// The number of open connections for which a draining server waits. This number is zero until the server
+    /// begins to drain (``SocketServer/drain(within:)``). After that, it is equal to ``active``.
     public var draining = 0
     /// The number of times that the server stopped accepting because ``AcceptLimits/maxConnections``
     /// connections were open.
@@ -21,13 +21,13 @@ public struct ServerStatistics: Hashable, Sendable {
     /// Such a connection waits in the system, and the server tries again. So one connection may count several
     /// times.
     public var shortages = 0
-    /// The number of sockets that the server has closed so far because they no longer listened.
+    /// The number of listening sockets that the server has closed so far because they no longer listened.
     public var shed = 0
     /// The number of bytes received so far, on all connections.
     public var bytesReceived = 0
     /// The number of bytes sent so far, on all connections.
     public var bytesSent = 0
-    /// The number of connections that have ended so far, by reason.
+    /// The number of connections that have ended so far, for each reason.
     public var closes: [CloseReason: Int] = [:]
 
     /// Adds the bytes of `connection`.
@@ -38,8 +38,8 @@ public struct ServerStatistics: Hashable, Sendable {
 }
 
 extension SocketServer {
-    /// The numbers that describe what the server has done so far, and which connections it has now. The time
-    /// to read this property grows with the number of open connections.
+    /// Counts of what the server has done so far, and of the connections that it has now. Reading this property
+    /// takes longer the more connections are open.
     public var statistics: ServerStatistics {
         core.checkThread()
         var statistics = counters

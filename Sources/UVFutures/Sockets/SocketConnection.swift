@@ -7,20 +7,19 @@ internal import Glibc
 /// Errors of the system are reported as ``UVError`` with both addresses. Each kind of socket has a subclass
 /// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
-    /// Whether a draining server half-closes this connection when the peer does not wait for an answer any
-    /// more. The default is `true`. After a half-close, the peer reads the end of the stream, and this side
-    /// can still read.
+    /// Whether a draining server may half-close this connection when the peer waits for no answer any more. The
+    /// default is `true`. After a half-close, the peer reads the end of the stream, and this side can still read.
     ///
-    /// The server assumes that the peer does not wait for an answer when two things are true: the handler
-    /// waits for bytes, and the handler has written something since the last bytes came. This assumption is
-    /// wrong if a message comes in several parts and the handler writes a part of the answer between them. In
-    /// that case, set this property to `false`, and close the connection when ``draining`` completes.
+    /// The server assumes that the peer waits for no answer when two things are true: the handler waits for
+    /// bytes, and the handler has written something since the last bytes came. This assumption is wrong if a
+    /// message comes in several parts and the handler writes a part of the answer between them. In that case, set
+    /// this property to `false`, and close the connection when ``draining`` completes.
     public final var endsWhenIdle = true
-    /// Whether the server of this connection is draining. If this property is `true`, the handler should
-    /// finish the current message and close the connection.
+    /// Whether the server of this connection is draining. If so, the handler should finish the current message
+    /// and close the connection.
     public private(set) final var isDraining = false
 
-    /// The number of the connection, unique in the process.
+    /// The number of this connection. No other connection of this process has the same number.
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
     public final var peerAddress: SocketAddress? { socket.peerAddress }
@@ -53,10 +52,10 @@ public class SocketConnection: ByteStream, Identifiable {
 }
 
 extension SocketConnection {
-    /// Completes when the server of this connection begins to drain. If the connection ends before that, the
-    /// returned future is cancelled.
+    /// Completes when the server of this connection begins to drain. If the connection ends before that, this
+    /// future is cancelled.
     ///
-    /// Cancelling the returned future has no effect on other code that waits for it.
+    /// If you cancel this future, other code that waits for it still gets its outcome.
     public final var draining: Future<Void> {
         core.checkThread()
         if let drainingPromise { return drainingPromise.future }

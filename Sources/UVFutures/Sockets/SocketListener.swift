@@ -1,11 +1,12 @@
 internal import ByteStreams
 public import Futures
 
-/// A listening socket for code that accepts connections one by one. For most servers, ``SocketServer`` is the better
-/// choice.
+/// A listening socket for code that accepts connections one by one. For most servers, ``SocketServer`` is the
+/// better choice.
 ///
-/// Connections that have not been accepted wait in the system, at most `backlog` of them. Releasing the last reference
-/// closes the listener, unless an `accept` is pending.
+/// Connections that have not been accepted wait in the system. `backlog`, an argument of most initializers, is
+/// the most connections that wait there. Releasing the last reference closes the listener, unless an `accept` is
+/// pending.
 public final class SocketListener<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
@@ -52,22 +53,22 @@ public final class SocketListener<Connection: SocketConnection> {
         set { shortages.handler = newValue }
     }
 
-    /// Completes with the next connection. Several calls may wait at the same time. Their futures complete in
-    /// the order of the calls.
+    /// Completes with the next connection. Several calls may wait at the same time. Their futures complete in the
+    /// order of the calls.
     ///
     /// When the listener is closed, the returned future is cancelled. Fails with ``UVError`` if the socket no
-    /// longer listens. If no descriptors are left, the returned future does not fail, but waits until a
-    /// descriptor is free: ``onShortage``. Binds `accept4` and
-    /// [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
+    /// longer listens. If no descriptors are left, the listener calls ``onShortage``, and the returned future
+    /// waits until a descriptor is free.
+    /// Binds `accept4` and [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public func accept() -> Future<Connection> {
         accept(isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
-    /// A sequence of the connections in the order in which they come, until the listener is closed:
-    /// `for try await connection in listener.connections`.
+    /// A sequence of the connections in the order in which they come: `for try await connection in
+    /// listener.connections`. The sequence ends when the listener is closed.
     ///
-    /// While the consumer is busy, further connections wait in the system. The iteration throws ``UVError``
-    /// if the socket no longer listens. Leaving the `for` loop by `break` does not close the listener or any
+    /// While the consumer is busy, further connections wait in the system. The iteration throws ``UVError`` if
+    /// the socket no longer listens. Leaving the `for` loop by `break` does not close the listener or any
     /// connection.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in

@@ -3,7 +3,8 @@ internal import Futures
 extension SocketServer {
     /// Changes how many connections the server accepts. Open connections stay open.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the limits contradict each other, for example if
+    /// `lowWaterMark` is not below `maxConnections`.
     public func setAcceptLimits(_ limits: AcceptLimits) throws {
         core.checkThread()
         try limits.validate()

@@ -15,32 +15,33 @@ extension SocketServer {
     }
 
     /// Stops accepting, and aborts the connections that are still open after `grace`. Completes when all
-    /// connections are closed. This function does not ask the handlers to finish. To do that, use
-    /// ``drain(within:)``.
+    /// connections are closed, with the numbers of connections that ended in each way. This function does not ask
+    /// the handlers to finish. To do that, use ``drain(within:)``.
     ///
     /// Connections that wait to be accepted are reset. You can call this function again, and also while the
-    /// server drains: the earliest end of all calls applies. The futures of all calls complete together.
-    /// Cancelling a returned future changes nothing. Fails with ``Futures/FutureError/invalidArgument(_:)``
-    /// if `grace` is negative.
+    /// server drains. Then the earliest deadline of all calls counts, and the futures of all calls complete
+    /// together. Cancelling a returned future changes nothing. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
         end(within: grace, "shutdown(within:)") { close() }
     }
 
-    /// Serves the connections that have come, ends these connections within `deadline`, and completes when
-    /// all connections and listening sockets are closed.
+    /// Stops listening, lets the handlers finish, and aborts the connections that are still open after
+    /// `deadline`. Completes when all connections and listening sockets are closed, with the numbers of
+    /// connections that ended in each way.
     ///
-    /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are closed. A
-    ///    connection that has not completed its TCP handshake by then is reset.
+    /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are
+    ///    closed. A connection that has not completed its TCP handshake by then is reset.
     /// 2. ``SocketConnection/draining`` completes on each connection. A handler that knows where its messages end
     ///    should finish the current message and close the connection.
-    /// 3. The server half-closes each connection when the peer does not wait for an answer any more. The peer
-    ///    then reads the end of the stream, and closes. If a peer has sent nothing yet, the server
-    ///    half-closes the connection after half of the deadline.
+    /// 3. The server half-closes each connection whose peer waits for no answer any more
+    ///    (``SocketConnection/endsWhenIdle``). The peer then reads the end of the stream, and closes. If a peer
+    ///    has sent nothing yet, the server half-closes the connection after half of the deadline.
     /// 4. Connections that are still open at the deadline are aborted.
     ///
-    /// You can call this function again: the earliest deadline of all calls applies. The futures of all calls
-    /// complete together. Cancelling a returned future changes nothing.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
+    /// You can call this function again. Then the earliest deadline of all calls counts, and the futures of all
+    /// calls complete together. Cancelling a returned future changes nothing. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
         end(within: deadline, "drain(within:)") { beginDraining(deadline) }
     }

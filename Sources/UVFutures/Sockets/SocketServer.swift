@@ -1,14 +1,14 @@
 package import ByteStreams
 public import Futures
 
-/// A server that listens, and passes each connection to a handler. The server lives until it is closed, even if there
-/// are no references to it.
+/// A server that listens, and passes each connection to a handler. The server lives until it is closed, even if
+/// there are no references to it.
 ///
-/// There are three kinds of handlers. If a handler returns a future, the server keeps the connection open
-/// until that future completes. If a handler awaits, the server keeps the connection open until the handler
-/// returns. After a success, the server sends what has been written, and closes the connection. If the future
-/// fails or the handler throws, the server aborts the connection. A handler that returns nothing owns the
-/// connection, which stays open until your code closes it: pass such a handler as the argument `owning`.
+/// There are three kinds of handlers. If a handler returns a future, the connection stays open until that future
+/// completes. If a handler awaits, the connection stays open until the handler returns. In both cases, the server
+/// then sends what has been written, and closes the connection. If the future fails or the handler throws, the
+/// server aborts the connection. The third kind of handler returns nothing, and owns the connection, which stays
+/// open until your code closes it. Pass such a handler as the argument `owning`.
 ///
 /// ```swift
 /// let server = try TCPServer.listen(host: "127.0.0.1", port: 7007, on: loop) { connection in
@@ -20,21 +20,21 @@ public import Futures
 /// let chat = try TCPServer.listen(host: "127.0.0.1", port: 7009, on: loop, owning: { members.append($0) })
 /// ```
 ///
-/// The compiler reports a trailing closure that neither returns a future nor awaits as ambiguous. In most
+/// If a trailing closure neither returns a future nor awaits, the compiler reports the call as ambiguous. In most
 /// cases, a `return` is missing.
 ///
-/// A server can listen on several sockets of one kind. A `SocketServer<SocketConnection>` can listen on sockets of
-/// several kinds.
+/// A server can listen on several sockets of one kind. A `SocketServer<SocketConnection>` can listen on sockets
+/// of several kinds.
 public final class SocketServer<Connection: SocketConnection> {
     public var loop: EventLoop { core }
     let core: LoopCore
     /// A closure that gets the errors of connections. The server calls this closure if the handler of a
-    /// connection throws, or if the future that the handler returned fails. The server also calls this
-    /// closure with errors from accepting or closing a connection.
+    /// connection throws, or if the future that the handler returned fails. The server also calls this closure
+    /// with errors from accepting or closing a connection.
     ///
-    /// The server does not call this closure for a cancellation, or for errors that a shutdown of the server
-    /// or of the loop causes. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the
-    /// errors. If an error means only that the peer has disconnected, `error.isDisconnection` is `true`.
+    /// The server does not call this closure for a cancellation, or for errors that a shutdown of the server or
+    /// of the loop causes. If an error means only that the peer has disconnected, its `isDisconnection` is
+    /// `true`. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors.
     public var onConnectionError: ((any Error) -> Void)?
     /// A closure that the server calls when a connection cannot be accepted, mostly for lack of descriptors
     /// or memory. There is at most one call a minute. The connection waits in the system, and the server
@@ -106,8 +106,8 @@ public final class SocketServer<Connection: SocketConnection> {
         self.handler = handler
     }
 
-    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
-    /// write `owning:`.
+    /// Makes the compiler reject, as ambiguous, a trailing closure that returns nothing. Let the closure return a
+    /// future, or write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void
@@ -131,8 +131,8 @@ public final class SocketServer<Connection: SocketConnection> {
         return address
     }
 
-    /// The number of open connections, not counting connections that linger (see
-    /// ``ByteStreams/ByteStream/close(within:)``).
+    /// The number of open connections. Connections that linger (see ``ByteStreams/ByteStream/close(within:)``) do
+    /// not count.
     public var activeConnections: Int { connections.count - counters.lingering }
 
     // MARK: Serving
