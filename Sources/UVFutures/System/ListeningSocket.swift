@@ -1,4 +1,4 @@
-/// A listening socket, as the observer of a loop gets it: ``Futures/EventLoop/observe(_:)``.
+/// A listening socket in the events that the observer of a loop gets: ``Futures/EventLoop/observe(_:)``.
 public struct ListeningSocket: Hashable, Sendable {
     public let address: SocketAddress
 }

@@ -1,7 +1,7 @@
 internal import Futures
 
-/// The address of one end of a connection: a numeric IPv4 or IPv6 host with a port, or a path or an abstract name in
-/// the UNIX domain.
+/// The address of one end of a connection. An address is either a numeric IPv4 or IPv6 host with a port, or a
+/// name in the UNIX domain: a path or an abstract name.
 public struct SocketAddress: Hashable, Sendable {
     // One property holds the host or the path. That saves memory, because each connection has two addresses.
     private let text: String
