@@ -8,8 +8,8 @@ public struct ActivatedSocket: Hashable, Sendable {
     private static let maximumCount = 65_536
 
     public let descriptor: Int32
-    /// The name that systemd passed with the socket, from `FileDescriptorName=` of the socket's unit, or
-    /// `unknown` if systemd passed no names.
+    /// The name of the socket, from `FileDescriptorName=` of the socket's unit. If systemd passed no names, the
+    /// name is `unknown`.
     public let name: String
 
     public init(descriptor: Int32, name: String) {

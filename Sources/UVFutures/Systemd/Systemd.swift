@@ -40,12 +40,11 @@ public enum Systemd {
     }
 
     /// Reports states of this service to the service manager. Returns `false` if no service manager wants
-    /// reports.
+    /// reports, that is, if `NOTIFY_SOCKET` is not set.
     ///
-    /// Does not block. Throws ``UVError`` if no service manager listens at the socket. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a status contains a control character such as a line
-    /// feed, or if the name of the service manager's socket is malformed. Sends to the socket in
-    /// `NOTIFY_SOCKET`, as `sd_notify` does.
+    /// Does not block. Sends to the socket in `NOTIFY_SOCKET`, as `sd_notify` does. Throws ``UVError`` if no
+    /// service manager listens at that socket. Throws ``Futures/FutureError/invalidArgument(_:)`` if a status
+    /// contains a control character such as a line feed, or if the name of the socket is malformed.
     @discardableResult
     public static func notify(_ states: State...) throws -> Bool {
         let lines = try states.map { try $0.line }
@@ -73,13 +72,13 @@ public enum Systemd {
         }
     }
 
-    /// Sends ``Systemd/State/watchdog`` reports from `loop`, two in each ``watchdogInterval``, until the
-    /// returned task is cancelled. So the service manager notices when the loop hangs. Returns `nil` if the
+    /// Sends ``Systemd/State/watchdog`` reports from `loop`, two in each ``watchdogInterval``. So the service
+    /// manager notices when the loop hangs. To stop the reports, cancel the returned task. Returns `nil` if the
     /// service manager expects no such reports.
     ///
-    /// The returned task does not keep ``Futures/EventLoop/run()`` from returning. If a report cannot be
-    /// sent, the observer of the loop gets a warning, and the reports continue.
-    /// Throws the errors of ``watchdogInterval``.
+    /// The returned task does not keep ``Futures/EventLoop/run()`` from returning. If a report cannot be sent,
+    /// the observer of the loop gets a warning, and the reports continue. Throws the errors of
+    /// ``watchdogInterval``.
     @discardableResult
     public static func feedWatchdog(on loop: EventLoop) throws -> ScheduledTask<Void>? {
         guard let interval = try watchdogInterval else { return nil }
