@@ -1,5 +1,5 @@
-/// The error when a connection to every address of a named host has failed. This error holds one error for
-/// each address that was tried.
+/// The error when the connections to all addresses of a named host have failed. It holds one error for each
+/// address that was tried.
 public struct ConnectError: Error, Hashable {
     /// The name of the host.
     public let host: String

@@ -2,25 +2,24 @@ public import ByteStreams
 public import Futures
 
 extension TCPConnection {
-    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver` resolves names. If
-    /// `resolver` is `nil`, the loop's resolver (``Futures/EventLoop/resolver``) resolves names.
+    /// Connects to `port` of `host`: a numeric address, `localhost`, or a name. `resolver` looks up a name. If
+    /// `resolver` is `nil`, the loop's resolver (``Futures/EventLoop/resolver``) looks up the name.
     ///
-    /// If a name has several addresses, this function tries one address after another, alternating between
-    /// IPv6 and IPv4, as in [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305). The attempt for the next
-    /// address starts when the latest attempt has had no answer for 250 ms, or when an attempt has failed.
-    /// Earlier attempts continue. The connection uses the first address that answers.
+    /// If a name has several addresses, this function tries one address after another, alternating between IPv6
+    /// and IPv4, as in [RFC 8305](https://www.rfc-editor.org/rfc/rfc8305). The attempt for the next address
+    /// starts when the latest attempt has had no answer for 250 ms, or when an attempt has failed. Earlier
+    /// attempts continue. The connection uses the first address that answers. Cancelling the returned future ends
+    /// all attempts at once, and closes the sockets.
     ///
-    /// `localHost` and `localPort` are the address and the port of this side. `localHost` is a numeric
-    /// address. If you leave out `localHost` or `localPort`, the system chooses the address or the port. An
-    /// attempt fails if its address and `localHost` are of different families, one IPv4 and the other IPv6.
-    /// Cancelling the returned future ends all attempts at once, and closes the sockets.
+    /// `localHost` and `localPort` are the address and the port of this side. `localHost` is a numeric address.
+    /// If you leave out `localHost` or `localPort`, the system chooses the address or the port. An attempt fails
+    /// if its address and `localHost` are of different families, one IPv4 and the other IPv6.
     ///
-    /// If the connection to a numeric `host` fails, the error is a ``UVError``. If a name cannot be resolved,
-    /// the error is a ``ResolutionError``. If the connections to all addresses of a name have failed, the
-    /// error is a ``ConnectError``. When `timeout` has passed since the call, the code of the error is
-    /// ``UVError/Code/timedOut``.
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost` is malformed, or if
-    /// another argument is out of range.
+    /// If the connection to a numeric `host` fails, the error is a ``UVError``. If a name cannot be resolved, the
+    /// error is a ``ResolutionError``. If the connections to all addresses of a name have failed, the error is a
+    /// ``ConnectError``. When `timeout` has passed since the call, the code in the error is
+    /// ``UVError/Code/timedOut``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost`
+    /// is malformed, or if another argument is out of range.
     ///
     /// ```swift
     /// let greeting = TCPConnection.connect(host: "example.org", port: 7007, timeout: .seconds(3), on: loop)
@@ -76,9 +75,11 @@ extension TCPConnection {
 }
 
 extension TCPConnection {
-    /// Checks `host` and `port`, without a look-up and without a connection. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if a connection can never work, because `host` is
-    /// malformed or `port` is not from 1 to 65535. Use this function when your program reads its settings.
+    /// Checks that `host` is well-formed and that `port` is from 1 to 65535. Does not look up the name, and does
+    /// not connect.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if not: a connection can then never work. Use this
+    /// function when your program reads its settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
         try requireArgument(port > 0, "port 0 is none to connect to; give 1 to 65535")

@@ -2,20 +2,21 @@ internal import ByteStreams
 internal import Futures
 
 extension TCPConnection {
-    /// Makes the system send probes to a peer that has been silent for `idle`. The system sends one probe in
-    /// each `interval`. If the peer has not answered `probes` probes, the connection fails with
-    /// ``UVError/Code/timedOut``. If `idle` is `nil`, which is the state of a new connection, the system
-    /// sends no probes. Durations are rounded up to whole seconds.
+    /// Makes the system send probes to a peer that has been silent for `idle`, one probe in each `interval`. If
+    /// the peer has not answered `probes` probes, the connection fails with ``UVError/Code/timedOut``. If `idle`
+    /// is `nil`, which is the state of a new connection, the system sends no probes. Durations are rounded up to
+    /// whole seconds.
     ///
-    /// Use this function to detect that a peer has vanished while this side has nothing to send. The
-    /// detection takes `idle` plus `probes` times `interval`. For example, after
-    /// `setKeepAlive(after: .seconds(60))` the detection takes 70 s.
+    /// Use this function to detect that a peer has vanished while this side has nothing to send. The detection
+    /// takes `idle` plus `probes` times `interval`. For example, after `setKeepAlive(after: .seconds(60))` the
+    /// detection takes 70 s.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is
-    /// longer than 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
-    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke
-    /// the connection, throws that error. Throws ``UVError`` if the system refuses. Sets `SO_KEEPALIVE`,
-    /// `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer
+    /// than 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
+    /// ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke the
+    /// connection, throws that error. Throws ``UVError`` if the system refuses.
+    ///
+    /// Sets `SO_KEEPALIVE`, `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
     public func setKeepAlive(
         after idle: Duration?, every interval: Duration = .seconds(1), probes: Int = 10
     ) throws {
@@ -30,14 +31,15 @@ extension TCPConnection {
                 probes: CInt(probes)))
     }
 
-    /// Makes the connection fail with ``UVError/Code/timedOut`` when the peer has not acknowledged sent bytes
-    /// for `limit`. If `limit` is `nil`, which is the state of a new connection, the system chooses the time,
-    /// about a quarter of an hour. `limit` is rounded up to whole milliseconds.
+    /// Makes the connection fail with ``UVError/Code/timedOut`` when the peer has not acknowledged sent bytes for
+    /// `limit`. If `limit` is `nil`, which is the state of a new connection, the system chooses the time, about a
+    /// quarter of an hour. `limit` is rounded up to whole milliseconds.
     ///
-    /// Use this function to detect that a peer has vanished while sent bytes wait for its acknowledgement.
-    /// For a peer that still answers but reads no bytes, use ``ByteStreams/StreamLimits/writeTimeout``.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `limit` is not positive or is longer than 24
-    /// days. If the connection has ended or the system refuses, throws the same errors as
+    /// Use this function to detect that a peer has vanished while sent bytes wait for its acknowledgement. For a
+    /// peer that still answers but reads no bytes, use ``ByteStreams/StreamLimits/writeTimeout``.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `limit` is not positive or is longer than 24 days.
+    /// If the connection has ended or the system refuses, throws the same errors as
     /// ``setKeepAlive(after:every:probes:)``. Sets `TCP_USER_TIMEOUT`.
     public func setUserTimeout(_ limit: Duration?) throws {
         try checkConnected()

@@ -3,9 +3,9 @@ internal import Glibc
 
 /// A TCP connection.
 ///
-/// You get connections from ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, from
-/// ``SocketListener/accept()`` of a ``TCPListener``, and from a ``TCPServer``. By default, small writes are
-/// sent at once: ``noDelay``.
+/// You get a connection from ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, from
+/// ``SocketListener/accept()`` of a ``TCPListener``, or from a ``TCPServer``, which passes it to the handler. By
+/// default, small writes are sent at once: ``noDelay``.
 public final class TCPConnection: SocketConnection {
     var tcp: UVTCP { socket as! UVTCP }
 

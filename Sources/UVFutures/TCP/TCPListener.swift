@@ -5,17 +5,17 @@ public import Futures
 public typealias TCPListener = SocketListener<TCPConnection>
 
 extension SocketListener where Connection == TCPConnection {
-    /// Creates a listener on `port` of `host`, which is a numeric address or `localhost`. For `localhost`,
-    /// the listener uses 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
+    /// Creates a listener on `port` of `host`, which is a numeric address or `localhost`. For `localhost`, the
+    /// listener uses 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
-    /// If `port` is 0, the system picks a port. If another listener has just been closed, the new listener
-    /// can use the same address (`SO_REUSEADDR`). With `sharingPort: true`, several sockets of the same user
-    /// may listen on the same port, in several processes or loops. The system distributes the connections
-    /// over these sockets (`SO_REUSEPORT`). At most `backlog` connections wait to be accepted.
+    /// If `port` is 0, the system picks a port. At most `backlog` connections wait to be accepted. The listener
+    /// can use an address immediately after another listener has left it (`SO_REUSEADDR`). With `sharingPort:
+    /// true`, several sockets of the same user may listen on the same port, in several processes or loops. The
+    /// system distributes the connections over these sockets (`SO_REUSEPORT`).
     ///
     /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an
-    /// argument is out of range.
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument
+    /// is out of range.
     /// Binds `listen`.
     public convenience init(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,

@@ -43,8 +43,8 @@ extension SocketServer where Connection == TCPConnection {
             .listening(host, port, backlog, sharingPort, limits, accepting)
     }
 
-    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
-    /// write `owning:`.
+    /// Makes the compiler reject, as ambiguous, a trailing closure that returns nothing. Let the closure return a
+    /// future, or write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false,
