@@ -9,7 +9,7 @@ internal import Glibc
 /// released. The thread ends only by ``shutdown()``, by the loop's `stop()`, or with the process. Any thread
 /// may use this object.
 public final class LoopThread: Sendable {
-    /// The loop, which belongs to the new thread.
+    /// The loop. It belongs to the new thread.
     public let loop: EventLoop
     /// The name of the thread in lists of threads.
     public let name: String

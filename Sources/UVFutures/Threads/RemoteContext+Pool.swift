@@ -1,13 +1,13 @@
 public import Futures
 
 extension RemoteContext {
-    /// The context that runs closures on libuv's thread pool. By default, the pool has four threads for the
-    /// whole process. The pool also reads and writes files.
+    /// The context that runs closures on libuv's thread pool. By default, the pool has four threads for the whole
+    /// process. `UV_THREADPOOL_SIZE` in the environment sets the number of threads. The pool also reads and
+    /// writes files.
     ///
-    /// The future of a closure has to belong to a loop of libuv, not to a virtual loop. The `run()` of that
+    /// The future of a closure has to belong to a loop of libuv, and not to a virtual loop. The `run()` of that
     /// loop does not return until all closures that have started have ended, even if their futures were
-    /// cancelled. The `shutdown()` of that loop also waits for these closures. `UV_THREADPOOL_SIZE` in the
-    /// environment sets the number of threads.
+    /// cancelled. The `shutdown()` of that loop also waits for these closures.
     /// Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
     public static let pool = RemoteContext(PoolRunner())
 

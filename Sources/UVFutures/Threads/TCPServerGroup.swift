@@ -1,12 +1,13 @@
 internal import ByteStreams
 public import Futures
 
-/// A TCP server on several loops, for more connections than one core can serve. Each loop runs on a thread of its own.
+/// A TCP server on several loops, for more connections than one core can serve. Each loop runs on a thread of its
+/// own.
 ///
-/// All loops listen on the same port. The system distributes the connections over the loops by the addresses
-/// of the peers, and not by load (`SO_REUSEPORT`). A connection stays on its loop, and the handler is called
-/// on that loop. The group lives until it is shut down, even if there are no references to it. Any thread may
-/// use the group.
+/// All loops listen on the same port. The system distributes the connections over the loops by the addresses of
+/// the peers, and not by load (`SO_REUSEPORT`). A connection stays on its loop, and the handler is called on that
+/// loop. The group lives until it is shut down, even if there are no references to it. Any thread may use the
+/// group.
 ///
 /// ```swift
 /// let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in
@@ -14,8 +15,8 @@ public import Futures
 /// }
 /// ```
 ///
-/// A process of the same user that also shares the port can listen on the same port, too. A second copy of
-/// this program is an example.
+/// Another process of the same user can listen on the same port, too, if it also shares the port. A second copy
+/// of this program is an example.
 public final class TCPServerGroup: Sendable {
     struct Member: Sendable {
         let thread: LoopThread
@@ -67,8 +68,8 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
-    /// Makes the compiler report a trailing closure that returns nothing as ambiguous. Return a future, or
-    /// write `owning:`.
+    /// Makes the compiler reject, as ambiguous, a trailing closure that returns nothing. Let the closure return a
+    /// future, or write `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
@@ -113,15 +114,15 @@ public final class TCPServerGroup: Sendable {
         localAddress = address!
     }
 
-    /// The loops of the group, for reading their statistics, or for running other work on them.
+    /// The loops of the group. Use them to read the statistics of the loops, or to run other work on them.
     public var loops: [EventLoop] { members.map(\.thread.loop) }
 
     /// Calls `body` once on each loop, with the server of that loop. Completes with the results, in the order of
     /// ``loops``. The returned future belongs to `loop`.
     ///
-    /// If a call of `body` throws, this function fails at once with that error: with the first error if
-    /// several calls throw. Calls that have started continue, and their results are dropped. Calls that have
-    /// not started are not made. Fails with ``Futures/FutureError/shutDown`` if the group has been shut down.
+    /// If a call of `body` throws, this function fails at once with that error. If several calls throw, the first
+    /// error counts. Calls that have started continue, and their results are dropped. Calls that have not started
+    /// are not made. Fails with ``Futures/FutureError/shutDown`` if the group has been shut down.
     ///
     /// ```swift
     /// let open = group.onEach(on: loop) { server in server.activeConnections }.map { $0.reduce(0, +) }
@@ -132,10 +133,11 @@ public final class TCPServerGroup: Sendable {
         flatOnEach(on: loop) { server in server.loop.succeeded(try body(server)) }
     }
 
-    /// Calls `body` once on each loop, with the server of that loop. Returns the results, in the order of ``loops``.
+    /// Calls `body` once on each loop, with the server of that loop. Returns the results, in the order of
+    /// ``loops``.
     ///
-    /// If a call of `body` throws, this function throws that error at once: the first error if several calls
-    /// throw. Calls that have started continue, and their results are dropped. Calls that have not started
+    /// If a call of `body` throws, this function throws that error at once. If several calls throw, the first
+    /// error counts. Calls that have started continue, and their results are dropped. Calls that have not started
     /// are not made. Throws ``Futures/FutureError/shutDown`` if the group has been shut down.
     public func onEach<Value: Sendable>(
         _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
