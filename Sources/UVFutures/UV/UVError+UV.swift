@@ -19,8 +19,8 @@ extension UVError.Code {
     public static let addressInUse = Self(UV_EADDRINUSE)
     /// No interface of this machine has the address: `EADDRNOTAVAIL`.
     public static let addressNotAvailable = Self(UV_EADDRNOTAVAIL)
-    /// The address is of a family that does not work here. For example, an IPv6 address was given where only IPv4
-    /// works: `EAFNOSUPPORT`.
+    /// The address is of a family that does not work here, for example an IPv6 address where only IPv4 works:
+    /// `EAFNOSUPPORT`.
     public static let addressFamilyNotSupported = Self(UV_EAFNOSUPPORT)
     /// The descriptor is not open: `EBADF`.
     public static let badDescriptor = Self(UV_EBADF)
@@ -40,7 +40,7 @@ extension UVError.Code {
     public static let noAddress = Self(UV_EAI_NODATA)
     /// The name does not exist: `EAI_NONAME`.
     public static let nameNotFound = Self(UV_EAI_NONAME)
-    /// The name servers could not be asked, or failed. They may answer later: `EAI_AGAIN`.
+    /// The name servers could not be asked, or failed: `EAI_AGAIN`. A later look-up may work.
     public static let nameServerFailed = Self(UV_EAI_AGAIN)
     /// The file does not exist: `ENOENT`.
     public static let notFound = Self(UV_ENOENT)
