@@ -4,12 +4,13 @@ public import Futures
 extension UnixConnection {
     /// Connects to the server at `path`. `path` has the form that ``SocketAddress/init(path:)`` describes.
     ///
-    /// While the server's backlog is full, this function tries again until the server has room or `timeout`
-    /// has passed. Cancelling the returned future ends the attempt.
-    /// Fails with ``UVError``. The code is ``UVError/Code/connectionRefused`` if no process listens at `path`
-    /// any more, and ``UVError/Code/timedOut`` after `timeout`. Other codes are ``UVError/Code/notFound`` and
-    /// ``UVError/Code/permissionDenied``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if an
-    /// argument is out of range.
+    /// While the server's backlog is full, this function tries again until the server has room or `timeout` has
+    /// passed. Cancelling the returned future ends the attempt.
+    ///
+    /// If the connection fails, the error is a ``UVError``. Its code is ``UVError/Code/notFound`` if there is
+    /// nothing at `path`, and ``UVError/Code/connectionRefused`` if no process listens at `path` any more. Other
+    /// codes are ``UVError/Code/permissionDenied`` and, after `timeout`, ``UVError/Code/timedOut``. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if an argument is out of range.
     public static func connect(
         path: String, timeout: Duration = .seconds(10), limits: StreamLimits = StreamLimits(),
         on loop: EventLoop

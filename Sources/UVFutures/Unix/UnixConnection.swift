@@ -4,21 +4,23 @@ internal import Glibc
 
 /// A connection in the UNIX domain, to another process on this machine.
 ///
-/// You get connections from ``connect(path:timeout:limits:on:)``, from ``SocketListener/accept()`` of a
-/// ``UnixListener``, and from a ``UnixServer``. Unlike over TCP, an `abort` does not normally reset the
-/// connection: the peer reads the end of the stream. But if the peer has sent bytes that this side has not
-/// read, the peer gets ``UVError/Code/connectionReset``.
+/// You get a connection from ``connect(path:timeout:limits:on:)``, from ``SocketListener/accept()`` of a
+/// ``UnixListener``, or from a ``UnixServer``, which passes it to the handler.
+///
+/// After an `abort`, the peer usually reads the end of the stream, and not a reset as over TCP. But if the peer
+/// has sent bytes that this side has not read, the peer gets ``UVError/Code/connectionReset``.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
-    /// Creates a connection that takes over `descriptor`, a connected stream socket of the UNIX domain that
-    /// other code has made.
+    /// Creates a connection that takes over `descriptor`, a connected stream socket of the UNIX domain that other
+    /// code has made.
     ///
     /// From now on, the connection owns the descriptor. The descriptor is put into non-blocking mode, and
     /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets
     /// another number, and `/dev/null` gets the old number.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket
-    /// of the UNIX domain. After an error, the caller keeps the descriptor.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket of
+    /// the UNIX domain. If this initializer throws, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
@@ -33,13 +35,12 @@ public final class UnixConnection: SocketConnection {
         public let groupID: UInt32
     }
 
-    /// The credentials of the peer's process. If the peer connected to this side, these are the credentials
-    /// of the process that connected. If this side connected, these are the credentials of the process that
-    /// listens. The system guarantees that the credentials were correct at the time of the connection or, for
-    /// a process that listens, at the time when it began to listen. Reads `SO_PEERCRED`.
+    /// The credentials of the peer's process. If the peer connected to this side, that is the process that
+    /// connected. If this side connected, that is the process that listens. The system guarantees that the
+    /// credentials were correct when the process connected, or when it began to listen. Reads `SO_PEERCRED`.
     ///
-    /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error broke
-    /// the connection, throws that error. Throws ``UVError`` if the system refuses.
+    /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error
+    /// broke the connection, throws that error. Throws ``UVError`` if the system refuses.
     ///
     /// ```swift
     /// let server = try UnixServer.listen(path: "/run/echo.sock", on: loop) { connection -> Future<Void> in

@@ -7,17 +7,17 @@ public typealias UnixListener = SocketListener<UnixConnection>
 extension SocketListener where Connection == UnixConnection {
     /// Creates a listener at `path`. `path` has the form that ``SocketAddress/init(path:)`` describes.
     ///
-    /// If there is a socket at `path`, and no process listens at that socket any more, the new socket
-    /// replaces the old socket. The listener never replaces other files. When the listener is closed, it
-    /// removes the file of its socket. If another socket has replaced that file, the file of the other socket
-    /// stays.
+    /// If there is a socket at `path`, and no process listens at that socket any more, the new socket replaces
+    /// the old socket. The listener never replaces other files. When the listener is closed, it removes the file
+    /// of its socket. But if another socket has replaced that file, the listener does not remove the new file.
     ///
-    /// From the start, the file has `permissions`, such as `0o660`, whatever the umask is. If `permissions`
-    /// is `nil`, the umask decides. A process can connect only if it has the permission to write to the file.
+    /// From the start, the file has `permissions`, such as `0o660`. The umask has no effect on them. If
+    /// `permissions` is `nil`, the umask decides. A process can connect only if it has the permission to write to
+    /// the file.
     ///
     /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse`` if a process
-    /// listens at `path`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path`
-    /// that is not a socket, or if an argument is out of range.
+    /// listens at `path`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is
+    /// not a socket, or if an argument is out of range.
     /// Binds `bind` and `listen`.
     public convenience init(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
