@@ -56,7 +56,8 @@ public struct StreamLimits: Hashable, Sendable {
     /// The longest time from the start of the connection until the first read, or the first chunk of a
     /// `forEachChunk`, is complete.
     public var handshakeTimeout: Duration?
-    /// The longest time in which bytes wait to be sent and the peer takes none of them.
+    /// The longest time in which bytes wait to be sent and the peer takes none of them. The stream looks for
+    /// progress only four times in this time, so the connection may end later by up to a quarter of this time.
     public var writeTimeout: Duration? = .seconds(30)
 
     public init() {}
