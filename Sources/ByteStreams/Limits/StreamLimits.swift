@@ -31,8 +31,8 @@ public struct StreamLimits: Hashable, Sendable {
     /// the queued bytes, and then reads until the peer has finished sending.
     public var closeTimeout: Duration = .seconds(5)
     /// The most bytes from the peer that a stream throws away after ``ByteStream/close(within:)``. If the peer
-    /// sends more, the stream does not wait until the peer has finished sending. It closes when all queued bytes
-    /// have been sent.
+    /// sends more, the stream does not wait until the peer has finished sending: the stream closes as soon as all
+    /// queued bytes have been sent.
     public var closeDiscardLimit = 1_048_576
     /// The most connections of one loop that may linger (see ``ByteStream/close(within:)``) at a time. When one
     /// more begins to linger, the connection that has lingered longest is reset, and fails with
