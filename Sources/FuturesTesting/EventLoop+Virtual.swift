@@ -12,9 +12,9 @@ extension EventLoop {
     /// thread. The loop also traps if it is used on another thread while ``EventLoop/run()`` or ``advance(by:)``
     /// is running.
     ///
-    /// A virtual loop does not run the code of the main actor. Suppose that an asynchronous body on the main
-    /// actor awaits something outside the loop. That body continues only while the code that uses the loop
-    /// awaits, too. So a call of `run(until:)` that waits for such a body never returns.
+    /// Suppose that an asynchronous body on the main actor awaits something outside the loop. That body continues
+    /// only while the code that uses the loop awaits, too. So a call of `run(until:)` that waits for such a body
+    /// never returns.
     ///
     /// The loop traps if more than `maxCallbacksPerInstant` callbacks run before the clock moves, within one call
     /// such as `run()`. Usually the cause is callbacks that start each other without end. In a debug build, the

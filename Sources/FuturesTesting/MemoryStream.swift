@@ -5,9 +5,9 @@ public import Futures
 /// real time.
 ///
 /// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. The
-/// connection holds a limited number of bytes that have not been read. When it is full, further writes wait in
-/// the queue of the end that writes. An `abort` resets the connection. Bytes that arrive at a closed end also
-/// reset the connection.
+/// connection holds a limited number of bytes that have not been read. When the connection is full, further
+/// writes wait in the queue of the end that writes. An `abort` resets the connection. Bytes that arrive at a
+/// closed end also reset the connection.
 public final class MemoryStream: ByteStream {
     private let memory: MemoryTransport
 
