@@ -89,10 +89,10 @@ public final class DescriptorWatch {
     /// ``next(_:)``.
     public var disconnected: Future<Void> { next(.disconnected).asVoid() }
 
-    /// Returns a sequence of the events that occur: `for try await events in watch.events([.readable,
-    /// .writable])`. Each element holds those of `events` that occurred, and possibly
-    /// ``DescriptorEvents/failed``. The sequence ends when the watch is closed. The iteration throws the errors
-    /// of ``next(_:)``.
+    /// Returns a sequence of the events that occur:
+    /// `for try await events in watch.events([.readable, .writable])`. Each element holds those of `events` that
+    /// occurred, and possibly ``DescriptorEvents/failed``. The sequence ends when the watch is closed. The
+    /// iteration throws the errors of ``next(_:)``.
     ///
     /// Read or write the descriptor before you ask for the next element. Otherwise the same events are reported
     /// again at once.

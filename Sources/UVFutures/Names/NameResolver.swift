@@ -1,7 +1,7 @@
 public import Futures
 
-/// A resolver: it turns host names into addresses. A loop has a resolver for all of its look-ups, and a
-/// ``TCPConnection`` can use a different one.
+/// A type that turns host names into addresses. A loop has one resolver for all of its look-ups, and a call of
+/// `TCPConnection.connect` can use a different one.
 ///
 /// ``SystemResolver`` asks the system. A resolver of your own can answer from a table, from a cache, or from a
 /// server.

@@ -2,9 +2,9 @@ public import Futures
 internal import Glibc
 
 extension EventLoop {
-    /// Returns a sequence that yields each signal of `signals` when the process gets it: `for try await signal in
-    /// loop.signals(.terminate, .hangup)`. From the start of the iteration to its end, these signals have no
-    /// other effect.
+    /// Returns a sequence that yields each signal of `signals` when the process gets it:
+    /// `for try await signal in loop.signals(.terminate, .hangup)`. From the start of the iteration to its end,
+    /// these signals have no other effect.
     ///
     /// If a signal comes while the consumer is busy, the sequence keeps the signal until the consumer asks for
     /// the next element. If the same signal comes several times before that, the consumer gets it once. The

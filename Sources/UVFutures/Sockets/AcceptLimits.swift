@@ -12,8 +12,8 @@ public struct AcceptLimits: Hashable, Sendable {
     /// fewer, are open. So a full server does not stop and start with each connection that ends. `nil` means
     /// seven eighths of ``maxConnections``.
     public var lowWaterMark: Int?
-    /// The most connections that each listening socket accepts in one go. After that, the loop first looks at
-    /// other sockets and at timers.
+    /// The most connections that each listening socket accepts without a break. Then the loop looks at other
+    /// sockets and at timers before that socket accepts more.
     public var perTurn = 64
 
     public init(maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64) {

@@ -15,7 +15,7 @@ public enum CloseReason: Hashable, Sendable {
     /// connection was closed.
     case unacknowledged
     /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``), and was reset because more than
-    /// ``ByteStreams/StreamLimits/maxLingering`` connections lingered. It had lingered longest.
+    /// ``ByteStreams/StreamLimits/maxLingering`` connections lingered. This connection had lingered longest.
     case crowdedOut
     /// More than ``ByteStreams/StreamLimits/writeCap`` bytes waited to be sent, because the peer did not take
     /// them.

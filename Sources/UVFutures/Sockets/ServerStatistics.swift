@@ -38,8 +38,8 @@ public struct ServerStatistics: Hashable, Sendable {
 }
 
 extension SocketServer {
-    /// Counts of what the server has done so far, and of the connections that it has now. Reading this property
-    /// takes longer the more connections are open.
+    /// Counts of what the server has done so far, and of the connections that it has now. The time to read this
+    /// property grows with the number of open connections.
     public var statistics: ServerStatistics {
         core.checkThread()
         var statistics = counters

@@ -19,8 +19,8 @@ extension SocketServer {
     /// the handlers to finish. To do that, use ``drain(within:)``.
     ///
     /// Connections that wait to be accepted are reset. You can call this function again, and also while the
-    /// server drains. Then the earliest deadline of all calls counts, and the futures of all calls complete
-    /// together. Cancelling a returned future changes nothing. Fails with
+    /// server drains. Then the connections are aborted at the earliest time that one of the calls gave, and the
+    /// futures of all calls complete together. Cancelling a returned future changes nothing. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
         end(within: grace, "shutdown(within:)") { close() }
@@ -39,8 +39,8 @@ extension SocketServer {
     ///    has sent nothing yet, the server half-closes the connection after half of the deadline.
     /// 4. Connections that are still open at the deadline are aborted.
     ///
-    /// You can call this function again. Then the earliest deadline of all calls counts, and the futures of all
-    /// calls complete together. Cancelling a returned future changes nothing. Fails with
+    /// You can call this function again. Then the earliest of the deadlines counts, and the futures of all calls
+    /// complete together. Cancelling a returned future changes nothing. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
         end(within: deadline, "drain(within:)") { beginDraining(deadline) }

@@ -13,7 +13,7 @@ public struct UVError: Error, Hashable, Sendable {
     }
 
     public let code: Code
-    /// The operation that failed, like `connect`.
+    /// The operation that failed, such as `connect`.
     public let operation: String
     public let localAddress: SocketAddress?
     public let peerAddress: SocketAddress?

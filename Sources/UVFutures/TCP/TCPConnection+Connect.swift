@@ -78,8 +78,8 @@ extension TCPConnection {
     /// Checks that `host` is well-formed and that `port` is from 1 to 65535. Does not look up the name, and does
     /// not connect.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if not: a connection can then never work. Use this
-    /// function when your program reads its settings.
+    /// If `host` or `port` is wrong, throws ``Futures/FutureError/invalidArgument(_:)``: a connection could never
+    /// work. Use this function when your program reads its settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
         try requireArgument(port > 0, "port 0 is none to connect to; give 1 to 65535")

@@ -9,9 +9,9 @@ extension SocketListener where Connection == TCPConnection {
     /// listener uses 127.0.0.1, or ::1 if this machine does not have 127.0.0.1.
     ///
     /// If `port` is 0, the system picks a port. At most `backlog` connections wait to be accepted. The listener
-    /// can use an address immediately after another listener has left it (`SO_REUSEADDR`). With `sharingPort:
-    /// true`, several sockets of the same user may listen on the same port, in several processes or loops. The
-    /// system distributes the connections over these sockets (`SO_REUSEPORT`).
+    /// can use an address immediately after another listener has left it (`SO_REUSEADDR`). With
+    /// `sharingPort: true`, several sockets of the same user may listen on the same port, in several processes or
+    /// loops. The system distributes the connections over these sockets (`SO_REUSEPORT`).
     ///
     /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `host` is a name other than `localhost`, or if an argument

@@ -5,8 +5,8 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, then ends the threads. Completes with the sum
     /// of the servers' summaries. The returned future belongs to `loop`.
     ///
-    /// You can call this function again, and also while the group drains. Then the earliest deadline of all calls
-    /// counts. Cancelling the returned future changes nothing. Fails with
+    /// You can call this function again, and also while the group drains. Then the connections are aborted at the
+    /// earliest time that one of the calls gave. Cancelling the returned future changes nothing. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: grace, on: loop) { $0.shutdown(within: grace) }
@@ -15,7 +15,7 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/drain(within:)`` does, then ends the threads. Completes with the sum of
     /// the servers' summaries. The returned future belongs to `loop`.
     ///
-    /// You can call this function again. Then the earliest deadline of all calls counts. Cancelling the returned
+    /// You can call this function again. Then the earliest of the deadlines counts. Cancelling the returned
     /// future changes nothing. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: deadline, on: loop) { $0.drain(within: deadline) }
@@ -24,9 +24,9 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, then ends the threads. Returns the sum of the
     /// servers' summaries.
     ///
-    /// You can call this function again, and also while the group drains. Then the earliest deadline of all calls
-    /// counts. Cancelling the task changes nothing. Throws ``Futures/FutureError/invalidArgument(_:)`` if `grace`
-    /// is negative.
+    /// You can call this function again, and also while the group drains. Then the connections are aborted at the
+    /// earliest time that one of the calls gave. Cancelling the task changes nothing. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
             end(within: grace, { $0.shutdown(within: grace) }) { continuation.resume(with: $0) }
@@ -36,8 +36,8 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/drain(within:)`` does, then ends the threads. Returns the sum of the
     /// servers' summaries.
     ///
-    /// You can call this function again. Then the earliest deadline of all calls counts. Cancelling the task
-    /// changes nothing. Throws ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
+    /// You can call this function again. Then the earliest of the deadlines counts. Cancelling the task changes
+    /// nothing. Throws ``Futures/FutureError/invalidArgument(_:)`` if `deadline` is negative.
     public func drain(within deadline: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
             end(within: deadline, { $0.drain(within: deadline) }) { continuation.resume(with: $0) }
