@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// The context of callbacks that are registered with the context ``LocalContext/default``. That is the
-    /// case if you do not name a context. In a new loop, this property is ``LocalContext/loop``.
+    /// The context in which a callback runs if you register it without naming a context, or with
+    /// ``LocalContext/default``. In a new loop, this property is ``LocalContext/loop``.
     ///
     /// If this property is ``LocalContext/current``, each callback runs in the context of the callback that
     /// registered it. To reset this property, set it to ``LocalContext/default``. Callbacks that were

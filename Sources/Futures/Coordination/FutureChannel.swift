@@ -1,5 +1,5 @@
-/// A channel that passes elements from senders to receivers. The channel serves sends in the order of the
-/// calls, and receives in the order of the calls.
+/// A channel that passes elements from senders to receivers. Senders are served in the order in
+/// which they called, and so are receivers.
 ///
 /// When the channel is full, a send waits. If a send is cancelled while it waits, its element is not sent. If
 /// a receive is cancelled or times out, it takes no element out of the channel. To limit the time for which a

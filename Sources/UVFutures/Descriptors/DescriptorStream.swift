@@ -46,7 +46,7 @@ public final class DescriptorStream: ByteStream {
     /// initializer throws, the caller keeps the descriptor.
     ///
     /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them.
-    /// Sockets are an exception: a socket has only one mode, and changes to non-blocking.
+    /// Sockets and some devices are an exception: they have only one mode, and change to non-blocking.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` are out
     /// of range. Throws the same error if the descriptor is not a stream of bytes, for example a directory, a

@@ -27,9 +27,9 @@ extension EventLoop {
 
     /// The loop of the main thread. The first use of this property creates the loop.
     ///
-    /// While this loop runs, it also does the work of Dispatch's main queue, and so of the main actor:
-    /// ``servesMainQueue``. An asynchronous `main` should read this property before its first `await`. Top-level
-    /// code that awaits should do the same. The loop then runs while that code waits.
+    /// While this loop runs, it also does the work of Dispatch's main queue, and therefore the work of the main
+    /// actor (see ``servesMainQueue``). An asynchronous `main` should read this property before its first
+    /// `await`. Top-level code that awaits should do the same. The loop then runs while that code waits.
     ///
     /// Traps on other threads.
     public static var main: EventLoop {

@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// You get a connection from ``connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, from
 /// ``SocketListener/accept()`` of a ``TCPListener``, or from a ``TCPServer``, which passes it to the handler. By
-/// default, small writes are sent at once: ``noDelay``.
+/// default, small writes are sent at once (see ``noDelay``).
 public final class TCPConnection: SocketConnection {
     var tcp: UVTCP { socket as! UVTCP }
 

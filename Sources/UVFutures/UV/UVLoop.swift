@@ -21,7 +21,7 @@ final class UVLoop: LoopDriver {
     /// The handle that watches for work of the main queue. `nil` until `servesMainQueue` is `true` for the
     /// first time.
     var mainQueue: UnsafeMutablePointer<uv_poll_t>?
-    /// Whether the loop does the work of Dispatch's main queue, and so of the main actor.
+    /// Whether the loop does the work of Dispatch's main queue and of the main actor.
     var servesMainQueue = false {
         didSet { servesMainQueue ? startMainQueue() : stopMainQueue() }
     }

@@ -18,7 +18,7 @@ extension SocketListener where Connection == UnixConnection {
     /// Throws ``UVError`` if the system refuses, for example with ``UVError/Code/addressInUse`` if a process
     /// listens at `path`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a file at `path` that is
     /// not a socket, or if an argument is out of range.
-    /// Binds `bind` and `listen`.
+    /// Calls the system's `bind` and `listen`.
     public convenience init(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         on loop: EventLoop
