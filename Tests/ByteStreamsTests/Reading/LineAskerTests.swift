@@ -6,8 +6,9 @@ import Testing
 
 struct LineAskerTests {
     private static let texts = [
-        "one\n", "one\r\n", "\n", "\r\n", "\r", "one", "one\rtwo\n", "one\ntwo\n", "one\r\ntwo", "\n\n\r\n",
-        "eleven chars\n", "ten chars!\r\n", "ten chars!\n", "ten chars!\r",
+        "one\n", "one\r\n", "\n", "\r\n", "\r", "one", "one\rtwo\n", "one\ntwo\n", "three\nab\n",
+        "one\r\ntwo", "\n\n\r\n", "eleven chars\n", "ten chars!\r\n", "ten chars!\n",
+        "ten chars!\r",
     ]
 
     /// How the reading of one text ended: its lines, and the error.
