@@ -23,9 +23,9 @@ public struct StreamLimits: Hashable, Sendable {
     /// The most bytes that may be queued when a write begins. If more bytes are queued, the write fails with
     /// ``StreamError/backpressureExceeded(queued:limit:)``, and the connection is aborted.
     ///
-    /// The list of queued writes takes memory, too: a little more than 512 bytes for each write. If the list
-    /// takes more memory than the bytes, the memory of the list counts. The first 100 writes or so are not
-    /// counted for this rule.
+    /// The list of queued writes takes memory, too: a little more than 512 bytes for each write after the
+    /// first 100 or so. The cap is compared with the queued bytes or with the memory of the list, whichever is
+    /// larger.
     public var writeCap = 16_777_216
     /// The time that ``ByteStream/close(within:)`` uses if the call gives none. In this time, the stream sends
     /// the queued bytes, and then reads until the peer has finished sending.

@@ -21,7 +21,8 @@ public struct ServerStatistics: Hashable, Sendable {
     /// Such a connection waits in the system, and the server tries again. So one connection may count several
     /// times.
     public var shortages = 0
-    /// The number of listening sockets that the server has closed so far because they no longer listened.
+    /// The number of the server's sockets that have stopped listening so far, for example because other code
+    /// shut them down. The server has closed these sockets.
     public var shed = 0
     /// The number of bytes received so far, on all connections.
     public var bytesReceived = 0

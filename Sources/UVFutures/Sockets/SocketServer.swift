@@ -106,8 +106,8 @@ public final class SocketServer<Connection: SocketConnection> {
         self.handler = handler
     }
 
-    /// Do not call this overload. It lets the compiler reject a trailing closure that returns nothing: such a
-    /// call is ambiguous. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. Because of it, a call with a trailing closure that returns nothing is ambiguous
+    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void

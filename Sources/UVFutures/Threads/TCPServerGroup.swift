@@ -68,8 +68,8 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
-    /// Do not call this overload. It lets the compiler reject a trailing closure that returns nothing: such a
-    /// call is ambiguous. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. Because of it, a call with a trailing closure that returns nothing is ambiguous
+    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),

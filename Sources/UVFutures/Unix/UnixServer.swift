@@ -41,8 +41,8 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Do not call this overload. It lets the compiler reject a trailing closure that returns nothing: such a
-    /// call is ambiguous. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. Because of it, a call with a trailing closure that returns nothing is ambiguous
+    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
