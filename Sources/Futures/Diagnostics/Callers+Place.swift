@@ -11,7 +11,7 @@
             if let known = places.withLock({ $0[address] }) { return known }
             let symbol = symbolicated([address], [.useSymbolCache]).first?.symbol
             let isUsers = symbol?.isOfLibrary == false
-            let place = isUsers ? symbolicated([address], .default).lazy.compactMap(\.userPlace).first : nil
+            let place = isUsers ? symbolicated([address], [.showSourceLocations, .useSymbolCache]).lazy.compactMap(\.userPlace).first : nil
             places.withLock { $0[address] = .some(place) }
             return place
         }
