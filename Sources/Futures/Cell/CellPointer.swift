@@ -19,6 +19,13 @@ struct CellPointer: Equatable {
 
     init(_ payload: UnsafeMutableRawPointer) { unsafe self.payload = payload }
 
+    /// Creates the pointer to `cell`, and gives the caller's reference to the cell to whoever uses the pointer.
+    @inline(__always)
+    init(givenAway cell: consuming Cell) {
+        self = cell.pointer
+        unsafe _ = Unmanaged.passRetained(cell)
+    }
+
     /// The size of the header of an object, in bytes. The content follows the header, because it is the first
     /// stored property of the cell.
     static var headerSize: Int { 2 * MemoryLayout<UInt>.stride }

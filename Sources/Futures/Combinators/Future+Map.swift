@@ -69,6 +69,6 @@ extension CellPointer {
     /// Completes with the outcome of the future that `body` returns, or fails with the error that `body` throws.
     @inlinable @inline(__always)
     func tryToFollow<Value>(_ body: () throws -> Future<Value>) {
-        do { complete(using: try body().cell) } catch { fail(error) }
+        do { complete(usingOnly: try body().cell) } catch { fail(error) }
     }
 }

@@ -69,7 +69,8 @@ extension LoopCore {
     @usableFromInline
     func submit(_ cell: Cell, on context: LocalContext) {
         cell.pointer.place(Cell.Interest.all.on(context))
-        dispatch(cell)
+        cell.pointer.retainNew()
+        dispatch(cell.pointer, source: cell.pointer)
         propagation.finishChange()
     }
 }

@@ -8,14 +8,24 @@ extension CellPointer {
     ///
     /// If this cell has completed or been cancelled before, asks `object` to cancel.
     @usableFromInline
-    func complete(using object: Cell) {
-        let other = object.pointer
+    func complete(using object: Cell) { withExtendedLifetime(object) { complete(using: object.pointer) } }
+
+    /// Does the same for a cell that the caller has no further use for. Mostly the caller holds the only reference, and
+    /// then its release needs no atomic operation.
+    @usableFromInline
+    func complete(usingOnly object: consuming Cell) {
+        let other = CellPointer(givenAway: object)
+        complete(using: other)
+        other.release()
+    }
+
+    private func complete(using other: CellPointer) {
         let target = root
         let source = other.root
         guard source.isOf(target.loop) else { Misuse.foreignFuture() }
         source.flags.insert(.isObserved)
         guard target.state == .pending else {
-            _ = object.requestCancellation()
+            _ = other.object.requestCancellation()
             return
         }
         guard source != target, !source.waits(for: target) else {
