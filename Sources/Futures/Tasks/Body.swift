@@ -1,57 +1,82 @@
-/// The record of a task behind ``Future/init(on:isolation:_:)``. It knows what the task waits for, so the
-/// task needs only one cancellation handler for all its waits.
-final class Body: @unchecked Sendable {
-    // Sendable because only the loop's thread uses its properties.
+internal import CRuntime
 
-    /// The observer of the future that the task waits for, or `nil` if the task does not wait.
-    @exclusivity(unchecked) private var observer: Cell?
+/// The record of a task behind ``Future/init(on:isolation:_:)``, and the producer of the future of that task. It
+/// knows what the task waits for, so the task needs only one cancellation handler for all its waits.
+@usableFromInline
+class Body: Producer, @unchecked Sendable {
+    // Sendable because only the loop's thread uses its properties, except the loop that its cell names.
+
+    /// The cell of the future, which counts as the cell of a promise.
+    final let cell: Cell
+    /// The observer of the future that the task waits for, or `nil` if the task does not wait. The future or the
+    /// ready queue keeps it alive.
+    @exclusivity(unchecked) private final var observer: CellPointer?
     /// The wait of the task for an element of a sequence, if it waits for that and not for a future.
-    @exclusivity(unchecked) private unowned(unsafe) var elementWait: ElementWait?
+    @exclusivity(unchecked) private final unowned(unsafe) var elementWait: ElementWait?
     /// The job that continues the waiting task.
-    @exclusivity(unchecked) var job: TaskJob?
+    @exclusivity(unchecked) final var job: TaskJob?
+    private(set) final var isCancelled = false
+    /// Whether the work is isolated to the main actor.
+    final let isOnMain: Bool
     /// The error for a wait that has ended before the future completed.
-    @exclusivity(unchecked) var failure: (any Error)?
-    private(set) var isCancelled = false
-    /// The identity of the body's task.
-    var task: UInt = 0
+    @exclusivity(unchecked) final var failure: (any Error)?
+    /// The task, which is alive until the body has ended.
+    final var task: Task<Void, Never>?
     /// The object that the body works for, or `nil` if it has no name for a report.
-    private let subject: (any CustomStringConvertible)?
+    private final let client: (any BodyClient)?
     #if DEBUG
-        private let callers: Callers
+        private final let callers: Callers
     #endif
 
-    init(of subject: (any CustomStringConvertible)?, on loop: LoopCore) {
-        self.subject = subject
+    /// Creates the producer of `cell`.
+    init(completing cell: Cell, for client: (any BodyClient)?, isOnMain: Bool) {
+        self.cell = cell
+        self.client = client
+        self.isOnMain = isOnMain
         #if DEBUG
-            callers = Callers(on: loop)
+            callers = Callers(on: cell.loop)
         #endif
+        super.init()
+        cell.promiseWasMade(#fileID, #line)
+        cell.setProducer(self)
     }
 
+    deinit { cell.promiseWasReleased(#fileID, #line) }
+
+    /// Does the work in the isolation of the caller, and keeps the outcome.
+    func work() async {}
+
+    /// Completes the future with the outcome of the work. Called on the loop.
+    func end() {}
+
     /// The name of the body for a report. In a debug build it contains the place where the body was made.
-    var name: String {
-        let name = subject.map { "a body of \($0)" } ?? "a body"
+    final var name: String {
+        let name = client.map { "a body of \($0)" } ?? "a body"
         #if DEBUG
             if let place = callers.place { return "\(name) made at \(place)" }
         #endif
         return name
     }
 
+    // MARK: Waiting
+
     /// Begins to wait for `future`, which is pending. After this call the task goes to `Parking`.
-    func wait(for future: Cell) {
-        let observer = future.waiting(BodyWait(body: self))
+    final func wait(for future: CellPointer, on loop: LoopCore) {
+        let new = Cell.waiting(loop, step: unsafe BodyWait(body: .passUnretained(self)))
+        let observer = CellPointer(givenAway: new)
         unsafe self.observer = observer
         future.registerObserver(observer, when: .all.on(.loop))
-        future.parking.expect(self)
+        loop.parking.expect(self)
     }
 
     /// Begins to wait as `wait` says. After this call the task goes to `Parking`.
-    func wait(for wait: ElementWait, on loop: LoopCore) {
+    final func wait(for wait: ElementWait, on loop: LoopCore) {
         unsafe elementWait = wait
         loop.parking.expect(self)
     }
 
     /// Ends the wait, and continues the task: within this call, or as a job of its own if `later` is `true`.
-    func goOn(on loop: LoopCore, later: Bool = false) {
+    final func goOn(on loop: LoopCore, later: Bool = false) {
         unsafe observer = nil
         unsafe elementWait = nil
         guard let job = unsafe job.take() else { return }
@@ -60,88 +85,54 @@ final class Body: @unchecked Sendable {
         loop.run(job)
     }
 
+    // MARK: Cancelling
+
     /// Ends the wait with an error. Does nothing if the outcome of the awaited future is already on its way,
     /// so that the value is not lost.
     ///
     /// Asks the awaited future to cancel, except during a shutdown of the loop: the shutdown itself ends that
     /// future.
-    func cancel(on loop: LoopCore) {
+    private final func cancel() {
+        let loop = cell.loop
         isCancelled = true
         let error: any Error = loop.isShutDown ? FutureError.shutDown : CancellationError()
         if let wait = unsafe elementWait {
             wait.endWait(with: error)
         } else {
-            guard let observer = unsafe observer, !observer.isQueued else { return }
+            guard let observer = unsafe observer, !observer.flags.contains(.isQueued) else { return }
             unsafe failure = error
-            observer.stopObserving(cancelling: !loop.isShutDown)
+            observer.object.stopObserving(cancelling: !loop.isShutDown)
         }
         goOn(on: loop, later: true)
     }
+
+    final override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
+
+    final override var subject: String? { "a body" }
+
+    /// Cancels the task if it has not ended, since nothing needs the outcome any more.
+    final override func settled() {
+        task?.cancel()
+        cancel()
+    }
 }
 
-/// The step of the observer of what a body waits for.
+/// An object that a body works for. Its description is in reports.
+@usableFromInline
+package typealias BodyClient = AnyObject & CustomStringConvertible
+
+extension Body: CancellationHandler {
+    /// Cancels the body later: the task holds a lock now, and the cancellation runs code of users.
+    final func taskWasCancelled() { cell.loop.execute { self.cancel() } }
+}
+
+/// The step of the observer of what a body waits for. The list of bodies keeps the body alive while it waits.
+@safe
 private struct BodyWait: Step {
-    let body: Body
+    let body: Unmanaged<Body>
 
     func run(source: CellPointer, target: CellPointer) {
         // This must be the last call of the callback, because it runs the task.
-        target.withLoop { body.goOn(on: $0) }
-    }
-}
-
-extension LoopTask {
-    fileprivate func run(
-        _ work: @escaping () async -> Void, of body: Body, isOnMain: Bool, _ ended: () -> Void
-    ) async {
-        nonisolated(unsafe) let work = work
-        if isOnMain {
-            unsafe await loop.runOnMain(work, of: body)
-        } else {
-            unsafe await loop.run(work, of: body)
-        }
-        loop.end(body, ended)
-    }
-}
-
-extension LoopCore {
-    /// Starts a task that runs `work`, and then calls `ended` on the loop. If `isOnMain` is `true`, `work` is
-    /// isolated to the main actor, otherwise to the loop. Parts of `work` that are isolated to nothing run on
-    /// the loop as well.
-    func startBody(
-        of subject: (any CustomStringConvertible)?, isOnMain: Bool, _ work: @escaping () async -> Void,
-        ended: @escaping () -> Void
-    ) -> (Task<Void, Never>, Body) {
-        // The closures stay on this thread, or run where the user's code says.
-        nonisolated(unsafe) let (work, ended) = (work, ended)
-        let isolation = LoopTask(self)
-        let body = Body(of: subject, on: self)
-        bodyExecutor.new = isOnMain ? .startOnMain : .startOnLoop
-        let task = Task(executorPreference: bodyExecutor) {
-            unsafe await isolation.run(work, of: body, isOnMain: isOnMain, ended)
-        }
-        bodies.add(body, of: task)
-        return (task, body)
-    }
-
-    @MainActor
-    fileprivate func runOnMain(_ work: () async -> Void, of body: Body) async { await run(work, of: body) }
-
-    fileprivate func run(
-        _ work: () async -> Void, of body: Body, isolation: isolated (any Actor)? = #isolation
-    ) async {
-        await withTaskCancellationHandler {
-            // The closure runs in the isolation that it mentions.
-            _ = isolation
-            await work()
-        } onCancel: {
-            // The cancellation must not run here: the task holds a lock, and the cancellation runs code of
-            // users.
-            execute { body.cancel(on: self) }
-        }
-    }
-
-    fileprivate func end(_ body: Body, _ ended: () -> Void) {
-        bodies.remove(body)
-        ended()
+        target.withLoop { loop in unsafe body._withUnsafeGuaranteedRef { $0.goOn(on: loop) } }
     }
 }

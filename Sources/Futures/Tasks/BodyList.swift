@@ -9,13 +9,14 @@ final class BodyList {
     var count: Int { unsafe bodies.count }
 
     func add(_ body: Body, of task: Task<Void, Never>) {
-        body.task = unsafe unsafeBitCast(task, to: UInt.self)
-        unsafe bodies[body.task] = body
+        body.task = task
+        unsafe bodies[body.identityOfTask] = body
     }
 
     func remove(_ body: Body) {
         unsafe last = nil
-        unsafe bodies[body.task] = nil
+        unsafe bodies[body.identityOfTask] = nil
+        body.task = nil
     }
 
     /// The names of the bodies, each with the number of bodies of that name.
@@ -34,11 +35,15 @@ final class BodyList {
 
     private var current: Unmanaged<Body>? {
         let task = unsafe UInt(bitPattern: swift_task_getCurrent())
-        if let last = unsafe last, unsafe last._withUnsafeGuaranteedRef({ $0.task }) == task {
+        if let last = unsafe last, unsafe last._withUnsafeGuaranteedRef({ $0.identityOfTask }) == task {
             return unsafe last
         }
         guard task != 0, let body = unsafe bodies[task] else { return nil }
         hasGoneOn(body)
         return unsafe last
     }
+}
+
+extension Body {
+    fileprivate var identityOfTask: UInt { unsafe unsafeBitCast(task, to: UInt.self) }
 }

@@ -24,36 +24,39 @@ extension Future {
     /// ```swift
     /// let size = Future(on: loop) { try await load("page").count }
     /// ```
+    @inlinable
     public init(
         on loop: EventLoop, isolation: (any Actor)? = #isolation, _ body: @escaping () async throws -> Value
-    ) { self.init(on: loop, isolation: isolation, of: nil, body) }
+    ) { self.init(on: loop, isolation: isolation, for: nil, body) }
 
     /// Runs an asynchronous `body` as ``Future/init(on:isolation:_:)`` does. If `body` does not end, the
-    /// report names `subject`.
+    /// report names `client`.
+    @inlinable @inline(__always)
     package init(
-        on loop: EventLoop, isolation: (any Actor)?, of subject: (any CustomStringConvertible)?,
+        on loop: EventLoop, isolation: (any Actor)?, for client: (any BodyClient)?,
         _ body: @escaping () async throws -> Value
     ) {
-        let loop = loop.core
+        // Inlined, so that the optimizer knows the type of the value and the behavior of the cell needs no
+        // context.
+        self.init(loop.withCore { Cell.plain($0, state: .pending, of: Value.self) })
+        cell.complete(with: body, isolation: isolation, for: client)
+    }
+}
+
+extension Cell {
+    /// Completes this new cell with the outcome of `body`, which begins to run later.
+    @usableFromInline
+    func complete<Value>(
+        with body: @escaping () async throws -> Value, isolation: (any Actor)?, for client: (any BodyClient)?
+    ) {
+        let loop = loop
         loop.checkThread()
-        guard !loop.isShutDown else {
-            self = loop.failed(FutureError.shutDown)
-            return
+        if loop.isShutDown {
+            fail(FutureError.shutDown)
+        } else {
+            let isOnMain = isolation === MainActor.shared
+            loop.start(BodyOf(completing: self, for: client, isOnMain: isOnMain, body))
         }
-        let promise = loop.makePromise(of: Value.self)
-        loop.hold()
-        let isOnMain = isolation === MainActor.shared
-        // A body that is not isolated to the main actor may call code that is.
-        if loop.isOfMainThread { loop.driver.serveMainActor() }
-        var outcome: Result<Value, any Error>?
-        let (task, known) = loop.startBody(of: subject, isOnMain: isOnMain) {
-            do { outcome = .success(try await body()) } catch { outcome = .failure(error) }
-        } ended: {
-            promise.complete(outcome!)
-            loop.letGo()
-        }
-        promise.cell.setProducer(TaskProducer(task, known, on: loop))
-        self = promise.future
     }
 }
 
@@ -73,28 +76,5 @@ extension Promise {
     ) -> Bool {
         guard !cell.isCompleted, !cell.isLockedIn else { return false }
         return complete(using: Future(on: cell.loop, isolation: isolation, body))
-    }
-}
-
-/// The producer of a future that a task completes. It cancels the task when nothing needs the outcome any
-/// more.
-private final class TaskProducer: Producer {
-    private let task: Task<Void, Never>
-    private let body: Body
-    private unowned let loop: LoopCore
-
-    init(_ task: Task<Void, Never>, _ body: Body, on loop: LoopCore) {
-        self.task = task
-        self.body = body
-        self.loop = loop
-    }
-
-    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
-
-    override var subject: String? { "a body" }
-
-    override func settled() {
-        task.cancel()
-        body.cancel(on: loop)
     }
 }

@@ -61,7 +61,7 @@ extension Cell {
             guard !root.isCompleted else { return .byTask }
             return loop.bodies.withCurrent { body in
                 guard !body.isCancelled else { return .byTask }
-                body.wait(for: self)
+                body.wait(for: root, on: loop)
                 return .parked
             } ?? .byTask
         }

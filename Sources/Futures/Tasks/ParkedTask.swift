@@ -117,8 +117,8 @@ actor Parking: SerialExecutor {
     nonisolated(nonsending) func park(
         _ waiter: ParkingLot.Waiter, until cancellation: WaitCancellation
     ) async {
-        let handler = unsafe cancellation.begin()
-        defer { unsafe cancellation.end(handler) }
+        let handler = unsafe cancellation.handleCancellation()
+        defer { unsafe cancellation.stopHandling(handler) }
         guard waiter.isWaiting else { return }
         unsafe arriving = (waiter, loop._withUnsafeGuaranteedRef { $0.originOfCurrentTask })
         await stay()

@@ -91,7 +91,7 @@ public final class SocketServer<Connection: SocketConnection> {
         awaiting handler: @escaping (_ connection: Connection) async throws -> Void
     ) {
         self.init(on: loop) { connection in
-            Future(on: connection.loop, isolation: isolation, of: connection) {
+            Future(on: connection.loop, isolation: isolation, for: connection) {
                 try await handler(connection)
             }
         }
