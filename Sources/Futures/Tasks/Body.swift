@@ -100,7 +100,7 @@ class Body: Producer, @unchecked Sendable {
             wait.endWait(with: error)
         } else {
             guard let observer = unsafe observer, !observer.flags.contains(.isQueued) else { return }
-            unsafe failure = error
+            loop.bodies.end(self, with: error)
             observer.object.stopObserving(cancelling: !loop.isShutDown)
         }
         goOn(on: loop, later: true)

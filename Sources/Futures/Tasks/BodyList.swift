@@ -6,6 +6,8 @@ final class BodyList {
     @exclusivity(unchecked) private var bodies: [UInt: Body] = [:]
     /// The body in the list that has run last.
     @exclusivity(unchecked) private var last: Unmanaged<Body>?
+    /// The number of bodies whose wait has ended with an error that the body has not thrown yet.
+    private var failures = 0
     var count: Int { unsafe bodies.count }
 
     func add(_ body: Body, of task: Task<Void, Never>) {
@@ -17,6 +19,24 @@ final class BodyList {
         unsafe last = nil
         unsafe bodies[body.identityOfTask] = nil
         body.task = nil
+    }
+
+    /// Stores the error with which the wait of `body` has ended.
+    func end(_ body: Body, with failure: any Error) {
+        unsafe body.failure = failure
+        failures += 1
+    }
+
+    /// Returns the error with which the wait of the body that runs now has ended, if there is one.
+    @inline(__always)
+    func takeFailure() -> (any Error)? { failures == 0 ? nil : findFailure() }
+
+    // Not inlined, so that the code of the frequent case stays short.
+    @inline(never)
+    private func findFailure() -> (any Error)? {
+        guard let failure = withCurrent({ unsafe $0.failure.take() }).flatMap(\.self) else { return nil }
+        failures -= 1
+        return failure
     }
 
     /// The names of the bodies, each with the number of bodies of that name.

@@ -70,8 +70,7 @@ extension Cell {
     /// Ends the wait of a body. Throws the error of the wait or of the future.
     @usableFromInline
     func endAwait() throws {
-        let failure = pointer.withLoop { $0.bodies.withCurrent { unsafe $0.failure.take() } }
-        if let failure = failure.flatMap(\.self) { throw failure }
+        if let failure = pointer.withLoop({ $0.bodies.takeFailure() }) { throw failure }
         try throwFailure()
     }
 
