@@ -34,6 +34,30 @@ struct BodyTests {
     }
 
     @Test(
+        "of two bodies that await a future, only the one that is cancelled throws", arguments: Driver.allCases
+    )
+    func oneOfTwo(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let promise = loop.makePromise(of: Int.self)
+            let seen = Record()
+            let bodies = (0..<2).map { number in
+                Future(on: loop) {
+                    do { seen.add("\(number): \(try await promise.future.value)") } catch {
+                        seen.add("\(number): \(error)")
+                    }
+                }
+            }
+            try settle(loop)
+            #expect(bodies[0].cancel())
+            #expect(!promise.future.isCancelled)
+            try settle(loop)
+            promise.succeed(1)
+            try loop.run()
+            #expect(seen.entries == ["0: CancellationError()", "1: 1"])
+        }
+    }
+
+    @Test(
         "a task elsewhere that is cancelled ends its wait in the loop's next turn", arguments: Driver.allCases
     )
     func fromElsewhere(driver: Driver) async throws {
