@@ -7,19 +7,20 @@ extension EventLoop {
     ///
     /// The loop runs callbacks in the same order as a real loop.
     ///
-    /// The loop follows the task that created it from thread to thread. So a test can still use the loop when the
-    /// test continues on another thread after an `await`. The loop traps if another task uses the loop on another
-    /// thread. The loop also traps if it is used on another thread while ``EventLoop/run()`` or ``advance(by:)``
-    /// is running.
+    /// When the task that created the loop moves to another thread, the loop moves with that task. So a test
+    /// can still use the loop when the test continues on another thread after an `await`. The loop traps if
+    /// another task uses the loop on another thread. The loop also traps if it is used on another thread
+    /// while ``EventLoop/run()`` or ``advance(by:)`` is running.
     ///
-    /// Suppose that an asynchronous body on the main actor awaits something outside the loop. That body continues
-    /// only while the code that uses the loop awaits, too. So a call of `run(until:)` that waits for such a body
-    /// never returns.
+    /// Suppose that an asynchronous closure on the main actor awaits something outside the loop. The closure
+    /// continues only while the code that uses the loop is itself suspended at an `await`. So a call of
+    /// `run(until:)` that waits for such a closure never returns.
     ///
-    /// The loop traps if more than `maxCallbacksPerInstant` callbacks run before the clock moves, within one call
-    /// such as `run()`. Usually the cause is callbacks that start each other without end. In a debug build, the
-    /// message says where the last callback was made. The loop checks the number after each turn, so a few
-    /// thousand more callbacks may have run by then. Callbacks that other threads cause do not count.
+    /// The loop traps if, within one call such as `run()`, more than `maxCallbacksPerInstant` callbacks run
+    /// before the clock moves. Usually the cause is callbacks that start each other without end. In a debug
+    /// build, the message says which place in the code created the last callback. The loop checks the number
+    /// after each turn, so a few thousand more callbacks may have run by then. Callbacks that other threads
+    /// cause do not count.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
         let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
         let core = LoopCore(driver: driver, movesWithTasks: true)

@@ -1,8 +1,8 @@
 public import ByteStreams
 public import Futures
 
-/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, its bytes take no
-/// real time.
+/// One end of a connection in memory, for tests: a stream without a socket. On a virtual loop, the transfer
+/// of the bytes takes no real time.
 ///
 /// Both ends belong to one loop, virtual or real. They behave as the two ends of a TCP connection do. The
 /// connection holds a limited number of bytes that have not been read. When the connection is full, further

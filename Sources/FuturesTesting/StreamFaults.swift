@@ -21,9 +21,9 @@ public struct StreamFaults: Hashable, Sendable {
     /// the piece was sent. Bytes that have not arrived by then are lost, and both ends fail with
     /// ``MemoryStreamError/connectionReset``.
     public var reset = 0.0
-    /// The probability that the connection is cut at a piece. From then on, nothing arrives at either end. An end
-    /// that sends bytes which do not arrive fails with ``MemoryStreamError/timedOut`` after ``cutNotice``. An end
-    /// that only reads never notices the cut.
+    /// The probability that the connection is cut at a piece. From then on, nothing arrives at either end. If
+    /// bytes that an end sends do not arrive, that end fails with ``MemoryStreamError/timedOut`` after
+    /// ``cutNotice``. An end that only reads never notices the cut.
     public var cut = 0.0
     /// The longest time by which ``delay`` delays a piece, and the longest time between a piece and the ``reset``
     /// that follows it.
@@ -69,8 +69,8 @@ public struct StreamFaults: Hashable, Sendable {
 
 /// The error that broke a connection in memory.
 public enum MemoryStreamError: Error, Hashable {
-    /// The connection was reset: the other end aborted it, the other end was closed before it had read
-    /// everything, or ``StreamFaults/reset`` caused a reset.
+    /// The connection was reset. Either the other end aborted the connection, or that end was closed before
+    /// it had read everything, or ``StreamFaults/reset`` caused the reset.
     case connectionReset
     /// The connection was cut (``StreamFaults/cut``), and bytes that this end sent did not arrive.
     case timedOut

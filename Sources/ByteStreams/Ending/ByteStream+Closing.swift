@@ -5,7 +5,8 @@ extension ByteStream {
     /// complete before that.
     ///
     /// Fails with the error that broke the connection, if there was one. If nothing observes this future, its
-    /// failure is not reported. If you cancel this future, other code that waits for it still gets its outcome.
+    /// failure is not reported. Cancelling this future does not end it: all code that waits for this future
+    /// still gets the outcome.
     public var closed: Future<Void> {
         core.checkThread()
         if let promise = details?.closedPromise { return promise.future }
@@ -21,18 +22,19 @@ extension ByteStream {
     /// this error, but a pending `forEachChunk` completes without failure. Bytes that have not been read are
     /// thrown away.
     ///
-    /// A socket lingers before it closes: it waits until the peer has finished sending, too. When the system has
-    /// accepted all queued bytes, this side tells the peer that nothing follows. Then this side reads what the
-    /// peer still sends, and throws it away. Without lingering, the system would answer the next byte from the
-    /// peer with a reset. After a reset, the peer could lose bytes that it has not read yet. The lingering ends
-    /// when the peer has finished sending, or at the deadline. It ends earlier if
+    /// A socket lingers before it closes: it waits until the peer, too, has finished sending. When the system
+    /// has accepted all queued bytes, this side tells the peer that nothing follows. Then this side reads
+    /// what the peer still sends, and throws it away. Without lingering, the system would answer the next
+    /// byte from the peer with a reset. After a reset, the peer could lose bytes that it has not read yet.
+    /// The lingering ends when the peer has finished sending, or at the deadline. It ends earlier if
     /// ``StreamLimits/closeDiscardLimit`` or ``StreamLimits/maxLingering`` is exceeded.
     ///
     /// `deadline` is the time that all of this may take, counted from this call. If `deadline` is `nil`,
-    /// ``StreamLimits/closeTimeout`` is used. If the system has not accepted all bytes by then, the connection is
-    /// aborted, and ``closed`` fails with ``StreamError/flushTimedOut(after:unsent:)``. If the peer of a TCP
-    /// connection has not acknowledged all bytes when the lingering ends, ``closed`` fails with
-    /// ``StreamError/unacknowledged(bytes:)``. The system then continues to send these bytes.
+    /// ``StreamLimits/closeTimeout`` is used. If the system has not accepted all bytes when this time has
+    /// passed, the connection is aborted, and ``closed`` fails with
+    /// ``StreamError/flushTimedOut(after:unsent:)``. If the peer of a TCP connection has not acknowledged all
+    /// bytes when the lingering ends, ``closed`` fails with ``StreamError/unacknowledged(bytes:)``. The
+    /// system then continues to send these bytes.
     ///
     /// A later call also returns ``closed``, and does not change the deadline. If `deadline` is negative, the
     /// returned future fails with ``FutureError/invalidArgument(_:)``, and the connection stays open.

@@ -11,11 +11,12 @@ extension Error {
     /// ```
     ///
     /// The value is `true` if the peer has reset the connection (`ECONNRESET`, `EPIPE`) or no longer answers
-    /// (`ETIMEDOUT`). The value is also `true` for ``StreamError/unexpectedEnd(received:)``, and for the same
-    /// failures of a stream in memory.
+    /// (`ETIMEDOUT`). The value is also `true` for ``StreamError/unexpectedEnd(received:)``, and for the
+    /// reset and the timeout of a `MemoryStream`, which is a stream in memory for tests.
     ///
-    /// A ``Futures/CleanUpError`` holds two errors. Its value is `true` if both of them mean that the peer has
-    /// disconnected. The second one, the error of the clean-up, may instead be ``StreamError/connectionClosed``.
+    /// A ``Futures/CleanUpError`` holds two errors. For a `CleanUpError`, the value is `true` if both of
+    /// these errors mean that the peer has disconnected. The value is also `true` if only the first one means
+    /// this, and the second one, the error of the clean-up, is ``StreamError/connectionClosed``.
     ///
     /// The value is `false` for any other error. Examples are a time limit of ``StreamLimits`` that has passed,
     /// and a connection that could not be made.

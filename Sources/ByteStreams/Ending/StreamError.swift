@@ -8,8 +8,9 @@ public enum StreamError: Error, Hashable {
     /// A read was called while another read was pending. Only one can be pending at a time. `forEachChunk`,
     /// `forEachSpan` and `pipe` also count as reads.
     case readPending
-    /// The peer finished sending in the middle of a message, for example after 3 of 10 bytes. `received` holds
-    /// these 3 bytes, and is never empty. No other read returns these bytes.
+    /// The peer finished sending in the middle of a message, for example after 3 of 10 bytes. `received`
+    /// holds the bytes of the message that have come, 3 bytes in this example, and is never empty. No other
+    /// read returns these bytes.
     case unexpectedEnd(received: Data)
     /// The message has more bytes than the `limit` of the read. All bytes that have come stay readable.
     case limitExceeded(limit: Int)
@@ -29,9 +30,9 @@ public enum StreamError: Error, Hashable {
     /// The system had not accepted all queued bytes at the deadline of ``ByteStream/close(within:)``: `unsent`
     /// bytes were left. `after` is the time that was given. The connection has been aborted.
     case flushTimedOut(after: Duration, unsent: Int)
-    /// The system had accepted all bytes, but the peer had not acknowledged the last `bytes` of them when the
-    /// connection was closed. The system may continue to send these bytes. Nothing reports whether they
-    /// arrive.
+    /// The system had accepted all bytes, but the peer had not acknowledged all of them when the connection
+    /// was closed. `bytes` is the number of unacknowledged bytes, which are the last ones. The system may
+    /// continue to send these bytes. Nothing reports whether they arrive.
     case unacknowledged(bytes: Int)
     /// The connection lingered (see ``ByteStream/close(within:)``), and was reset because too many connections
     /// lingered. `limit` connections may linger at a time (``StreamLimits/maxLingering``). When one more began to

@@ -39,9 +39,10 @@ public struct StreamLimits: Hashable, Sendable {
     /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 
-    /// The longest time in which no bytes come and no bytes are sent. When this time has passed, the connection
-    /// is closed normally if all written bytes have been sent, and is reset if not. This time does not run while
-    /// your code is behind: while received bytes wait to be read, and no read waits for more bytes.
+    /// The longest time in which no bytes come and no bytes are sent. When this time has passed, the
+    /// connection is closed normally if all written bytes have been sent, and is reset if not. This time does
+    /// not run while your code is behind, that is, while there are received bytes that your code has not
+    /// read, and no read waits for more bytes.
     public var idleTimeout: Duration?
     /// The longest time in which no bytes come while a read or a `forEachChunk` waits for bytes.
     public var readTimeout: Duration?

@@ -4,10 +4,10 @@ public import Futures
 extension ByteStream {
     /// Calls `body` with each chunk of bytes from the peer, and completes when the peer has finished sending.
     ///
-    /// `body` returns a future. When that future has completed, `body` is called with the next chunk. Until then,
-    /// the stream reads no further chunk, so a peer that sends too fast has to wait. If `body` returns the future
-    /// of its write, there is never more than one chunk in the queue. If this side calls ``close(within:)``, the
-    /// returned future completes without failure.
+    /// `body` returns a future. When that future has completed, `body` is called with the next chunk. Until
+    /// then, the stream reads no further chunk, so a peer that sends too fast has to wait. If `body` writes
+    /// the chunk and returns the future of that write, never more than one chunk waits to be sent. If this
+    /// side calls ``close(within:)``, the returned future completes without failure.
     ///
     /// Fails with the error that `body` throws, with the error of the future that `body` returned, or with the
     /// error that broke the connection. Fails with ``StreamError/readPending`` if a read is pending. Fails with

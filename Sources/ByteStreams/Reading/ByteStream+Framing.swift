@@ -36,8 +36,9 @@ extension ByteStream {
         return read(DelimitedBytes(search: DelimiterSearch(delimiter), limit: limit))
     }
 
-    /// Completes with the next line, without its end: a line feed, or a carriage return and a line feed.
-    /// Completes with `nil` if the peer has finished sending and nothing is left to read.
+    /// Completes with the next line. The data does not contain the end of the line, which is a line feed, or
+    /// a carriage return and a line feed. Completes with `nil` if the peer has finished sending and nothing
+    /// is left to read.
     ///
     /// If the peer finishes sending without a last line feed, the bytes after the previous line feed count as a
     /// line, too. The bytes need not be text. Fails with ``StreamError/limitExceeded(limit:)`` if the line has

@@ -5,10 +5,10 @@ extension ByteStream {
     /// A sequence of the chunks of bytes from the peer: `for try await chunk in stream.chunks`. The sequence ends
     /// when the peer has finished sending.
     ///
-    /// While the consumer is busy, the stream reads no further chunk, so a peer that sends too fast has to wait.
-    /// The iteration throws the errors that ``read()`` fails with, including ``StreamError/connectionClosed``
-    /// after ``close(within:)``. At the end of the sequence, the stream stays open. If the consumer leaves its
-    /// loop by `break`, the bytes that follow stay readable.
+    /// While the consumer is busy, the stream reads no further chunk, so a peer that sends too fast has to
+    /// wait. The iteration throws the errors that ``read()`` fails with, including
+    /// ``StreamError/connectionClosed`` after ``close(within:)``. At the end of the sequence, the stream
+    /// stays open. If the consumer leaves its `for` loop by `break`, the bytes that follow stay readable.
     public var chunks: LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in asking(ChunkAsker(self), next: readOrEnd) }
     }

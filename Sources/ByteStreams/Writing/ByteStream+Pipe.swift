@@ -11,9 +11,9 @@ extension ByteStream {
     /// bytes have left the queue of `other`.
     ///
     /// When ``StreamLimits/writeHighWaterMark`` bytes are queued in `other`, this stream stops reading. When
-    /// fewer than ``StreamLimits/writeLowWaterMark`` bytes are queued, this stream reads again. A pipe has one
-    /// direction. A proxy needs two: call this method on each of the two streams. If a stream is piped to itself,
-    /// its peer gets all bytes back.
+    /// fewer than ``StreamLimits/writeLowWaterMark`` bytes are queued, this stream reads again. A pipe has
+    /// one direction. So a proxy needs two pipes: call this method on each of the two streams. If a stream is
+    /// piped to itself, its peer gets all bytes back.
     ///
     /// Fails with the error that breaks the connection of one of the two streams. Fails with
     /// ``StreamError/connectionClosed`` if this side closes one of them, and with ``StreamError/readPending`` if

@@ -45,8 +45,8 @@ extension ByteStream {
         }
     }
 
-    /// Sends all of `buffers`, from the first to the last, with one vectored write: the buffers are not copied
-    /// into one. Everything else is the same as in ``write(_:)-(Data)``.
+    /// Sends all of `buffers`, from the first to the last, with one vectored write: the buffers are not first
+    /// copied into one large buffer. Everything else is the same as in ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ buffers: [Data]) -> Future<Void> {
         core.checkThread()
@@ -74,7 +74,8 @@ extension ByteStream {
     /// than ``StreamLimits/writeLowWaterMark`` bytes are queued.
     ///
     /// Fails with the error that broke the connection, and with ``StreamError/connectionClosed`` after
-    /// ``close(within:)``. If you cancel this future, other code that waits for it still gets its outcome.
+    /// ``close(within:)``. Cancelling this future does not end it: all code that waits for this future still
+    /// gets the outcome.
     ///
     /// ```swift
     /// for name in names {

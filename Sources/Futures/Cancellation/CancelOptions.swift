@@ -1,5 +1,5 @@
 /// The options of a request to cancel a future. They say how far upstream the request goes, and whether a
-/// producer can refuse the request. Upstream are the futures that a future was derived from.
+/// producer can refuse the request. The futures that a future was derived from are upstream of that future.
 public struct CancelOptions: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -19,8 +19,8 @@ public struct CancelOptions: OptionSet, Hashable, Sendable {
     public static let ifSupported = CancelOptions(rawValue: 8)
 
     /// The largest number of request handlers that can run inside one another. Handlers run inside one
-    /// another when the first handler cancels a future, the handler of that future cancels a third future,
-    /// and so on.
+    /// another when one handler cancels another future, the handler of that future cancels yet another
+    /// future, and so on.
     public static let depthLimit = 20
 }
 

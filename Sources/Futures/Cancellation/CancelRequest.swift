@@ -32,10 +32,10 @@ extension Promise {
     /// added. The first answer that is not `continue` counts. Each handler is called at most once. All
     /// handlers are released when the future completes.
     ///
-    /// If all handlers have answered ``CancelResponse/continue``, a later request changes nothing: the future
-    /// stays pending until the work ends. Only a handler that was added after the first request is called for
-    /// a later request. If a handler itself asks the same future to cancel, that second request calls no
-    /// handler, and the answer to the first request decides.
+    /// If all handlers have answered ``CancelResponse/continue``, the future stays pending until the work
+    /// ends. A later request then changes nothing, unless a handler has been added since the earlier request.
+    /// The later request calls only such new handlers. If a handler itself asks the same future to cancel,
+    /// that second request calls no handler, and the answer to the first request decides.
     ///
     /// A handler may cancel other futures. Their handlers then run inside this handler. At most
     /// ``CancelOptions/depthLimit`` handlers run inside one another. A request beyond this limit waits until

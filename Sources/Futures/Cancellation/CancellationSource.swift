@@ -1,12 +1,12 @@
-/// The object that cancels a ``CancellationToken``. Give its ``token`` to every operation that it is to
-/// cancel.
+/// The object that cancels a ``CancellationToken``. Give the ``token`` of a source to every operation that
+/// the source is to cancel.
 ///
 /// A source belongs to the loop that it was made for. If a source is released and ``cancel()`` has not been
 /// called, its token is never cancelled. The handlers that wait for the token are then released without
 /// running.
 ///
 /// In an optimized build, the object in a local variable is released after the last use of the variable, not
-/// at the end of the scope. Therefore store the source in the object that is going to cancel it.
+/// at the end of the scope. Therefore store the source in the object that is going to call ``cancel()``.
 public final class CancellationSource {
     /// A cell that succeeds when the source is cancelled. If the source is released before, the cell is
     /// cancelled.

@@ -7,18 +7,18 @@
 ///
 /// A derived future, or the future of a group, is cancelled at once. The closures of
 /// ``Future/whenComplete(on:token:_:)`` and ``Future/whenCancelled(on:token:_:)`` are called as for a
-/// cancelled future. The closures of other observers are released without running. An operation that waits
-/// for no future ends, for example a timer, a submission, or a wait for a permit. A repetition or a traversal
-/// ends, and asks the work that is in progress to cancel.
+/// cancelled future. The closures of other observers are released without running. Operations that do not
+/// wait for a future, such as a timer, a submission, or a wait for a permit, end too. A repetition or a
+/// traversal ends, and asks the work that is in progress to cancel.
 ///
-/// If you pass a cancelled token, the consumer ends even if its future has already completed. If the future
-/// completes first and the token is cancelled later, the callback still runs. If the callback of `flatMap`,
-/// or of a similar method, has already returned a future, that future is asked to cancel, unless other code
-/// waits for it.
+/// If you pass a token that is cancelled already, the consumer ends, even if the future that it was to wait
+/// for has completed. If the future completes first and the token is cancelled later, the callback still
+/// runs. If the callback of `flatMap`, or of a similar method, has already returned a future, that future is
+/// asked to cancel, unless other code waits for it.
 ///
-/// Do not give a token to each `flatMap` of a function that repeats itself by `flatMap`. Otherwise one future
-/// for each repetition stays in memory until the last repetition has ended. Give the token to the operation
-/// for which each `flatMap` waits.
+/// If a function repeats its work by calling itself inside a `flatMap`, do not give a token to that
+/// `flatMap`. Otherwise one future for each repetition stays in memory until the last repetition has ended.
+/// Give the token to the operation for which the `flatMap` waits.
 ///
 /// A token belongs to the loop of its ``CancellationSource``. Passing the token to a future of a different
 /// loop traps.
@@ -92,8 +92,8 @@ public struct CancellationToken {
 @available(*, unavailable, message: "A token belongs to its loop's thread; go there with loop.execute { … }.")
 extension CancellationToken: Sendable {}
 
-/// The registration of a handler, which ``CancellationToken/onCancel(on:_:)`` returned. You need it only to
-/// remove the handler. Releasing the registration does not remove the handler.
+/// The value that ``CancellationToken/onCancel(on:_:)`` returns: the registration of a handler. You need it
+/// only to remove the handler. Releasing the registration does not remove the handler.
 public struct CancellationRegistration {
     private let watch: TokenWatch?
 

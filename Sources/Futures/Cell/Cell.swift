@@ -77,9 +77,10 @@ extension Cell {
         case run
         case dropStep
         case dropValue
-        /// Copies the value of the source, which has the same type as the value of this cell.
+        /// Copies the value of the source. That value has the same type as the value of this cell.
         case copyValue
-        /// Reports the failure in the value, which is a `Result`. Does nothing if the `Result` is a success.
+        /// The value is a `Result`. If the `Result` is a failure, reports that failure. If the `Result` is a
+        /// success, does nothing.
         case reportFailure
         /// Passes on the name of the cell's step, for the report of a failure.
         case name

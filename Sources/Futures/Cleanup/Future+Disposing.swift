@@ -27,12 +27,12 @@ extension Future {
     }
 
     /// Creates a future that `body` completes through `promise`. For an API with callbacks, `body` can pass
-    /// one of the `resolve` methods of `promise` as the callback.
+    /// one of the `resolve` methods of `promise` as the callback. The API must call this callback on the
+    /// loop's thread.
     ///
     /// `body` is called once, within this call. If `body` throws, the future fails with that error. If the
     /// promise is released without having been completed, the future fails with
-    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`. The API must call the
-    /// callback on the loop's thread.
+    /// ``FutureError/brokenPromise(file:line:)``. This error names `file` and `line`.
     ///
     /// ```swift
     /// let page = Future<Data>(on: loop) { download("index", completion: $0.resolve) }

@@ -49,8 +49,8 @@ extension Future {
     /// on. `policy` says whether `body` is also called for a cancellation.
     ///
     /// If `body` throws, or the completion is a failure or a cancellation, the returned future fails with a
-    /// ``CleanUpError``, which holds both errors. After a cancellation of this future, there is only one
-    /// error: the returned future ends with the error of `body` or with the outcome of the completion.
+    /// ``CleanUpError``, which holds both errors. If this future was cancelled, there is no ``CleanUpError``:
+    /// the returned future then fails with the error of `body` or of the completion, or is cancelled.
     @_disfavoredOverload
     public func flatTapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

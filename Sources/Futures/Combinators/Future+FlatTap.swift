@@ -23,9 +23,9 @@ extension Future {
     /// Then passes the error on. A value is passed on without a call.
     ///
     /// `policy` says whether `body` is also called for a cancellation. If `body` throws, or the completion
-    /// fails or is cancelled, the returned future fails with a ``CleanUpError``, which holds both errors.
-    /// After a cancellation of this future, there is only one error: the returned future ends with the error
-    /// of `body` or with the outcome of the completion.
+    /// fails or is cancelled, the returned future fails with a ``CleanUpError``, which holds both errors. If
+    /// this future was cancelled, there is no ``CleanUpError``: the returned future then fails with the error
+    /// of `body` or of the completion, or is cancelled.
     public func flatTapError<C: Completing>(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,
         token: CancellationToken = .none, _ body: @escaping (any Error) throws -> C

@@ -3,9 +3,9 @@ extension Future {
     /// If `body` throws, the returned future fails with that error.
     ///
     /// `body` is called when this future has completed, with any outcome, or when `token` is cancelled. If
-    /// `token` is cancelled first, the future that `body` gets may still be pending. If this future then
-    /// completes before `body` is called, and no other code holds this future, `body` gets a cancelled
-    /// future.
+    /// `token` is cancelled first, `body` may get this future while it is still pending. If this future
+    /// completes between the cancellation of `token` and the call of `body`, and no other code holds this
+    /// future, `body` gets a cancelled future in its place.
     ///
     /// If you cancel the returned future itself, `body` is not called.
     ///

@@ -52,9 +52,9 @@ extension Future {
         cell.derive(FlatRecoverStep(body: body), when: policy.interest, on: context, token: token)
     }
 
-    /// Replaces an error with the error that `body` returns or throws for the error. If this future has a
-    /// value, the returned future has the same value. `policy` says whether `body` is also called for a
-    /// cancellation.
+    /// Replaces the error of this future with a new error: the one that `body` returns or throws. If this
+    /// future has a value, the returned future has the same value. `policy` says whether `body` is also
+    /// called for a cancellation.
     @inlinable
     public func mapError(
         including policy: ErrorScope = .failure, on context: LocalContext = .default,

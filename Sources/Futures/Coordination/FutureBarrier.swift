@@ -1,7 +1,8 @@
-/// A barrier at which several callers wait for one another. When ``parties`` calls of ``arrive(token:)``
-/// wait, all their futures complete together, and the next round begins.
+/// A barrier at which several callers wait for one another. When the number of waiting calls of
+/// ``arrive(token:)`` reaches ``parties``, the futures of these calls complete together, and the next round
+/// begins.
 public final class FutureBarrier {
-    /// The number of calls of ``arrive(token:)`` that must wait before all their futures complete.
+    /// The number of waiting calls of ``arrive(token:)`` at which the futures of these calls complete.
     public let parties: Int
     private let line: WaitLine<Void>
 
@@ -16,9 +17,9 @@ public final class FutureBarrier {
     /// The number of calls of ``arrive(token:)`` that wait in this round.
     public var waitingCount: Int { line.count }
 
-    /// Waits at the barrier. The returned future completes when ``parties`` calls wait, including this call.
-    /// If you cancel the returned future, this call no longer counts. Fails with ``FutureError/closed(_:)``
-    /// if the barrier is released before that many calls wait.
+    /// Waits at the barrier. The returned future completes when the number of waiting calls, including this
+    /// call, reaches ``parties``. If you cancel the returned future, this call no longer counts. Fails with
+    /// ``FutureError/closed(_:)`` if the barrier is released before the number is reached.
     ///
     /// ```swift
     /// let barrier = FutureBarrier(parties: names.count, on: loop)

@@ -80,9 +80,9 @@ public final class FutureChannel<Element> {
         return element
     }
 
-    /// Closes the channel. The channel refuses later sends. Sends that wait already still deliver their
-    /// elements. When all elements have been received, receives fail with `error`, or with
-    /// ``FutureError/closed(_:)`` if `error` is `nil`. Does nothing if the channel is closed already.
+    /// Closes the channel. The channel refuses later sends. Sends that are waiting at the time of this call
+    /// can still deliver their elements. When all elements have been received, receives fail with `error`, or
+    /// with ``FutureError/closed(_:)`` if `error` is `nil`. Does nothing if the channel is closed already.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         guard !isClosed else { return }

@@ -44,7 +44,7 @@ public final class FutureGate: PermitIssuer {
     }
 
     /// Closes the gate to new operations. The returned future completes when all operations have left the
-    /// gate. If you call this function again, each returned future completes at the same time.
+    /// gate. If you call this function several times, all the returned futures complete at the same time.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()

@@ -7,9 +7,9 @@ extension FutureQueue {
     /// is `nil`, the inner queue has the limit of this queue.
     ///
     /// The batch ends when the future that `operation` returned has completed and the inner queue is empty.
-    /// The returned future then has the outcome of that future, and the inner queue is closed. If that future
-    /// fails or is cancelled, the batch ends at once, and everything in the inner queue fails with the same
-    /// error.
+    /// The future that `enqueueBatch` returned then completes with the same outcome, and the inner queue is
+    /// closed. If the future that `operation` returned fails or is cancelled, the batch ends at once, and
+    /// everything in the inner queue fails with the same error.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)

@@ -59,8 +59,8 @@ public final class FutureQueue<Resource> {
 
     public var isClosed: Bool { closedError != nil }
 
-    /// Completes when the queue is empty. Before that, the callbacks of the last operation run. If these
-    /// callbacks enqueue more operations, the returned future waits for these operations, too.
+    /// Completes when the queue is empty and the callbacks for the outcome of the last operation have run. If
+    /// these callbacks enqueue more operations, the returned future waits for these operations, too.
     public func whenEmpty() -> Future<Void> { emptied.wait() }
 
     /// Runs `operation` when all operations before it have started and fewer than ``maxConcurrent``
@@ -70,8 +70,9 @@ public final class FutureQueue<Resource> {
     /// Operations with a higher `priority` start first. Operations of equal priority start in the order in
     /// which they were enqueued. If the returned future is cancelled before the start, the operation is
     /// removed and never runs. If the returned future is cancelled later, the future that `operation`
-    /// returned is asked to cancel. The operation counts as running until the returned future has ended. If
-    /// the queue is closed, `operation` never runs, and the returned future fails with ``closedError``.
+    /// returned is asked to cancel. The operation counts as running until the future that `enqueue` returned
+    /// has completed. If the queue is closed, `operation` never runs, and the returned future fails with
+    /// ``closedError``.
     ///
     /// ```swift
     /// let queue = FutureQueue(maxConcurrent: 2, on: loop)
@@ -106,7 +107,8 @@ public final class FutureQueue<Resource> {
     }
 
     /// Closes the queue. From now on, `enqueue` fails with `error`, or with ``FutureError/closed(_:)`` if
-    /// `error` is `nil`. Operations that were enqueued before still run. A second call does nothing.
+    /// `error` is `nil`. Operations that were enqueued before this call are not affected. A second call does
+    /// nothing.
     public func close(with error: (any Error)? = nil) {
         loop.core.checkThread()
         if !isClosed { closedError = error ?? FutureError.closed("queue") }

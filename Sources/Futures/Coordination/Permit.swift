@@ -4,11 +4,11 @@ protocol PermitIssuer: AnyObject {
     func takeBack(_ count: Int)
 }
 
-/// The right to hold a lock, to use a part of a semaphore, or to be inside a gate. The right ends when
-/// ``release()`` is called, or when the permit object is released.
+/// The right to hold a lock, to run within the limit of a semaphore, or to be inside a gate. The right ends
+/// when ``release()`` is called, or when the permit object is released.
 ///
 /// In an optimized build, the object in a local variable is released after the last use of the variable, not
-/// at the end of the scope. So call ``release()`` where the use ends, or use a method like
+/// at the end of the scope. So call ``release()`` when you no longer need the right, or use a method like
 /// ``FutureSemaphore/with(_:token:_:)``, which releases the permit.
 public final class Permit {
     /// The number of permits that this object represents.

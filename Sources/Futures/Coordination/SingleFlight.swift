@@ -1,5 +1,5 @@
-/// An object that runs work at most once at a time, for all callers together. A caller that comes while the
-/// work is in progress gets the outcome of that work.
+/// An object that lets several callers share one run of their work: two runs are never in progress at the
+/// same time. A caller that comes while the work is in progress gets the outcome of that work.
 ///
 /// Each caller gets a separate future. Cancelling one of these futures does not affect the others. When no
 /// caller waits any more, the work is asked to cancel. The first call after the end of the work starts the
@@ -30,8 +30,9 @@ public final class SingleFlight<Value> {
     }
 }
 
-/// An object that runs work at most once at a time for each key. For each key, this object behaves like a
-/// ``SingleFlight``. The keys do not affect each other.
+/// An object that lets several callers with the same key share one run of their work: two runs for one key
+/// are never in progress at the same time. For each key, this object behaves like a ``SingleFlight``. The
+/// keys do not affect each other.
 public final class KeyedSingleFlight<Key: Hashable, Value> {
     public let loop: EventLoop
     private let isCoalescing: Bool

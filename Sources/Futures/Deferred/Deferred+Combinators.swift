@@ -1,6 +1,7 @@
 extension Deferred {
     /// Returns work that first starts this work, and then calls `body` with the future of this work. The
-    /// outcome is the outcome of the future that `body` returns. `body` may use any methods of ``Future``.
+    /// returned work has the outcome of the future that `body` returns. `body` may use any methods of
+    /// ``Future``.
     ///
     /// ```swift
     /// let patient = work.transform { $0.timeout(after: .seconds(5)).tapError { print($0) } }
@@ -14,15 +15,15 @@ extension Deferred {
         self.transform { $0.map(transform) }
     }
 
-    /// Returns work that calls `transform` with the value of this work. The outcome is the outcome of the
-    /// future that `transform` returns, as with `Future.flatMap`.
+    /// Returns work that calls `transform` with the value of this work. The returned work has the outcome of
+    /// the future that `transform` returns, as with `Future.flatMap`.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws -> Future<NewValue>
     ) -> Deferred<NewValue> { self.transform { $0.flatMap(transform) } }
 
     /// Returns work that first runs this work, then calls `transform` with the value, and then starts the
-    /// work that `transform` returns. The outcome is the outcome of that second work. Both run on the same
-    /// loop.
+    /// work that `transform` returns. The returned work has the outcome of that second work. Both run on the
+    /// same loop.
     public func flatMap<NewValue>(
         _ transform: @escaping (Value) throws -> Deferred<NewValue>
     ) -> Deferred<NewValue> {

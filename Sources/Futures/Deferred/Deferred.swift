@@ -1,14 +1,14 @@
 /// Work that runs only when you start it. Each start runs the work again.
 ///
 /// A ``Future`` is work in progress, or the outcome of that work. A `Deferred` is the recipe for the work.
-/// Methods like `map` return a longer recipe, so a repetition at the end of a chain repeats the whole chain.
-/// A `Deferred` keeps its closures, and keeps no outcome.
+/// Methods like `map` return a longer recipe, so a method such as `retry` at the end of a chain repeats the
+/// whole chain. A `Deferred` keeps its closures, and keeps no outcome.
 public struct Deferred<Value> {
     private let recipe: (LoopCore) throws -> Future<Value>
 
     /// Creates work from `recipe`. `recipe` does not run now. Each start of the work calls `recipe`. The
-    /// future of that start gets the outcome of the future that `recipe` returns. If `recipe` throws, the
-    /// future of that start fails with that error.
+    /// future that the start returns gets the outcome of the future that `recipe` returns. If `recipe`
+    /// throws, the future that the start returns fails with that error.
     ///
     /// ```swift
     /// let index = Deferred { fetch("index") }
@@ -18,7 +18,8 @@ public struct Deferred<Value> {
 
     /// Creates work from `operation`. `operation` does not run now. Each start of the work calls `operation`
     /// with a new promise. `operation` completes this promise, during the call or later, and so completes the
-    /// future of that start. If `operation` throws, the future of that start fails with that error.
+    /// future that the start returns. If `operation` throws, the future that the start returns fails with
+    /// that error.
     ///
     /// ```swift
     /// let index = Deferred<Data> { promise in download("index", completion: promise.resolve) }

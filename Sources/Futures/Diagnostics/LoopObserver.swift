@@ -1,10 +1,10 @@
-/// An event on a loop, for counting and logging. The loop reports its events to its observer:
-/// ``EventLoop/observe(_:)``.
+/// An event on a loop, for counting and logging. The loop reports its events to the observer that you set
+/// with ``EventLoop/observe(_:)``.
 public enum LoopEvent {
     /// A turn of the loop has ended. A turn is one event, such as a timer or bytes from a peer, and the
     /// callbacks that become ready through that event. `duration` is the time that the turn took. `callbacks`
-    /// is the number of callbacks that the turn ran from the ready queue. `lag` says how late the timers that
-    /// fired last were.
+    /// is the number of callbacks that the turn ran from the ready queue. `lag` is the time by which the most
+    /// recent timers fired too late.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
     /// A connection, another kind of stream, or a listening socket has been opened. The associated value
     /// describes the object in one line.
@@ -15,8 +15,8 @@ public enum LoopEvent {
     case closed(any CustomStringConvertible, failure: (any Error)?)
     /// A warning, as one line of text. The loop continues. There are four kinds: a turn took more than 100
     /// ms, a server has reached its highest number of connections, a connection could not be accepted for
-    /// lack of descriptors or memory, or a report to the watchdog of systemd could not be sent. The same
-    /// server or other source gives a warning of the same kind at most once a minute.
+    /// lack of descriptors or memory, or a report to the watchdog of systemd could not be sent. Each server,
+    /// and each other source of warnings, gives at most one warning of a kind per minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the
     /// same error.

@@ -1,7 +1,7 @@
 /// A snapshot of the objects that are alive on a loop, and of the work that the loop has done.
 public struct LoopStatistics: Hashable, Sendable {
-    /// The number of futures that are alive, because code holds them or is going to complete them. Observers
-    /// and awaiting tasks count as futures, too.
+    /// The number of futures that are alive. A future is alive while code holds it or is going to complete
+    /// it. Observers and awaiting tasks count as futures, too.
     public var futures = 0
     public var promises = 0
     /// The number of timers that have not fired. Timers for the time limits of streams do not count.
@@ -10,8 +10,7 @@ public struct LoopStatistics: Hashable, Sendable {
     public var handles = 0
     /// The number of open connections. The value ``handles`` includes them.
     public var connections = 0
-    /// The number of callbacks that wait in the ready queue. Counting them takes longer if more callbacks
-    /// wait.
+    /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
     public var readyCallbacks = 0
     /// The number of turns so far. A turn is one event, such as a timer or bytes from a peer. At the end of
     /// the turn, the loop runs the callbacks of the ready queue.
@@ -20,12 +19,12 @@ public struct LoopStatistics: Hashable, Sendable {
     /// highest number of callbacks in one turn.
     public var callbacks: UInt64 = 0
     public var longestTurn = 0
-    /// The number of times that other threads have woken the loop. If several jobs come before the loop takes
-    /// the first of them, they wake the loop once.
+    /// The number of times that other threads have woken the loop. If other threads send several jobs before
+    /// the loop takes the first of them, the loop is woken only once.
     public var wakeUps: UInt64 = 0
-    /// How late the timers that fired last were. ``longestLag`` is the highest value so far. Timers are late
-    /// when callbacks, or the machine, keep the loop busy. A real loop rounds times up to milliseconds, so
-    /// its timers may be late by up to one millisecond even if nothing keeps the loop busy.
+    /// The time by which the most recent timers fired too late. ``longestLag`` is the highest value so far.
+    /// Timers are late when callbacks, or the machine, keep the loop busy. A real loop rounds times up to
+    /// milliseconds, so its timers may be late by up to one millisecond even if nothing keeps the loop busy.
     public var lag: Duration = .zero
     public var longestLag: Duration = .zero
 }

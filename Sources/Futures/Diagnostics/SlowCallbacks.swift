@@ -11,10 +11,10 @@ extension EventLoop {
     /// Calls `report` after each callback that took longer than `threshold`, with the time that the callback
     /// took. If `report` is `nil`, these calls end.
     ///
-    /// Use this function to find the code that blocks a loop: while one callback runs, all other callbacks
-    /// wait. Callbacks are the closures that futures, timers and `execute` run. With a `report`, the loop
-    /// reads the clock once for each callback. A new loop has no `report`. A negative `threshold` counts as
-    /// zero.
+    /// While one callback runs, all other callbacks of the loop wait. Use this function to find a callback
+    /// that makes them wait for too long. Callbacks are the closures that futures, timers and `execute` run.
+    /// With a `report`, the loop reads the clock once for each callback. A new loop has no `report`. A
+    /// negative `threshold` counts as zero.
     public func onSlowCallback(
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {

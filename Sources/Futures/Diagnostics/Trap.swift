@@ -2,7 +2,7 @@ internal import CRuntime
 
 /// Ends the process with a sentence about a mistake of the programmer. If this library was built for
 /// debugging, adds the source line of the call in question. In a large program, the search for that line
-/// takes a third of a second. There is no search if `SWIFT_BACKTRACE` turns off the backtraces of crashes.
+/// takes up to a fifth of a second. There is no search if `SWIFT_BACKTRACE` turns off the backtraces of crashes.
 package func trap(_ sentence: String) -> Never {
     #if DEBUG
         if !wants_no_backtrace(), let call = placeOfCall { fatalError("\(sentence) (\(call).)") }

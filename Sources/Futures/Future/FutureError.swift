@@ -10,7 +10,8 @@ public enum FutureError: Error, Hashable {
     case message(String)
     /// `cancellationAsFailure()` turned cancellation into this error.
     case cancellationAsFailure
-    /// A signal that was given to `abort(when:)` succeeded before the future completed.
+    /// One of the futures that were given to `abort(when:)` as signals succeeded before this future
+    /// completed.
     case aborted
     /// The value does not have the type that `cast(to:)` asks for. The texts name both types.
     case castFailed(from: String, to: String)
@@ -24,7 +25,8 @@ public enum FutureError: Error, Hashable {
     case invalidCallback
     /// `filter` or `compactMap` rejected the value.
     case filtered
-    /// Nothing is left on the loop that could complete the future that ``EventLoop/run(until:)`` waits for.
+    /// The future that ``EventLoop/run(until:)`` waits for can no longer complete: the loop has nothing left
+    /// to do that could complete it.
     case stalled
     /// ``EventLoop/stop()`` ended ``EventLoop/run(until:)`` before the future completed.
     case stopped

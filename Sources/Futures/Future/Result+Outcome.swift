@@ -1,6 +1,6 @@
 extension Result where Failure == any Error {
     /// Creates a result from the arguments of a callback. If `error` is not `nil`, the result is a failure
-    /// with that error. Otherwise the result is a success with the value.
+    /// with that error. If `error` is `nil` and `value` is not, the result is a success with `value`.
     ///
     /// If both are `nil`, the result is a failure with ``FutureError/invalidCallback``.
     ///

@@ -1,7 +1,8 @@
-/// An error that holds several errors. For example, a group that waits for all its futures fails with this
-/// error if several of the futures fail.
+/// An error that holds several errors. For example, `Future.all` with `failFast: false` fails with this error
+/// if several of its futures have failed.
 public struct AggregateError: Error {
-    /// The errors, in the order of the futures that have failed.
+    /// The errors. `Future.all` and `Future.firstSuccess` put them in the order of their `futures`, and not
+    /// in the order in which the futures failed.
     public private(set) var errors: [any Error]
 
     public init(_ errors: [any Error] = []) { self.errors = errors }

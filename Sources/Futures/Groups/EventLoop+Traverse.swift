@@ -4,8 +4,9 @@ extension EventLoop {
     ///
     /// At most `maxConcurrent` of these futures are pending at a time. With a `maxConcurrent` of 1, the next
     /// call of `body` comes after the future of the previous call has completed. An element is taken from the
-    /// sequence only when `body` is about to be called with that element. The first elements are taken at
-    /// once. If `elements` is empty, completes at once. `body` runs on `context` if you give one.
+    /// sequence only when `body` is about to be called with that element. The first elements are taken within
+    /// the call of this function. If `elements` is empty, the returned future completes at once. `body` runs
+    /// on `context` if you give one.
     ///
     /// Fails with the first failure of these futures, or with the error that `body` throws. After a failure,
     /// no more elements are taken, and the pending futures are asked to cancel. The same happens if the
@@ -25,9 +26,9 @@ extension EventLoop {
     /// Calls `body` for each of `elements`. The returned future completes with the outcomes of the futures
     /// that `body` returns, in the order of `elements`.
     ///
-    /// A failure does not end the calls. If `body` throws for an element, the outcome for that element is the
-    /// error. If a future is cancelled, its outcome is a `CancellationError`. Everything else is the same as
-    /// in ``traverse(_:maxConcurrent:on:token:_:)``.
+    /// After a failure, `body` is still called for the remaining elements. If `body` throws for an element,
+    /// the outcome for that element is the error. If a future is cancelled, its outcome is a
+    /// `CancellationError`. Everything else is the same as in ``traverse(_:maxConcurrent:on:token:_:)``.
     public func traverseSettled<Element, Value>(
         _ elements: some Sequence<Element>, maxConcurrent limit: Int = .max, on context: LocalContext? = nil,
         token: CancellationToken = .none, _ body: @escaping (Element) throws -> Future<Value>

@@ -14,8 +14,8 @@ extension Future {
     /// If a future fails, `onFirstFailure` is called once, with the error of the future that failed first and
     /// the index of that future. Cancelling `token` cancels the returned future, and does not cancel
     /// `futures`. If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current``
-    /// if `loop` is `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to
-    /// different loops, or to a loop other than `loop`.
+    /// if `loop` is `nil`. In this case, the call traps if `loop` and ``EventLoop/current`` are both `nil`.
+    /// Also traps if `futures` belong to different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let pages = Future.all(names.map { fetch($0) }, on: loop, onFirstFailure: { print(names[$1], $0) })
@@ -53,9 +53,9 @@ extension Future {
     ///
     /// The returned future never fails. The outcome of a cancelled future is a `CancellationError`.
     /// Cancelling `token` cancels the returned future, and does not cancel `futures`. If `futures` is empty,
-    /// the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. An empty
-    /// `futures` traps if both are `nil`. Also traps if `futures` belong to different loops, or to a loop
-    /// other than `loop`.
+    /// the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. In this case,
+    /// the call traps if `loop` and ``EventLoop/current`` are both `nil`. Also traps if `futures` belong to
+    /// different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let greeted = Future.allSettled(members.map { $0.write("hello\n") }, on: loop)
@@ -67,15 +67,15 @@ extension Future {
         settle(futures, on: loop, token) { .success($0) }
     }
 
-    /// Calls `body` for each of `futures` when that future completes, with its outcome and its index. When
-    /// all futures have completed, the returned future completes with the values that `body` returned, in the
+    /// When one of `futures` completes, calls `body` with the outcome and the index of that future. When all
+    /// futures have completed, the returned future completes with the values that `body` returned, in the
     /// order of `futures`.
     ///
     /// If `body` throws, the returned future fails with that error, and the futures that are still pending
     /// are asked to cancel. Cancelling `token` cancels the returned future, and does not cancel `futures`. If
     /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
-    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
-    /// or to a loop other than `loop`.
+    /// `nil`. In this case, the call traps if `loop` and ``EventLoop/current`` are both `nil`. Also traps if
+    /// `futures` belong to different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let sizes = Future.mapEach(names.map { fetch($0) }, on: loop) { page, index in

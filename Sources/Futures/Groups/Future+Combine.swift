@@ -3,8 +3,9 @@
 /// If one of the futures fails or is cancelled, the returned future fails or is cancelled at once. The
 /// futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with `.always`, a
 /// future for which other code waits is not cancelled. If there are no `futures`, the returned future belongs
-/// to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. Such a call traps if both are `nil`. Also traps
-/// if `futures` belong to different loops, or to a loop other than `loop`.
+/// to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. In this case, the call traps if `loop` and
+/// ``EventLoop/current`` are both `nil`. Also traps if `futures` belong to different loops, or to a loop
+/// other than `loop`.
 ///
 /// ```swift
 /// let line = combine(fetch("index"), text).map { page, title in "\(title): \(page.count) bytes" }

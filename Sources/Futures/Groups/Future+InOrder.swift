@@ -21,8 +21,8 @@ extension Future {
     /// Fails with the first failure in the order of `futures`, or with the error that `update` throws. The
     /// pending futures are then asked to cancel. A future for which other code waits is not cancelled. If
     /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
-    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
-    /// or to a loop other than `loop`.
+    /// `nil`. In this case, the call traps if `loop` and ``EventLoop/current`` are both `nil`. Also traps if
+    /// `futures` belong to different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let size = Future.reduce(names.map { fetch($0) }, into: 0, on: loop) { $0 += $1.count }
@@ -76,8 +76,8 @@ extension Future {
     /// Futures that fail or are cancelled are skipped. When the value is found, the pending futures are asked
     /// to cancel. A future for which other code waits is not cancelled. Fails with the error that `predicate`
     /// throws. If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if
-    /// `loop` is `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to
-    /// different loops, or to a loop other than `loop`.
+    /// `loop` is `nil`. In this case, the call traps if `loop` and ``EventLoop/current`` are both `nil`. Also
+    /// traps if `futures` belong to different loops, or to a loop other than `loop`.
     public static func find(
         _ futures: some Sequence<Future>, on loop: EventLoop? = nil, token: CancellationToken = .none,
         where predicate: @escaping (Value) throws -> Bool

@@ -4,9 +4,10 @@ extension Future {
     ///
     /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
     /// `.always`, a future for which other code waits is not cancelled. If `futures` is empty, the returned
-    /// future fails with ``FutureError/invalidArgument(_:)``. If `futures` is empty, the returned future
-    /// belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. An empty `futures` traps if both
-    /// are `nil`. Also traps if `futures` belong to different loops, or to a loop other than `loop`.
+    /// future fails with ``FutureError/invalidArgument(_:)``, and belongs to `loop`, or to
+    /// ``EventLoop/current`` if `loop` is `nil`. In this case, the call traps if `loop` and
+    /// ``EventLoop/current`` are both `nil`. Also traps if `futures` belong to different loops, or to a loop
+    /// other than `loop`.
     public static func race(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -18,18 +19,18 @@ extension Future {
         }
     }
 
-    /// Completes with the first value of `futures`. Errors and cancellation count only if no future has a
-    /// value.
+    /// Completes with the value of the future that is the first to succeed. Errors and cancellation count
+    /// only if no future has a value.
     ///
     /// If no future has a value, fails with an ``AggregateError`` of all errors, in the order of `futures`.
     /// If all futures were cancelled, the returned future is cancelled. When there is a value, the pending
     /// futures are asked to cancel, as `cancelRemaining` says. Even with `.always`, a future for which other
     /// code waits is not cancelled.
     ///
-    /// If `futures` is empty, the returned future fails with ``FutureError/invalidArgument(_:)``. If
-    /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
-    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
-    /// or to a loop other than `loop`.
+    /// If `futures` is empty, the returned future fails with ``FutureError/invalidArgument(_:)``, and belongs
+    /// to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. In this case, the call traps if `loop` and
+    /// ``EventLoop/current`` are both `nil`. Also traps if `futures` belong to different loops, or to a loop
+    /// other than `loop`.
     public static func firstSuccess(
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil, token: CancellationToken = .none
@@ -55,8 +56,8 @@ extension Future {
     /// `.always`, a future for which other code waits is not cancelled. Fails with
     /// ``FutureError/invalidArgument(_:)`` if `futures` has fewer than `count` futures, or if `count` is
     /// negative. If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if
-    /// `loop` is `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to
-    /// different loops, or to a loop other than `loop`.
+    /// `loop` is `nil`. In this case, the call traps if `loop` and ``EventLoop/current`` are both `nil`. Also
+    /// traps if `futures` belong to different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// let quorum = Future.firstCompleted(2, of: members.map { $0.readLine() }, on: loop)

@@ -11,8 +11,8 @@ public struct FutureSelection<Value> {
 }
 
 extension Future {
-    /// Completes with the outcome of the one of two futures that completes first. The two futures may have
-    /// different types.
+    /// Completes with the outcome of `first` or of `second`, whichever of these two futures completes
+    /// earlier. The two futures may have different types.
     ///
     /// The other future is then asked to cancel, as `cancelRemaining` says. Even with `.always`, a future for
     /// which other code waits is not cancelled. If both futures have completed already, `first` wins. Traps
@@ -39,13 +39,13 @@ extension Future {
         return Future(target)
     }
 
-    /// Completes when the first of `futures` completes. The value has the outcome and the index of that
-    /// future, and the other futures. The other futures continue.
+    /// Completes as soon as one of `futures`, at any index, has completed. The value has the outcome and the
+    /// index of that future, and the other futures. The other futures continue.
     ///
-    /// If `futures` is empty, the returned future fails with ``FutureError/invalidArgument(_:)``. If
-    /// `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
-    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
-    /// or to a loop other than `loop`.
+    /// If `futures` is empty, the returned future fails with ``FutureError/invalidArgument(_:)``, and belongs
+    /// to `loop`, or to ``EventLoop/current`` if `loop` is `nil`. In this case, the call traps if `loop` and
+    /// ``EventLoop/current`` are both `nil`. Also traps if `futures` belong to different loops, or to a loop
+    /// other than `loop`.
     ///
     /// ```swift
     /// let line = Future.select(from: members.map { $0.readLine() }, on: loop)

@@ -9,8 +9,8 @@ extension EventLoop {
     /// Cancels the tasks behind ``Future/init(on:isolation:_:)``. The returned future completes after these
     /// tasks have ended. After five seconds, standard error lists the tasks that have not ended.
     ///
-    /// You can call this function in a callback of the loop. A later call returns a future that completes at
-    /// the same time. Traps on a loop that is not attached.
+    /// You can call this function in a callback of the loop. If you call this function again, the new future
+    /// completes at the same time as the first one. Traps on a loop that is not attached.
     public func detach() -> Future<Void> {
         core.checkThread()
         return core.beginDetaching()

@@ -15,7 +15,8 @@ extension EventLoop {
     @discardableResult
     public func execute(_ job: @escaping @Sendable () -> Void) -> Bool { withCore { $0.accept(job) } }
 
-    /// Calls `body` on the loop's thread. `context` says when: by default later, from the loop's ready queue.
+    /// Calls `body` on the loop's thread. `context` says when the call is made. By default, the call is made
+    /// later, from the loop's ready queue.
     ///
     /// Call this function only on the loop's thread. `body` may capture anything, since `body` never leaves
     /// that thread. On a different thread, use ``execute(_:)``. To get a result, use ``submit(on:token:_:)``.
@@ -30,8 +31,9 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` on `context`: by default later, from the loop's ready queue. The returned future completes
-    /// with the value that `body` returns, or fails with the error that `body` throws.
+    /// Runs `body` on `context`. With the default context, `body` runs later, from the loop's ready queue.
+    /// The returned future completes with the value that `body` returns, or fails with the error that `body`
+    /// throws.
     ///
     /// Cancelling `token` cancels the returned future at once. If `body` has not run by then, it is released
     /// without running.

@@ -3,8 +3,8 @@ extension EventLoop {
     /// closes all handles. A second call does nothing.
     ///
     /// Pending promises and timers fail with ``FutureError/shutDown``, and connections are aborted. Jobs that
-    /// other threads submitted before still run. The loop refuses later jobs. Callbacks that are registered
-    /// after the shutdown never run, and their futures fail with ``FutureError/shutDown``.
+    /// other threads submitted before the shutdown still run. The loop refuses later jobs. Callbacks that are
+    /// registered after the shutdown never run, and their futures fail with ``FutureError/shutDown``.
     ///
     /// Cancels the tasks behind ``Future/init(on:isolation:_:)``, and waits until these tasks have ended. The
     /// tasks must end before the loop does, because they cannot run anywhere else. So a task that ignores its
@@ -16,7 +16,7 @@ extension EventLoop {
     ///
     /// Traps in a callback of this loop. Traps on a loop that is attached to the event loop of a host, such
     /// as a C program or Node.js. Traps if the callbacks start new work without end. The limit is 100,000
-    /// callbacks, plus ten for each future that was alive and for each job.
+    /// callbacks, plus ten for each future and each submitted job that existed when the shutdown began.
     ///
     /// Binds [`uv_loop_close`](https://docs.libuv.org/en/v1.x/loop.html).
     public final func shutdown() {

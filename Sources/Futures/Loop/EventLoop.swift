@@ -11,18 +11,20 @@
 /// program with an event loop of its own, such as a C program or Node.js. An attached loop belongs to the
 /// thread that attached it, and only the host runs the loop.
 ///
-/// The loop lives as long as you hold the object that `EventLoop()` returned. The objects that `future.loop`,
-/// a connection or ``current`` return do not keep the loop alive. End the loop with ``shutdown()``. If you
-/// release the loop without a call of ``shutdown()``, the release ends the loop in the same way: everything
-/// that is pending fails with ``FutureError/shutDown``, and all handles are closed. The callbacks of the
-/// futures that fail in this way run before the release returns. If they run in the `deinit` of the object
-/// that held the loop, they must capture that object with `[weak self]`: `[unowned self]` traps.
+/// The loop lives as long as you hold the object that `EventLoop()` returned. You can also get a loop object
+/// from `future.loop`, from a connection or from ``current``. Such an object does not keep the loop alive.
+/// End the loop with ``shutdown()``. If you release the loop without a call of ``shutdown()``, the release
+/// ends the loop in the same way: everything that is pending fails with ``FutureError/shutDown``, and all
+/// handles are closed. The callbacks of the futures that fail in this way run before the release returns. If
+/// they run in the `deinit` of the object that held the loop, they must capture that object with `[weak
+/// self]`: `[unowned self]` traps.
 ///
 /// If anything is still pending or open when the loop is released, a debug build reports this on standard
 /// error. The release then traps on every thread other than the loop's thread.
 ///
-/// A closure that is registered on the loop and captures the loop object keeps the loop alive. In such a
-/// closure, use the loop of a future or of a connection. Compare loops with `==`.
+/// A closure that is registered on the loop and captures the loop object keeps the loop alive. To avoid this,
+/// do not capture the loop object: in the closure, use the loop of a future or of a connection. Compare loops
+/// with `==`.
 @safe
 public class EventLoop: @unchecked Sendable {
     // Sendable because the reference below never changes after the loop has been made.
@@ -81,8 +83,8 @@ public class EventLoop: @unchecked Sendable {
     /// have run.
     ///
     /// If this property is `nil`, as in a new loop, the loop prints the failures to standard error, at most
-    /// ten lines a second. Each line names the function that made the future, and the error. In a debug build
-    /// of the library, the text also names the source line that made the future.
+    /// ten lines a second. Each line gives the error and the name of the function that made the future. In a
+    /// debug build of the library, the text also names the source line that made the future.
     ///
     /// The loop releases the handler at the end of ``shutdown()``, or when the future of ``detach()``
     /// completes. Failures that come later are printed.

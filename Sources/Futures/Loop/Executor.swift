@@ -39,8 +39,8 @@ extension EventLoop: SerialExecutor, TaskExecutor {
     /// Runs a job of an actor that has this loop as its executor, or of a task that prefers this loop. The
     /// Swift runtime calls this function. May be called on any thread.
     ///
-    /// Traps if the loop has been shut down. The job cannot run on another executor, and without its job, the
-    /// task would never end.
+    /// Traps if the loop has been shut down, because the job cannot run on another executor, and without the
+    /// job its task would never end.
     public final func enqueue(_ job: consuming ExecutorJob) { core.accept(UnownedJob(job)) }
 
     /// Returns the executor of this loop. All objects that refer to this loop return the same executor. So

@@ -18,15 +18,15 @@ public enum FutureCompletion<Value> {
     /// A failure with this error. If the error represents cancellation, the future is cancelled instead.
     case failure(any Error)
     case cancelled
-    /// The outcome of the associated future, now or when that future completes. If the completed future is
-    /// asked to cancel, the associated future is asked to cancel.
+    /// The outcome of the associated future, now or when that future completes. If the future that takes over
+    /// this outcome is asked to cancel, the associated future is asked to cancel.
     case using(Future<Value>)
 
     /// Transforms the value with `transform`. If `transform` throws, the result is a failure with that error.
     /// A failure or a cancellation stays as it is.
     ///
-    /// For `.using` with a future, `transform` is called when that future has a value. In all other cases,
-    /// `transform` is called at once, within this call.
+    /// For a value, `transform` is called at once, within this call. For `.using` with a future, `transform`
+    /// is called when that future has a value.
     public func map<NewValue>(_ transform: @escaping (Value) throws -> NewValue) -> FutureCompletion<NewValue>
     {
         switch self {
@@ -37,7 +37,7 @@ public enum FutureCompletion<Value> {
         }
     }
 
-    /// The outcome. The value is `nil` only for `.using` with a future that is pending.
+    /// The outcome, or `nil` for `.using` with a future that is pending.
     public var result: Result<Value, any Error>? {
         switch self {
         case .success(let value): .success(value)

@@ -18,8 +18,8 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Returns a future that has completed with `Void`. While the loop runs, all calls return the same
-    /// future, so a call makes no new future.
+    /// Returns a future that has completed with `Void`. While the loop runs, all calls return one and the
+    /// same future.
     public func succeeded() -> Future<Void> { withCore { Future($0.takeCompletedVoid()) } }
 
     /// Returns a future that has failed with `error`. If `error` represents cancellation, the future is

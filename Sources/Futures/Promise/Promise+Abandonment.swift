@@ -1,9 +1,9 @@
 extension Promise {
-    /// Calls `body` when no code needs the outcome any more, so that `body` can stop the work. That is the
-    /// case when the future is pending, no code holds the future, and no code waits for the future. Releases
-    /// `body` when the future completes.
+    /// Calls `body`, which can stop the work, when no code needs the outcome any more. The outcome is not
+    /// needed any more when the future is pending, no code holds the future, and no code waits for the
+    /// future. Releases `body` when the future completes.
     ///
-    /// After each run of its ready callbacks, the loop looks at each promise with such a handler. Promises
+    /// Each time the loop has run its ready callbacks, it looks at each promise with such a handler. Promises
     /// without such a handler take no additional time. After the call of `body`, you can still use
     /// ``future``, and complete the promise.
     ///

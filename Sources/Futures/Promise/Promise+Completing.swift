@@ -14,8 +14,8 @@ extension Promise {
     /// or with the error that `body` throws.
     ///
     /// If the future is not pending, calls `alreadyCompleted`, and not `body`. The same holds after a call of
-    /// ``complete(using:)``. Returns `true` if this call completed the future. Returns `false` if it did not:
-    /// the future was not pending, or `body` itself completed or cancelled the future in a different way.
+    /// ``complete(using:)``. Returns `true` if this call completed the future. Returns `false` if the future
+    /// was not pending, or if code inside `body` completed or cancelled the future before `body` returned.
     ///
     /// ```swift
     /// promise.completeIfPending { hash(Data(names.joined().utf8)) }    // Not if it is cancelled.

@@ -22,8 +22,8 @@ extension Future where Value: Sendable {
     /// `transform` returns. If `transform` throws, the returned future fails with that error.
     ///
     /// The future that `transform` returns must belong to the loop of the thread on which `transform` runs.
-    /// Otherwise, the program traps. With ``RemoteContext/loop(_:name:)``, that loop is the loop that was
-    /// given to the context. In this way, one loop waits for another.
+    /// Otherwise, the program traps. If `context` was made by ``RemoteContext/loop(_:name:)``, the future
+    /// must belong to the loop that was given to that function. In this way, one loop waits for another.
     ///
     /// ```swift
     /// let elsewhere = worker.loop
@@ -79,9 +79,9 @@ extension Future where Value: Sendable {
         }
     }
 
-    /// Replaces an error with the error that `body` returns or throws for the error. `body` runs on
-    /// `context`. `policy` says whether `body` is also called for a cancellation. If this future has a value,
-    /// the returned future has the same value.
+    /// Replaces the error of this future with a new error: the one that `body` returns or throws. `body` runs
+    /// on `context`. `policy` says whether `body` is also called for a cancellation. If this future has a
+    /// value, the returned future has the same value.
     public func mapError(
         including policy: ErrorScope = .failure, on context: RemoteContext,
         _ body: @escaping @Sendable (any Error) throws -> any Error

@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// Says on which threads closures run, outside the thread of the loop.
+/// A choice of threads, other than the thread of the loop, on which closures run.
 ///
 /// Everything that is passed between threads has to be `Sendable`, including the closure. The future of the
 /// closure belongs to the loop, and completes on the loop. If that future is cancelled before the closure has
@@ -42,8 +42,9 @@ public struct RemoteContext: Sendable {
         RemoteContext(QueueRunner(.global(qos: qos), name: name))
     }
 
-    /// Returns a context that runs closures on the thread of `loop`, from the loop's ready queue. Even on
-    /// that thread, a closure runs later, and never inside the call that passes the closure to the context.
+    /// Returns a context that runs closures on the thread of `loop`, from the loop's ready queue. Even if a
+    /// closure is passed to the context on that thread, the closure runs later, and never inside the call
+    /// that passes it.
     ///
     /// If `loop` has been shut down, a closure does not run, and its future fails with
     /// ``FutureError/brokenPromise(file:line:)``.

@@ -30,8 +30,8 @@ extension Future {
     /// says. Even with `.always`, a future for which other code waits is not cancelled.
     ///
     /// If `futures` is empty, the sequence belongs to `loop`, or to ``EventLoop/current`` if `loop` is `nil`.
-    /// An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops, or to a
-    /// loop other than `loop`.
+    /// In this case, the call traps if `loop` and ``EventLoop/current`` are both `nil`. Also traps if
+    /// `futures` belong to different loops, or to a loop other than `loop`.
     ///
     /// ```swift
     /// for try await page in Future.inCompletionOrder(names.map { fetch($0) }) { print(page.count) }

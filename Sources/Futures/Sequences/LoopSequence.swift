@@ -36,9 +36,10 @@ public struct LoopSequence<Element>: AsyncSequence {
         /// only when the future from the previous call has completed. To end the sequence, `next` returns a
         /// future that completes with `nil`. The iterator does not call `next` after that.
         ///
-        /// The iterator may cancel a future that `next` returned. No element must be lost then. Therefore
-        /// take an element out of the source only in the call that completes the future. The iterator calls
-        /// `onStop` once: after the end, after a failure, or when the iterator is released.
+        /// The iterator may cancel a future that `next` returned. The cancellation must not lose an element.
+        /// Therefore take an element out of the source only at the moment when you complete the future with
+        /// that element. The iterator calls `onStop` once: after the end, after a failure, or when the
+        /// iterator is released.
         ///
         /// ```swift
         /// let channel = FutureChannel<Data?>(capacity: 8, on: loop)    // `nil` is the end
@@ -91,12 +92,12 @@ public struct LoopSequence<Element>: AsyncSequence {
 }
 
 extension EventLoop {
-    /// An iterator protocol that makes a `for try await` call the iterator's own `next`, and not the `next`
-    /// of the standard library's protocol.
+    /// An iterator protocol for iterators with a `next` of their own. A `for try await` loop then calls that
+    /// `next`, and not the `next` of the standard library's protocol.
     ///
     /// An extension of this protocol implements the `next` of the standard library's protocol. A `for` loop
-    /// that knows the type of the iterator finds the iterator's own `next` first. That function needs no call
-    /// if an element is there already.
+    /// that knows the type of the iterator finds the iterator's own `next` first. The compiler inlines that
+    /// function, so that the loop takes an element that is there already without an asynchronous call.
     public protocol ElementIterator: AsyncIteratorProtocol where Failure == any Error {
         /// Returns the next element to code that is generic over sequences.
         mutating func nextElement(isolation actor: isolated (any Actor)?) async throws -> Element?

@@ -33,7 +33,7 @@ extension Future {
 enum Await {
     /// The future has a value, which the task reads at once.
     case completed
-    /// The task is the task of a body of the loop, and the body has begun to wait.
+    /// The loop started the task for a ``Future/init(on:isolation:_:)``, and the task has begun to wait.
     case parked
     /// The task waits with a cancellation handler of its own, or the future has failed.
     case byTask

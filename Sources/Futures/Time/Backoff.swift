@@ -7,9 +7,9 @@ public struct Backoff: Sendable {
     public var factor: Double
     /// The longest wait, even after the random change by ``jitter``. Must not be negative.
     public var maximum: Duration
-    /// The largest random change of a wait, as a part of the wait, from 0 to 1. A jitter of 0.2 shortens or
-    /// lengthens each wait by up to a fifth. So clients that failed at the same time do not try again at the
-    /// same time.
+    /// The largest random change of a wait, as a fraction of that wait: a number from 0 to 1. A jitter of 0.2
+    /// shortens or lengthens each wait by up to a fifth. So clients that failed at the same time do not try
+    /// again at the same time.
     public var jitter: Double
 
     /// A backoff that waits for 100 ms, then 200 ms, 400 ms … up to 30 s. Each wait is changed at random by up to a

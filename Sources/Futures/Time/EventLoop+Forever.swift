@@ -2,10 +2,10 @@ extension EventLoop {
     /// Returns a future that stays pending until it is cancelled or the loop is shut down. The future does
     /// not keep ``run()`` from returning.
     ///
-    /// The returned future is released when no code holds it. Futures that are derived from it may stay
-    /// pending longer. A derived future is needed while code holds it, or observes it with a `when…`, an
-    /// `await` or a group. When a derived future is not needed any more, the loop cancels it in one of its
-    /// next turns.
+    /// The returned future is released when no code holds it. After this release, a future that is derived
+    /// from it may still be pending. The derived future stays pending while code holds it, or observes it
+    /// with a `when…`, an `await` or a group. After that, one of the next turns of the loop cancels the
+    /// derived future.
     ///
     /// ```swift
     /// let limit = names.isEmpty ? loop.never() : loop.sleep(for: .seconds(5))

@@ -78,8 +78,8 @@ public final class PacedCall<Input> {
         }
     }
 
-    /// Calls the body without waiting any longer, if a call of the body waits. The loop makes the call later
-    /// in the same turn. Returns `false` if no call waits.
+    /// Ends the wait of the waiting call of the body: the loop makes that call later in the same turn.
+    /// Returns `false` if no call waits.
     @discardableResult
     public func flush() -> Bool {
         guard let input = waiting?.input, cancel() else { return false }

@@ -89,10 +89,11 @@ extension EventLoop {
     /// returned. The returned future completes with that value. The first run starts at once. Each further
     /// run starts when `interval` has passed since the end of the previous run.
     ///
-    /// There is no limit to the number of runs. To set a time limit, use `Future.timeout`. Fails when a run
-    /// fails, or with the error that `body` or `predicate` throws. Cancelling the returned future or `token`
-    /// asks the run in progress to cancel, or ends the wait in progress. If `token` is cancelled already,
-    /// there is no run. Fails with ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// There is no limit to the number of runs. To set a time limit, use `Future.timeout`. Fails with the
+    /// error that `body` or `predicate` throws, or with the error of the future that `body` returned.
+    /// Cancelling the returned future or `token` asks the run in progress to cancel, or ends the wait in
+    /// progress. If `token` is cancelled already, there is no run. Fails with
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
     ///
     /// ```swift
     /// let page = loop.poll(every: .seconds(1), until: { !$0.isEmpty }) { fetch("index") }

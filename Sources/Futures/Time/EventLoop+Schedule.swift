@@ -30,13 +30,14 @@ extension EventLoop {
 
     /// Completes when `duration` has passed, and never earlier.
     ///
-    /// If `duration` is zero, completes after the loop has looked for I/O once. A real loop rounds longer
-    /// durations up to whole milliseconds. A virtual loop does not round.
+    /// If `duration` is zero, completes after the loop has looked for I/O once. Any other duration is rounded
+    /// up to whole milliseconds, except on a virtual loop, which is a loop with simulated time for tests.
     ///
     /// Cancelling the returned future or `token` stops the timer. If `duration` is more than 584 years, the
     /// returned future never completes. Fails with ``FutureError/invalidArgument(_:)`` if `duration` is
     /// negative. With `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning. Binds
-    /// [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html), one for all timers of a loop.
+    /// [`uv_timer_start`](https://docs.libuv.org/en/v1.x/timer.html). All timers of a loop share one timer of
+    /// libuv.
     public func sleep(
         for duration: Duration, keepsLoopAlive: Bool = true, token: CancellationToken = .none
     ) -> Future<Void> {
@@ -50,9 +51,10 @@ extension EventLoop {
     /// Runs `body` on `context` when `delay` has passed. The delay is measured in the same way as in
     /// ``sleep(for:keepsLoopAlive:token:)``. The future of the returned task has the outcome of `body`.
     ///
-    /// If you cancel the returned task or `token` before then, the timer stops, and `body` does not run. If
-    /// `delay` is negative, `body` does not run, and the task fails with ``FutureError/invalidArgument(_:)``.
-    /// With `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
+    /// If you cancel the returned task or `token` before `body` runs, the timer stops, and `body` does not
+    /// run. If `delay` is negative, `body` does not run, and the task fails with
+    /// ``FutureError/invalidArgument(_:)``. With `keepsLoopAlive: false`, the timer does not keep ``run()``
+    /// from returning.
     @inlinable @discardableResult
     public func schedule<Value>(
         after delay: Duration, keepsLoopAlive: Bool = true, on context: LocalContext = .default,
@@ -69,8 +71,8 @@ extension EventLoop {
     /// Runs `body` on `context` at `instant`. If `instant` has passed already, runs `body` in the next turn
     /// of the loop. The future of the returned task has the outcome of `body`.
     ///
-    /// If you cancel the returned task or `token` before then, the timer stops, and `body` does not run. With
-    /// `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
+    /// If you cancel the returned task or `token` before `body` runs, the timer stops, and `body` does not
+    /// run. With `keepsLoopAlive: false`, the timer does not keep ``run()`` from returning.
     @inlinable @discardableResult
     public func schedule<Value>(
         at instant: LoopInstant, keepsLoopAlive: Bool = true, on context: LocalContext = .default,

@@ -72,8 +72,8 @@ extension EventLoop {
         sleep(for: delay).map { value }
     }
 
-    /// Completes with `completing` when `delay` has passed, for example with a `Result` or with the outcome
-    /// of another future. Cancelling the returned future before then stops the timer.
+    /// When `delay` has passed, completes with the outcome of `completing`, which is for example a `Result`
+    /// or another future. Cancelling the returned future before `delay` has passed stops the timer.
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {

@@ -1,8 +1,8 @@
 /// The reason why a ``TypedFuture`` has no value: it has failed with a `Failure`, was cancelled, or is
 /// broken. Every typed future can be cancelled or broken, whatever its failure type is.
 ///
-/// A future with the failure type `Never` cannot fail. For such a future, a `switch` needs no
-/// `case .failure`, because that case can have no value.
+/// A future with the failure type `Never` cannot fail. For such a future, a `switch` needs no `case
+/// .failure`, because that case cannot occur.
 public enum FutureFailure<Failure: Error>: Error {
     /// The future failed with a `Failure`.
     case failure(Failure)

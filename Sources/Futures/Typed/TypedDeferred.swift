@@ -44,7 +44,7 @@ public struct TypedDeferred<Value, Failure: Error> {
     public func start() -> TypedFuture<Value, Failure> { make() }
 
     /// Returns a recipe that runs this recipe and then transforms the value with `transform`. If `transform`
-    /// throws, the outcome is that failure.
+    /// throws, the outcome is the failure that `transform` throws.
     public func map<NewValue>(
         _ transform: @escaping (Value) throws(Failure) -> NewValue
     ) -> TypedDeferred<NewValue, Failure> { self.transform { $0.map(transform) } }

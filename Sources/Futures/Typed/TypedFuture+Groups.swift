@@ -7,8 +7,8 @@ extension TypedFuture {
     /// `.always`, a future for which other code waits is not cancelled.
     ///
     /// If `futures` is empty, the returned future belongs to `loop`, or to ``EventLoop/current`` if `loop` is
-    /// `nil`. An empty `futures` traps if both are `nil`. Also traps if `futures` belong to different loops,
-    /// or to a loop other than `loop`.
+    /// `nil`. Traps if `futures` is empty and both `loop` and ``EventLoop/current`` are `nil`. Also traps if
+    /// `futures` belong to different loops, or to a loop other than `loop`.
     public static func all(
         _ futures: some Sequence<TypedFuture>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil

@@ -110,7 +110,7 @@ extension TypedFuture {
 
 extension TypedFuture where Failure == Never {
     /// Converts this future, which cannot fail, to a future with the failure type `NewFailure`. The outcome
-    /// stays the same. Use it where a future of that type is needed.
+    /// stays the same. Use this method where a future with the failure type `NewFailure` is needed.
     public func promoteError<NewFailure: Error>(
         to _: NewFailure.Type = NewFailure.self
     ) -> TypedFuture<Value, NewFailure> {

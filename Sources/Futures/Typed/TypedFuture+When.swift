@@ -1,6 +1,6 @@
 extension TypedFuture {
-    /// Calls `body` with the outcome when this future completes. `body` gets an outcome other than a value as
-    /// a ``FutureFailure``.
+    /// Calls `body` with the outcome when this future completes. If the outcome is not a value, `body` gets a
+    /// ``FutureFailure``.
     public func whenComplete(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, FutureFailure<Failure>>) -> Void

@@ -7,8 +7,9 @@
 /// Handlers of the failure are not called for a cancelled future or for a broken future. ``result`` and
 /// ``value`` show both cases as a ``FutureFailure``.
 ///
-/// Everything else is the same as for ``Future``, with one exception: a failure passes through a `map` no
-/// faster than a value does.
+/// Everything else is the same as for ``Future``, with one exception. Through a `map` of a ``Future``, a
+/// failure passes faster than a value. Through a `map` of a typed future, a failure passes no faster than a
+/// value.
 public struct TypedFuture<Value, Failure: Error> {
     /// The future whose value is the outcome of this future. It fails only if this future is broken.
     let outcome: Future<Result<Value, Failure>>

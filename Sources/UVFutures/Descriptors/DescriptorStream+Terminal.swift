@@ -30,9 +30,9 @@ extension DescriptorStream {
     /// Switches the terminal to raw mode: each key arrives at once, without echo, and Ctrl-C arrives as a byte.
     /// With `false`, restores the terminal's former mode, in which input usually arrives line by line.
     ///
-    /// The former mode is also restored when the stream is closed, and when the process exits. A signal that ends
-    /// the process does not restore the former mode. So wait for such a signal with `loop.signal(_:)`, and then
-    /// let the program return.
+    /// The former mode is also restored when the stream is closed, and when the process exits. A signal that
+    /// ends the process does not restore the former mode. So catch such a signal with `loop.signal(_:)`, and
+    /// then let the process exit normally.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the stream is not a terminal. Throws ``UVError`` if
     /// the terminal does not exist any more. Throws ``ByteStreams/StreamError/connectionClosed`` if this side has

@@ -42,16 +42,17 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(nil)
     }
 
-    /// Creates a stream that takes over `descriptor`: from now on, the stream closes the descriptor. If this
-    /// initializer throws, the caller keeps the descriptor.
+    /// Creates a stream that takes over `descriptor`. From now on, the stream owns the descriptor, and closes
+    /// it. If this initializer throws, the caller keeps the descriptor.
     ///
     /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them.
-    /// Sockets and some devices are an exception: they have only one mode, and change to non-blocking.
+    /// Sockets and some devices are an exception: each of them has one mode for all processes that share it,
+    /// and that mode changes to non-blocking.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` are out
-    /// of range. Throws the same error if the descriptor is not a stream of bytes, for example a directory, a
-    /// listening socket or an event. Throws ``UVError`` if the system refuses.
-    /// Binds [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` are
+    /// out of range. Throws the same error if the descriptor is not a stream of bytes, for example if it is a
+    /// directory, a listening socket, or an `eventfd`. Throws ``UVError`` if the system refuses. Binds
+    /// [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
     /// `uv_fs_write`.
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop

@@ -89,10 +89,10 @@ public final class DescriptorWatch {
     /// ``next(_:)``.
     public var disconnected: Future<Void> { next(.disconnected).asVoid() }
 
-    /// Returns a sequence of the events that occur:
-    /// `for try await events in watch.events([.readable, .writable])`. Each element holds those of `events` that
-    /// occurred, and possibly ``DescriptorEvents/failed``. The sequence ends when the watch is closed. The
-    /// iteration throws the errors of ``next(_:)``.
+    /// Returns a sequence of the events that occur. Use it in a loop such as `for try await events in
+    /// watch.events([.readable, .writable])`. Each element holds those of `events` that occurred, and
+    /// possibly ``DescriptorEvents/failed``. The sequence ends when the watch is closed. The iteration throws
+    /// the errors of ``next(_:)``.
     ///
     /// Read or write the descriptor before you ask for the next element. Otherwise the same events are reported
     /// again at once.
@@ -127,8 +127,9 @@ public final class DescriptorWatch {
     /// and possibly ``DescriptorEvents/failed``. The calls end when the watch is closed. Another call of this
     /// function replaces `body`. To stop the calls, call this function with no events.
     ///
-    /// After a call with `failed`, `body` is not called again. To continue, call this function again. If the
-    /// watch finds that the descriptor has been closed, it also calls `body` with `failed`.
+    /// After `body` has been called with `failed`, the watch does not call `body` again. To continue, call
+    /// `onEvents` again. The watch also calls `body` with `failed` if it finds that the descriptor has been
+    /// closed.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         core.checkThread()
         guard !poll.isClosing else { return }

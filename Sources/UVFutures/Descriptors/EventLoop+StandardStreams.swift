@@ -2,12 +2,14 @@ public import ByteStreams
 public import Futures
 
 extension EventLoop {
-    /// Opens the standard input of the process as a stream: a terminal, a pipe, a file, or anything else.
+    /// Opens the standard input of the process as a stream. The standard input may be a terminal, a pipe, a
+    /// file, or anything else.
     ///
     /// The process can have only one stream of its standard input at a time. When the stream is closed,
-    /// descriptor 0 stays open. Descriptor 0 also stays in its mode, blocking or non-blocking, for all processes
-    /// that share it. Only a socket changes to non-blocking mode, because a socket has only one mode. A socket
-    /// returns to its former mode when the stream is closed, and at the exit of the process.
+    /// descriptor 0 stays open. The mode of descriptor 0, blocking or non-blocking, does not change for the
+    /// processes that share it. Only the mode of a socket changes to non-blocking, because a socket has one
+    /// mode for all processes that share it. The socket returns to its former mode when the stream is closed,
+    /// and at the exit of the process.
     ///
     /// Swift's `readLine()` and similar functions read the same input. Each byte goes either to the stream or to
     /// such a function, and never to both.

@@ -9,9 +9,10 @@ extension EventLoop {
     /// `uv_version_string`. A process may contain several copies of libuv, and only the copy that made a loop can
     /// use that loop. Throws ``LibUVMismatch`` if `host` does not belong to the copy that this library calls.
     ///
-    /// Call this initializer on the thread that runs the host's loop. The event loop then belongs to that thread.
-    /// The host continues to run its own loop: this library never runs, stops or closes that loop, and never
-    /// walks its handles. While nothing is pending, the event loop does not keep the host's loop alive.
+    /// Call this initializer on the thread that runs the host's loop. The event loop then belongs to that
+    /// thread. The host continues to run its own loop: this library never runs, stops or closes that loop,
+    /// and never goes through the handles of the loop. While nothing is pending, the event loop does not keep
+    /// the host's loop alive.
     ///
     /// Unlike `EventLoop()`, this initializer does not change the effect of SIGPIPE, and does not open
     /// descriptors 0 to 2 if they are closed.

@@ -5,10 +5,10 @@ extension EventLoop {
     /// Creates a loop. The loop belongs to the calling thread. If another thread runs the loop, the loop belongs
     /// to that thread from then on.
     ///
-    /// Makes the process ignore SIGPIPE, unless the signal has a handler. Then a write to a peer that has
-    /// disconnected fails, and does not end the process. A thread that makes or runs a loop also blocks SIGPIPE.
-    /// So such a write does not end the process even if other code restores the default effect of the signal.
-    /// Programs that such a thread starts inherit the blocked signal.
+    /// Makes the process ignore SIGPIPE, unless the signal has a handler. While SIGPIPE is ignored, a write
+    /// to a peer that has disconnected fails, and does not end the process. A thread that makes or runs a
+    /// loop also blocks SIGPIPE. So such a write does not end the process even if other code restores the
+    /// default effect of the signal. Programs that such a thread starts inherit the blocked signal.
     ///
     /// Opens `/dev/null` on each of the descriptors 0 to 2 that is closed. Otherwise a connection could get one
     /// of these numbers.
@@ -27,9 +27,10 @@ extension EventLoop {
 
     /// The loop of the main thread. The first use of this property creates the loop.
     ///
-    /// While this loop runs, it also does the work of Dispatch's main queue, and therefore the work of the main
-    /// actor (see ``servesMainQueue``). An asynchronous `main` should read this property before its first
-    /// `await`. Top-level code that awaits should do the same. The loop then runs while that code waits.
+    /// While this loop runs, it also does the work of Dispatch's main queue, and therefore the work of the
+    /// main actor (see ``servesMainQueue``). An asynchronous `main` should read this property before its
+    /// first `await`. Top-level code that awaits should do the same. The loop then runs while `main` or the
+    /// top-level code waits.
     ///
     /// Traps on other threads.
     public static var main: EventLoop {

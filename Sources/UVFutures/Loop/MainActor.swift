@@ -5,8 +5,8 @@ public import Futures
 // A loop that does this work itself keeps the main actor on the main thread.
 
 extension EventLoop {
-    /// Whether this loop, while it runs, also does the work of Dispatch's main queue. That is the code of
-    /// `@MainActor`, of `Task` in top-level code, and of `DispatchQueue.main`.
+    /// Whether this loop, while it runs, also does the work of Dispatch's main queue. The work of this queue
+    /// is the code of `@MainActor`, of `Task` in top-level code, and of `DispatchQueue.main`.
     ///
     /// The value is `true` for ``main``. For another loop of the main thread, such as a loop that is attached to
     /// the loop of a host, the value is `false` at first. The value becomes `true` when you set it. It also

@@ -3,15 +3,16 @@ public import Futures
 /// A resolver that asks the system. The system looks where its configuration says: in files, at name servers, and
 /// so on.
 ///
-/// The resolver uses threads of its own, which end when there are no more names to look up. So neither the loop
-/// nor ``Futures/RemoteContext/pool`` ever waits for an answer. Callers that ask for the same name at the same
-/// time share the answer. The resolver does not keep answers for later.
+/// The resolver uses threads of its own, so that neither the loop nor ``Futures/RemoteContext/pool`` ever
+/// waits for an answer. These threads end when there are no more names to look up. Callers that ask for the
+/// same name at the same time share the answer. The resolver does not keep answers for later.
 ///
-/// The resolver looks up at most ``maxConcurrent`` names at a time. Other names wait in a queue. But the system
-/// may take minutes to answer, and a look-up cannot be stopped. So there are two exceptions. First, a look-up
-/// does not count when no caller waits for its answer any more. Second, a name that has waited in the queue for a
-/// second is looked up anyway, on an additional thread. There are at most eight times ``maxConcurrent`` threads.
-/// When all of them are in use, all other names wait until a thread is free.
+/// The resolver looks up at most ``maxConcurrent`` names at a time. Other names wait in a queue. But the
+/// system may take minutes to answer, and a look-up cannot be stopped. So there are two exceptions. First, a
+/// look-up no longer counts towards ``maxConcurrent`` when no caller waits for its answer any more. Second,
+/// after a name has waited in the queue for 1 s, it is looked up anyway, on an additional thread. The number
+/// of threads is at most eight times ``maxConcurrent``. When all of them are in use, all other names wait
+/// until a thread is free.
 ///
 /// Any thread and any number of loops may use the resolver.
 public final class SystemResolver: NameResolver, Sendable {

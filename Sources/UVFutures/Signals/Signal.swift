@@ -1,7 +1,7 @@
 public import Futures
 internal import Glibc
 
-/// A signal of the system that a program may wait for.
+/// A signal of the operating system. A program may wait for such a signal.
 public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     public let rawValue: CInt
 

@@ -9,8 +9,8 @@ public struct AcceptLimits: Hashable, Sendable {
     public var maxConnections: Int?
     /// The number of open connections at which a full server accepts again. A server is full when
     /// ``maxConnections`` are open. It then accepts no connections until only `lowWaterMark` connections, or
-    /// fewer, are open. So a full server does not stop and start with each connection that ends. `nil` means
-    /// seven eighths of ``maxConnections``.
+    /// fewer, are open. Otherwise, a full server would resume and stop accepting with each connection that
+    /// ends. `nil` means seven eighths of ``maxConnections``.
     public var lowWaterMark: Int?
     /// The most connections that each listening socket accepts without a break. Then the loop looks at other
     /// sockets and at timers before that socket accepts more.

@@ -6,8 +6,8 @@ extension SocketListener {
     /// parent process has made.
     ///
     /// From now on, the listener owns the descriptor, and closes it. The descriptor is put into non-blocking
-    /// mode, and programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket
-    /// gets another number, and `/dev/null` gets the old number.
+    /// mode, and programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the
+    /// socket moves to a higher number, and the old number then stands for `/dev/null`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or does
     /// not listen. Throws the same error if the descriptor has been adopted before, or if the socket is of
@@ -49,8 +49,8 @@ extension SocketServer {
         try adopt(descriptor, "descriptor \(descriptor)", limits)
     }
 
-    /// Adds a socket that systemd has passed to this process (``Systemd/sockets()``) to the sockets of this
-    /// server. Returns the address of the socket.
+    /// Makes this server also listen on `socket`, which systemd has passed to this process
+    /// (``Systemd/sockets()``). Returns the address of the socket.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` in the same cases as ``listen(adopting:limits:)``.
     /// The text of the error names the socket.
@@ -85,8 +85,8 @@ extension SocketConnection {
     /// Returns the descriptor of the socket to the caller, without ending the connection. After that, this object
     /// behaves as after ``ByteStreams/ByteStream/close(within:)``.
     ///
-    /// The caller owns the returned descriptor, which is in non-blocking mode. Bytes that this stream has not
-    /// read from the system yet stay in the socket.
+    /// The caller owns the returned descriptor, which is in non-blocking mode. Bytes that are still in the
+    /// socket, because this stream has not read them yet, stay there.
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if the connection has been closed. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if a read or a write is pending, or if the stream holds bytes

@@ -1,5 +1,5 @@
-/// The numbers of connections that ended during the shutdown of a server, for each way in which connections
-/// end.
+/// How the connections of a server ended during its shutdown: the number that finished, the number that were
+/// aborted, and the number that failed.
 public struct ShutdownSummary: Hashable, Sendable {
     /// The number of connections that ended normally. All written bytes were sent. Over TCP, the system of
     /// the peer also acknowledged them.

@@ -12,8 +12,9 @@ public class SocketConnection: ByteStream, Identifiable {
     ///
     /// The server assumes that the peer waits for no answer when two things are true: the handler waits for
     /// bytes, and the handler has written something since the last bytes came. This assumption is wrong if a
-    /// message comes in several parts and the handler writes a part of the answer between them. In that case, set
-    /// this property to `false`, and close the connection when ``draining`` completes.
+    /// message comes in several parts, and the handler writes a part of its answer before the last part of
+    /// the message has come. In that case, set this property to `false`, and close the connection when
+    /// ``draining`` completes.
     public final var endsWhenIdle = true
     /// Whether the server of this connection is draining. If so, the handler should finish the current message
     /// and close the connection.
@@ -55,7 +56,7 @@ extension SocketConnection {
     /// Completes when the server of this connection begins to drain. If the connection ends before that, this
     /// future is cancelled.
     ///
-    /// If you cancel this future, other code that waits for it still gets its outcome.
+    /// Cancelling this future changes nothing for other code that waits for the future.
     public final var draining: Future<Void> {
         core.checkThread()
         if let drainingPromise { return drainingPromise.future }

@@ -64,8 +64,8 @@ public final class SocketListener<Connection: SocketConnection> {
         accept(isIterating: false, atEnd: loop.failed(CancellationError()))
     }
 
-    /// A sequence of the connections in the order in which they come:
-    /// `for try await connection in listener.connections`. The sequence ends when the listener is closed.
+    /// A sequence of the connections, in the order in which they come. Use it in a loop such as `for try
+    /// await connection in listener.connections`. The sequence ends when the listener is closed.
     ///
     /// While the consumer is busy, further connections wait in the system. The iteration throws ``UVError`` if
     /// the socket no longer listens. Leaving the `for` loop by `break` does not close the listener or any

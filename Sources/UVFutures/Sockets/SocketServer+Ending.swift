@@ -15,20 +15,20 @@ extension SocketServer {
     }
 
     /// Stops accepting, and aborts the connections that are still open after `grace`. Completes when all
-    /// connections are closed, with the numbers of connections that ended in each way. This function does not ask
-    /// the handlers to finish. To do that, use ``drain(within:)``.
+    /// connections are closed. The value says how many connections finished, were aborted, or failed. This
+    /// function does not ask the handlers to finish. To do that, use ``drain(within:)``.
     ///
-    /// Connections that wait to be accepted are reset. You can call this function again, and also while the
-    /// server drains. Then the connections are aborted at the earliest time that one of the calls gave, and the
-    /// futures of all calls complete together. Cancelling a returned future changes nothing. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
+    /// Connections that wait to be accepted are reset. You can call this function again, and you can call it
+    /// while the server drains. If several calls give different times, the connections are aborted at the
+    /// earliest of these times. The futures of all calls complete together. Cancelling a returned future
+    /// changes nothing. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
         end(within: grace, "shutdown(within:)") { close() }
     }
 
     /// Stops listening, lets the handlers finish, and aborts the connections that are still open after
-    /// `deadline`. Completes when all connections and listening sockets are closed, with the numbers of
-    /// connections that ended in each way.
+    /// `deadline`. Completes when all connections and listening sockets are closed. The value says how many
+    /// connections finished, were aborted, or failed.
     ///
     /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are
     ///    closed. A connection that has not completed its TCP handshake by then is reset.

@@ -68,8 +68,8 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Whether the grace period is over, and the connections have been aborted.
     var hasAborted = false
 
-    /// Creates a server that does not listen yet. To listen, call `listen`. The server closes each connection
-    /// when the future that `handler` returned for that connection completes.
+    /// Creates a server that does not listen yet. To listen, call `listen`. For each connection, `handler`
+    /// returns a future. The server closes the connection when that future completes.
     public convenience init<Ignored>(
         on loop: EventLoop, _ handler: @escaping (_ connection: Connection) throws -> Future<Ignored>
     ) {
@@ -106,8 +106,8 @@ public final class SocketServer<Connection: SocketConnection> {
         self.handler = handler
     }
 
-    /// Do not call this overload. Because of it, a call with a trailing closure that returns nothing is ambiguous
-    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
+    /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public convenience init(
         on loop: EventLoop, orReturnItsFuture handler: @escaping (_ connection: Connection) throws -> Void

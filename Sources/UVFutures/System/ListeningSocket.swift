@@ -1,4 +1,5 @@
-/// A listening socket in the events that the observer of a loop gets: ``Futures/EventLoop/observe(_:)``.
+/// A listening socket, as it appears in the events that the observer of a loop gets. To set an observer, call
+/// ``Futures/EventLoop/observe(_:)``.
 public struct ListeningSocket: Hashable, Sendable {
     public let address: SocketAddress
 }

@@ -14,7 +14,8 @@ public struct SocketAddress: Hashable, Sendable {
     /// The port, from 0 to 65535. The port is 0 if the address is in the UNIX domain.
     public var port: Int { Int(number) }
     /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. An abstract name
-    /// begins with `@`. An end without a name, such as the end of a client, has an empty path.
+    /// begins with `@`. If an end of a connection has no name, the path is empty. A client usually has no
+    /// name.
     public var path: String? { isPath ? text : nil }
 
     /// Creates an address from a numeric `host` and a `port`. Does not accept names, not even `localhost`.
@@ -33,8 +34,9 @@ public struct SocketAddress: Hashable, Sendable {
     /// The longest path that the system takes, in bytes.
     private static let maximumPath = 107
 
-    /// Creates an address in the UNIX domain. `path` is a path, or `@` followed by an abstract name. An abstract name
-    /// is not in a file system, and disappears together with its socket. For a path that begins with `@`, write `./@`.
+    /// Creates an address in the UNIX domain. `path` is a path, or `@` followed by an abstract name. An
+    /// abstract name is not in a file system, and disappears together with its socket. If the name of a file
+    /// begins with `@`, write `./` before it, as in `./@name`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or
     /// contains a zero byte.
@@ -106,8 +108,9 @@ public struct SocketAddress: Hashable, Sendable {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// The address in one line, such as `127.0.0.1:7007`, `[::1]:7007`, `unix:/run/echo.sock`, or `unix:@name`. An end
-    /// without a name is `unix:unnamed`. Control characters in a path are escaped, so that the text stays on one line.
+    /// The address in one line, such as `127.0.0.1:7007`, `[::1]:7007`, `unix:/run/echo.sock`, or
+    /// `unix:@name`. If an end of a connection has no name, the text is `unix:unnamed`. Control characters in
+    /// a path are escaped, so that the text stays on one line.
     public var description: String {
         if let path { return path.isEmpty ? "unix:unnamed" : "unix:\(SocketAddress.visible(path))" }
         return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -8,11 +8,12 @@ public enum Systemd {
     /// Returns the sockets that systemd, or another program with the same protocol, has opened for this
     /// process. The array is empty if there are no such sockets.
     ///
-    /// The caller owns the sockets: pass each of them to ``SocketServer/listen(on:limits:)``. This function
-    /// removes the variables of the protocol from the environment. So a second call returns an empty array,
-    /// and programs that this process starts find no sockets. Those programs do not inherit the descriptors.
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the variables are malformed, or are meant for
-    /// another process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
+    /// The caller owns the sockets. To hand over a socket to a server, pass the socket to
+    /// ``SocketServer/listen(on:limits:)``. This function removes the variables of the protocol from the
+    /// environment. So a second call returns an empty array, and programs that this process starts find no
+    /// sockets. Those programs do not inherit the descriptors. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if the variables are malformed, or are meant for another
+    /// process. Reads `LISTEN_PID`, `LISTEN_FDS` and `LISTEN_FDNAMES`.
     ///
     /// ```swift
     /// for socket in try Systemd.sockets() { try server.listen(on: socket) }
@@ -56,8 +57,8 @@ public enum Systemd {
     /// The longest time that the service manager allows between two ``Systemd/State/watchdog`` reports, or
     /// `nil` if the service manager expects no such reports.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the time is not a number above zero. Reads
-    /// `WATCHDOG_USEC` and `WATCHDOG_PID`.
+    /// Reads `WATCHDOG_USEC` and `WATCHDOG_PID`. Throws ``Futures/FutureError/invalidArgument(_:)`` if
+    /// `WATCHDOG_USEC` is not a number above zero.
     public static var watchdogInterval: Duration? {
         get throws {
             guard let text = EnvironmentVariable(name: "WATCHDOG_USEC").value else { return nil }
@@ -72,9 +73,9 @@ public enum Systemd {
         }
     }
 
-    /// Sends ``Systemd/State/watchdog`` reports from `loop`, two in each ``watchdogInterval``. So the service
-    /// manager notices when the loop hangs. To stop the reports, cancel the returned task. Returns `nil` if the
-    /// service manager expects no such reports.
+    /// Sends ``Systemd/State/watchdog`` reports from `loop`, two in each ``watchdogInterval``. If the loop
+    /// hangs, the reports stop, and the service manager notices that. To stop the reports, cancel the
+    /// returned task. Returns `nil` if the service manager expects no such reports.
     ///
     /// The returned task does not keep ``Futures/EventLoop/run()`` from returning. If a report cannot be sent,
     /// the observer of the loop gets a warning, and the reports continue. Throws the errors of

@@ -5,16 +5,17 @@ extension TCPConnection {
     /// Creates a connection that takes over `descriptor`, a connected TCP socket that other code has made.
     ///
     /// From now on, the connection owns the descriptor. The descriptor is put into non-blocking mode, and
-    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets
-    /// another number, and `/dev/null` gets the old number.
+    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves
+    /// to a higher number, and the old number then stands for `/dev/null`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected TCP socket, or has
     /// been adopted before. If this initializer throws, the caller keeps the descriptor.
     ///
-    /// No other code may close the descriptor. If other code closes it, the next read, queued write or shutdown
-    /// fails with ``UVError/Code/badDescriptor``. If the system then gives the same number to another file or
-    /// socket, a write that the system accepts at once goes to that file or socket. When the connection is
-    /// closed, that file or socket stays open, and the mistake is reported.
+    /// No other code may close the descriptor. If other code closes it, the next read, queued write or
+    /// shutdown fails with ``UVError/Code/badDescriptor``. If the system then gives the same number to
+    /// another file or socket, a write that the system accepts at once goes to that file or socket. Closing
+    /// the connection does not close that file or socket, but reports the mistake to
+    /// ``Futures/EventLoop/onUnhandledFailure``.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {

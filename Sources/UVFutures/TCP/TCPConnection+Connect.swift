@@ -15,11 +15,12 @@ extension TCPConnection {
     /// If you leave out `localHost` or `localPort`, the system chooses the address or the port. An attempt fails
     /// if its address and `localHost` are of different families, one IPv4 and the other IPv6.
     ///
-    /// If the connection to a numeric `host` fails, the error is a ``UVError``. If a name cannot be resolved, the
-    /// error is a ``ResolutionError``. If the connections to all addresses of a name have failed, the error is a
-    /// ``ConnectError``. When `timeout` has passed since the call, the code in the error is
-    /// ``UVError/Code/timedOut``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost`
-    /// is malformed, or if another argument is out of range.
+    /// If the connection to a numeric `host` fails, the error is a ``UVError``. If a name cannot be resolved,
+    /// the error is a ``ResolutionError``. If the connections to all addresses of a name have failed, the
+    /// error is a ``ConnectError``. A look-up or an attempt that is still pending when `timeout` has passed
+    /// since the call fails with the code ``UVError/Code/timedOut``. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `host` or `localHost` is malformed, or if another
+    /// argument is out of range.
     ///
     /// ```swift
     /// let greeting = TCPConnection.connect(host: "example.org", port: 7007, timeout: .seconds(3), on: loop)
@@ -78,8 +79,8 @@ extension TCPConnection {
     /// Checks that `host` is well-formed and that `port` is from 1 to 65535. Does not look up the name, and does
     /// not connect.
     ///
-    /// If `host` or `port` is wrong, throws ``Futures/FutureError/invalidArgument(_:)``: a connection could never
-    /// work. Use this function when your program reads its settings.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `host` or `port` is wrong, so that no connection
+    /// could ever work. Use this function when your program reads its settings.
     public static func checkTarget(host: String, port: Int) throws {
         _ = try Host(host, port: port)
         try requireArgument(port > 0, "port 0 is none to connect to; give 1 to 65535")

@@ -2,14 +2,14 @@ internal import ByteStreams
 internal import Futures
 
 extension TCPConnection {
-    /// Makes the system send probes to a peer that has been silent for `idle`, one probe in each `interval`. If
-    /// the peer has not answered `probes` probes, the connection fails with ``UVError/Code/timedOut``. If `idle`
-    /// is `nil`, which is the state of a new connection, the system sends no probes. Durations are rounded up to
-    /// whole seconds.
+    /// Makes the system send probes to a peer that has been silent for `idle`, one probe in each `interval`.
+    /// After `probes` probes in a row without an answer, the connection fails with ``UVError/Code/timedOut``.
+    /// If `idle` is `nil`, which is the state of a new connection, the system sends no probes. Durations are
+    /// rounded up to whole seconds.
     ///
-    /// Use this function to detect that a peer has vanished while this side has nothing to send. The detection
-    /// takes `idle` plus `probes` times `interval`. For example, after `setKeepAlive(after: .seconds(60))` the
-    /// detection takes 70 s.
+    /// Use this function to detect, while this side has nothing to send, that the peer has vanished. The
+    /// detection takes `idle` plus `probes` times `interval`. For example, after `setKeepAlive(after:
+    /// .seconds(60))` the detection takes 70 s.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `idle` or `interval` is not positive or is longer
     /// than 32,767 s. Throws the same error if `probes` is not from 1 to 127. Throws
@@ -31,12 +31,12 @@ extension TCPConnection {
                 probes: CInt(probes)))
     }
 
-    /// Makes the connection fail with ``UVError/Code/timedOut`` when the peer has not acknowledged sent bytes for
-    /// `limit`. If `limit` is `nil`, which is the state of a new connection, the system chooses the time, about a
-    /// quarter of an hour. `limit` is rounded up to whole milliseconds.
+    /// Makes the connection fail with ``UVError/Code/timedOut`` when sent bytes have waited longer than
+    /// `limit` for the peer to acknowledge them. If `limit` is `nil`, which is the state of a new connection,
+    /// the system chooses the time, about a quarter of an hour. `limit` is rounded up to whole milliseconds.
     ///
-    /// Use this function to detect that a peer has vanished while sent bytes wait for its acknowledgement. For a
-    /// peer that still answers but reads no bytes, use ``ByteStreams/StreamLimits/writeTimeout``.
+    /// Use this function to detect, while sent bytes wait to be acknowledged, that the peer has vanished. For
+    /// a peer that still answers but reads no bytes, use ``ByteStreams/StreamLimits/writeTimeout``.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `limit` is not positive or is longer than 24 days.
     /// If the connection has ended or the system refuses, throws the same errors as

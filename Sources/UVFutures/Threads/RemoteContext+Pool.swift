@@ -5,10 +5,10 @@ extension RemoteContext {
     /// process. `UV_THREADPOOL_SIZE` in the environment sets the number of threads. The pool also reads and
     /// writes files.
     ///
-    /// The future of a closure has to belong to a loop of libuv, and not to a virtual loop. The `run()` of that
-    /// loop does not return until all closures that have started have ended, even if their futures were
-    /// cancelled. The `shutdown()` of that loop also waits for these closures.
-    /// Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
+    /// The future of a closure has to belong to a loop that runs on libuv, and not to a virtual loop
+    /// (`EventLoop.virtual()`, for tests). `run()` of the future's loop returns only after all closures that
+    /// have started have ended, even if their futures were cancelled. `shutdown()` of that loop also waits
+    /// for these closures. Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
     public static let pool = RemoteContext(PoolRunner())
 
     /// The context that runs closures on the loop of the main thread. A closure that comes from the main

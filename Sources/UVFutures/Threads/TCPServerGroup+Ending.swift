@@ -5,9 +5,9 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, then ends the threads. Completes with the sum
     /// of the servers' summaries. The returned future belongs to `loop`.
     ///
-    /// You can call this function again, and also while the group drains. Then the connections are aborted at the
-    /// earliest time that one of the calls gave. Cancelling the returned future changes nothing. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
+    /// You can call this function again, and you can call it while the group drains. If several calls give
+    /// different times, the connections are aborted at the earliest of these times. Cancelling the returned
+    /// future changes nothing. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration, on loop: EventLoop) -> Future<ShutdownSummary> {
         end(within: grace, on: loop) { $0.shutdown(within: grace) }
     }
@@ -24,9 +24,9 @@ extension TCPServerGroup {
     /// Ends all servers as ``SocketServer/shutdown(within:)`` does, then ends the threads. Returns the sum of the
     /// servers' summaries.
     ///
-    /// You can call this function again, and also while the group drains. Then the connections are aborted at the
-    /// earliest time that one of the calls gave. Cancelling the task changes nothing. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
+    /// You can call this function again, and you can call it while the group drains. If several calls give
+    /// different times, the connections are aborted at the earliest of these times. Cancelling the task
+    /// changes nothing. Throws ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative.
     public func shutdown(within grace: Duration) async throws -> ShutdownSummary {
         try await withCheckedThrowingContinuation { continuation in
             end(within: grace, { $0.shutdown(within: grace) }) { continuation.resume(with: $0) }

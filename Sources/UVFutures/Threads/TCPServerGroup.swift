@@ -15,8 +15,8 @@ public import Futures
 /// }
 /// ```
 ///
-/// Another process of the same user can listen on the same port, too, if it also shares the port. A second copy
-/// of this program is an example.
+/// If another process of the same user also shares the port, for example a second copy of this program, that
+/// process can listen on the same port, too.
 public final class TCPServerGroup: Sendable {
     struct Member: Sendable {
         let thread: LoopThread
@@ -29,8 +29,8 @@ public final class TCPServerGroup: Sendable {
     let members: [Member]
     let summary = Locked<ShutdownSummary?>(nil)
 
-    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
-    /// connection is closed when the future that `handler` returned for that connection completes.
+    /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. For
+    /// each connection, `handler` returns a future. The connection is closed when that future completes.
     ///
     /// The name of each thread is `name` followed by a number. `limits` and `accepting` apply to each loop
     /// separately. Blocks the calling thread until all loops listen. Throws the errors of ``TCPListener``,
@@ -68,8 +68,8 @@ public final class TCPServerGroup: Sendable {
         try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
     }
 
-    /// Do not call this overload. Because of it, a call with a trailing closure that returns nothing is ambiguous
-    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
+    /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),

@@ -7,8 +7,9 @@ internal import Glibc
 /// You get a connection from ``connect(path:timeout:limits:on:)``, from ``SocketListener/accept()`` of a
 /// ``UnixListener``, or from a ``UnixServer``, which passes it to the handler.
 ///
-/// After an `abort`, the peer usually reads the end of the stream, and not a reset as over TCP. But if the peer
-/// has sent bytes that this side has not read, the peer gets ``UVError/Code/connectionReset``.
+/// After an `abort` by this side, the peer usually reads the end of the stream. Over TCP, the peer would get
+/// a reset instead. But if the peer has sent bytes that this side has not read, the peer gets
+/// ``UVError/Code/connectionReset``.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
 
@@ -16,8 +17,8 @@ public final class UnixConnection: SocketConnection {
     /// code has made.
     ///
     /// From now on, the connection owns the descriptor. The descriptor is put into non-blocking mode, and
-    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket gets
-    /// another number, and `/dev/null` gets the old number.
+    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves
+    /// to a higher number, and the old number then stands for `/dev/null`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket of
     /// the UNIX domain. If this initializer throws, the caller keeps the descriptor.
@@ -35,9 +36,10 @@ public final class UnixConnection: SocketConnection {
         public let groupID: UInt32
     }
 
-    /// The credentials of the peer's process. If the peer connected to this side, that is the process that
-    /// connected. If this side connected, that is the process that listens. The system guarantees that the
-    /// credentials were correct when the process connected, or when it began to listen. Reads `SO_PEERCRED`.
+    /// The credentials of the peer's process. If the peer connected to this side, they are those of the
+    /// connecting process at the time when it connected. If this side connected, they are those of the
+    /// listening process at the time when it began to listen. The system guarantees that they were correct at
+    /// that time. Reads `SO_PEERCRED`.
     ///
     /// Throws ``ByteStreams/StreamError/connectionClosed`` if this side has closed the connection. If an error
     /// broke the connection, throws that error. Throws ``UVError`` if the system refuses.

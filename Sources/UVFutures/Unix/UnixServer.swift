@@ -5,8 +5,8 @@ public import Futures
 public typealias UnixServer = SocketServer<UnixConnection>
 
 extension SocketServer where Connection == UnixConnection {
-    /// Listens at `path`, as ``UnixListener`` does, and returns the server. The server closes each connection
-    /// when the future that `handler` returned for that connection completes.
+    /// Listens at `path`, as ``UnixListener`` does, and returns the server. For each connection, `handler`
+    /// returns a future. The server closes the connection when that future completes.
     public static func listen<Ignored>(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), on loop: EventLoop,
@@ -41,8 +41,8 @@ extension SocketServer where Connection == UnixConnection {
         try UnixServer(on: loop, owning: handler).listening(path, permissions, backlog, limits, accepting)
     }
 
-    /// Do not call this overload. Because of it, a call with a trailing closure that returns nothing is ambiguous
-    /// and does not compile. Use a closure that returns a future, or write the label `owning:`.
+    /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
+    /// ambiguous and does not compile. Use a closure that returns a future, or write the label `owning:`.
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         path: String, permissions: UInt32? = nil, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
