@@ -10,7 +10,7 @@ extension ByteStream {
     /// ``StreamError/connectionClosed`` after ``close(within:)``. At the end of the sequence, the stream
     /// stays open. If the consumer leaves its `for` loop by `break`, the bytes that follow stay readable.
     public var chunks: LoopSequence<Data> {
-        LoopSequence(on: loop) { [self] in asking(ChunkAsker(self), next: readOrEnd) }
+        LoopSequence(on: loop) { [self] in .init(asking: ChunkAsker(self), on: core, next: readOrEnd) }
     }
 
     /// Returns a sequence of the lines from the peer: `for try await line in stream.lines()`. The sequence ends
@@ -21,15 +21,8 @@ extension ByteStream {
     public func lines(limit: Int = 65_536) -> LoopSequence<Data> {
         LoopSequence(on: loop) { [self] in
             guard limit >= 0 else { return .init(next: { self.readLine(limit: limit) }) }
-            return asking(LineAsker(self, limit: limit)) { self.readLine(limit: limit) }
+            let asker = LineAsker(self, limit: limit)
+            return .init(asking: asker, on: core, next: { self.readLine(limit: limit) })
         }
-    }
-
-    private func asking(
-        _ asker: StreamAsker, next: @escaping () -> Future<Data?>
-    ) -> LoopSequence<Data>.AsyncIterator {
-        let source = ElementSource(asking: asker, on: core, next: next)
-        asker.serve(source)
-        return .init(source)
     }
 }

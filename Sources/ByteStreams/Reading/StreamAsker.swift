@@ -4,13 +4,10 @@ internal import Futures
 /// Gets messages of a stream, one for each request of a task that waits.
 class StreamAsker: Reader, ElementAsker {
     private final let stream: ByteStream
-    /// The source holds this object, and stops it before the source is released.
+    /// The source that has asked. It holds this object, and stops it before the source is released.
     @exclusivity(unchecked) private final unowned(unsafe) var source: ElementSource<Data>!
 
     init(_ stream: ByteStream) { self.stream = stream }
-
-    /// Gives the messages to `source` from now on.
-    final func serve(_ source: ElementSource<Data>) { unsafe self.source = source }
 
     /// Called before each request.
     func willAsk() {}
@@ -18,8 +15,9 @@ class StreamAsker: Reader, ElementAsker {
     /// Takes a message out of `buffer`, which has bytes. Returns `nil` if more bytes are needed.
     func take(from buffer: InboundBuffer) throws -> Data? { nil }
 
-    final func ask() -> Bool {
+    final func ask(for wait: ElementWait) -> Bool {
         guard stream.reader == nil else { return false }
+        unsafe source = unsafeDowncast(wait, to: ElementSource<Data>.self)
         willAsk()
         if stream.hasUnread {
             let message: Data?
@@ -35,7 +33,7 @@ class StreamAsker: Reader, ElementAsker {
         return true
     }
 
-    final func stopAsking() { stream.remove(self) }
+    final func stopAsking(for wait: ElementWait) { stream.remove(self) }
 
     /// Passes on a message that answers the request.
     final func accept(_ message: Data) {

@@ -13,11 +13,14 @@ package final class ElementSource<Element>: ElementWait {
         super.init(asking: nil, on: nil)
     }
 
-    /// Creates a source whose elements come from `asker` for a body that waits, and from `next` for all other
+    /// Creates a source whose elements come from `asker` for a task that waits, and from `next` for all other
     /// code.
-    package init(asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>) {
+    init(
+        asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>,
+        onStop: @escaping () -> Void
+    ) {
         self.next = next
-        onStop = {}
+        self.onStop = onStop
         super.init(asking: asker, on: loop.core)
     }
 
@@ -60,7 +63,7 @@ package final class ElementSource<Element>: ElementWait {
 
     @inlinable
     func takeRest(_ pending: inout Cell?) throws -> Element? {
-        guard let cell = pending.take() else { return try endWithoutFuture() }
+        guard let cell = pending.take() else { return try takeOutcome()?.readValue(as: Element.self) }
         do { try cell.endAwait() } catch { throw stopped(by: error) }
         let element = cell.readValue(as: Element?.self)
         if element == nil { stop() }
@@ -73,11 +76,13 @@ package final class ElementSource<Element>: ElementWait {
         do { try await cell.wait() } catch { throw stopped(by: error) }
     }
 
-    /// Throws the failure that ended the wait, or notes the end.
+    /// Returns the completed future that has brought the element, or notes the end. Throws the failure that ended the
+    /// wait.
     @usableFromInline
-    func endWithoutFuture() throws -> Element? {
+    func takeOutcome() throws -> Cell? {
         hasAsked()
         if let failure = takeFailure() { throw stopped(by: failure) }
+        if let outcome = takeCompleted() { return outcome }
         stop()
         return nil
     }

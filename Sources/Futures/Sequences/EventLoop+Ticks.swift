@@ -17,18 +17,77 @@ extension EventLoop {
             guard let nanoseconds = interval.wholeNanoseconds, nanoseconds > 0 else {
                 return .init { core.failed(FutureError.unsuitableInterval(interval)) }
             }
-            var due = core.deadline(after: nanoseconds)
-            return LoopSequence.AsyncIterator(next: {
-                let now = core.clock
-                if due < now {
-                    let missed = (now - due - 1) / nanoseconds + 1
-                    due = due.addingSaturated(missed.multipliedSaturated(by: nanoseconds))
-                }
-                return core.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map {
-                    due = due.addingSaturated(nanoseconds)
-                    return core.now
-                }
-            })
+            let ticks = Ticks(every: nanoseconds, keepsLoopAlive: keepsLoopAlive, on: core)
+            return LoopSequence.AsyncIterator(asking: ticks, on: core, next: ticks.next)
         }
     }
+}
+
+/// The instants of one iteration.
+private final class Ticks: ElementAsker {
+    private let loop: LoopCore
+    private let interval: UInt64
+    private let keepsLoopAlive: Bool
+    private var due: UInt64
+    private var asking: ElementSource<LoopInstant>?
+    /// The timer for the task that asks. It is used for one instant after the other.
+    private var timer: Cell?
+
+    init(every interval: UInt64, keepsLoopAlive: Bool, on loop: LoopCore) {
+        self.loop = loop
+        self.interval = interval
+        self.keepsLoopAlive = keepsLoopAlive
+        due = loop.deadline(after: interval)
+    }
+
+    func next() -> Future<LoopInstant?> {
+        skipMissed()
+        return loop.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map { [self] in take() }
+    }
+
+    func ask(for wait: ElementWait) -> Bool {
+        guard !loop.isShutDown else { return false }
+        skipMissed()
+        asking = (wait as! ElementSource<LoopInstant>)
+        let step = TickStep(ticks: self)
+        if let timer {
+            timer.initializePayload(step)
+            timer.pointer.flags.insert(.hasStep)
+        } else {
+            timer = Cell.waiting(loop, step: step)
+            timer!.markObserved()
+            timer!.pointer.place(.all.on(.loop))
+        }
+        loop.startTimer(timer!, deadline: due, keepsAlive: keepsLoopAlive)
+        return true
+    }
+
+    func stopAsking(for wait: ElementWait) {
+        asking = nil
+        // The timer may be in the ready queue already, so it cannot be used again.
+        _ = timer.take()?.requestCancellation(ignoringConsumers: true)
+    }
+
+    fileprivate func timerFired() { asking.take()?.deliver(take()) }
+
+    private func skipMissed() {
+        let now = loop.clock
+        guard due < now else { return }
+        let missed = (now - due - 1) / interval + 1
+        due = due.addingSaturated(missed.multipliedSaturated(by: interval))
+    }
+
+    private func take() -> LoopInstant {
+        due = due.addingSaturated(interval)
+        return loop.now
+    }
+}
+
+/// The step of the timer of a task that waits for the next instant.
+private struct TickStep: Step {
+    let ticks: Ticks
+
+    func run(source: CellPointer, target: CellPointer) { ticks.timerFired() }
+
+    static var verb: String? { "ticks" }
 }

@@ -40,13 +40,15 @@ extension Future {
         _ futures: some Sequence<Future>, cancelRemaining: CancelRemaining = .always,
         on loop: EventLoop? = nil
     ) -> LoopSequence<Value> {
-        let cells = futures.map(\.cell)
-        let loop = LoopCore.ofGroup(cells.span, loop)
-        guard cells.allSatisfy({ $0.pointer.isOf(loop) }) else { Misuse.foreignFuture() }
-        let arrivals = Arrivals<Value>(of: cells, cancelRemaining, on: loop)
-        return LoopSequence(on: loop) {
+        let arrivals = Array(futures).withCells { cells in
+            Arrivals<Value>(of: cells, cancelRemaining, on: .ofGroup(cells, loop))
+        }
+        let queue = arrivals.queue
+        return LoopSequence(on: queue.loop) {
             arrivals.isIterated = true
-            return LoopSequence.AsyncIterator(next: arrivals.queue.next) { arrivals.stop() }
+            return LoopSequence.AsyncIterator(asking: queue, on: queue.loop, next: queue.next) {
+                arrivals.stop()
+            }
         }
     }
 }
@@ -55,39 +57,37 @@ extension Future {
 private final class Arrivals<Value> {
     let queue: ElementQueue<Value>
     var isIterated = false
-    private let loop: EventLoop
-    private var observers: [Cell] = []
+    private let group: Group
     private var pending: Int
-    private var cancelsRest: Bool
+    private var hasCancelled = false
 
-    init(of cells: [Cell], _ cancelRemaining: CancelRemaining, on loop: EventLoop) {
-        queue = ElementQueue(on: loop.core)
-        self.loop = loop.core
+    init(of cells: Span<Cell>, _ cancelRemaining: CancelRemaining, on loop: LoopCore) {
+        queue = ElementQueue(on: loop)
+        group = Group(
+            target: .plain(loop, state: .pending, of: Void.self), cancelRemaining: cancelRemaining)
         pending = cells.count
-        cancelsRest = cancelRemaining != .never
-        // Unowned, since this object ends its observers when it is released.
-        let observer = CompleteObserver<Value> { [unowned self] result in
-            if case .failure(let error) = result, error.isCancellation, cancelRemaining == .onFailure {
-                cancelsRest = false
-            }
-            queue.add(result)
+        // Unowned, since this object ends its group when it is released. That may be during `add`.
+        let listener = ArrivalListener { [unowned self, queue] source, _ in
             pending -= 1
-            if pending == 0 { queue.finish() }
+            let isLast = pending == 0
+            if source.state == .cancelled { hasCancelled = true }
+            queue.add(Future(source.object))
+            if isLast { queue.finish() }
         }
-        observers = cells.map { $0.observe(observer, when: .all) }
+        group.wait(
+            for: cells, queued: .all.on(.loop), receiver: listener, behavior: ArrivalListener.memberBehavior)
         if cells.isEmpty { queue.finish() }
     }
 
     deinit {
         stop()
         guard !isIterated else { return }
-        for case .failure(let error) in queue.left { _ = loop.failed(error, of: Void.self) }
+        for case .failure(let error) in queue.left { _ = queue.loop.failed(error, of: Void.self) }
     }
 
     func stop() {
         queue.finish()
-        for observer in observers { observer.stopObserving(cancelling: cancelsRest) }
-        observers = []
+        if hasCancelled { group.fail(CancellationError()) } else { group.target.succeed(()) }
     }
 }
 

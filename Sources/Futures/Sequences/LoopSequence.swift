@@ -49,7 +49,14 @@ public struct LoopSequence<Element>: AsyncSequence {
             source = ElementSource(next: next, onStop: onStop)
         }
 
-        package init(_ source: ElementSource<Element>) { self.source = source }
+        /// Creates an iterator whose elements come from `asker` for a task that waits, and from `next` for all other
+        /// code. The iterator calls `onStop` as it does otherwise.
+        package init(
+            asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>,
+            onStop: @escaping () -> Void = {}
+        ) {
+            source = ElementSource(asking: asker, on: loop, next: next, onStop: onStop)
+        }
 
         /// Completes with the next element, or with `nil` at the end. Use this function in code that does not
         /// await. In code that awaits, use `next()`.

@@ -1,10 +1,10 @@
 /// Gets the elements of a source for the task that asks for them, without a future for each element.
 package protocol ElementAsker: AnyObject {
-    /// Asks for the next element. The asker gives the element, the end or a failure to its source, during this
-    /// call or later. Returns `false` if a future has to bring what is next.
-    func ask() -> Bool
-    /// Takes the request back, if there is one.
-    func stopAsking()
+    /// Asks for the next element on behalf of `wait`, a source. The asker gives the element, the end or a failure to
+    /// `wait`, during this call or later. Returns `false` if a future has to bring what is next.
+    func ask(for wait: ElementWait) -> Bool
+    /// Takes the request of `wait` back, if there is one.
+    func stopAsking(for wait: ElementWait)
 }
 
 /// The wait of a task for an element, as far as it does not depend on the type of the element. At most one task
@@ -18,6 +18,8 @@ package class ElementWait {
     @exclusivity(unchecked) private var isAsking = false
     @exclusivity(unchecked) private var hasArrived = false
     @exclusivity(unchecked) private var failure: (any Error)?
+    /// The future that has brought the element, if it did not come by itself.
+    @exclusivity(unchecked) private var completed: Cell?
     /// The body that waits, or `nil` if no body waits.
     @exclusivity(unchecked) private var body: Unmanaged<Body>?
     /// The ticket of the task that waits and is no body's task, or `nil` if no such task waits.
@@ -44,7 +46,7 @@ package class ElementWait {
             loop.checkThread()
             guard unsafe !isAsking else { return nil }
             let answer = loop.bodies.withCurrent { body -> Await? in
-                guard !body.isCancelled, asker.ask() else { return nil }
+                guard !body.isCancelled, asker.ask(for: self) else { return nil }
                 unsafe isAsking = true
                 if unsafe hasArrived { return .completed }
                 unsafe self.body = .passUnretained(body)
@@ -59,7 +61,7 @@ package class ElementWait {
     /// Asks on behalf of a task that is no body's task.
     @inline(never)
     private func ask(_ asker: any ElementAsker, on loop: LoopCore) -> Await? {
-        guard asker.ask() else { return nil }
+        guard asker.ask(for: self) else { return nil }
         unsafe isAsking = true
         if unsafe hasArrived { return .completed }
         unsafe ticket = loop.enter(.element(.passUnretained(self)))
@@ -77,7 +79,9 @@ package class ElementWait {
 
     final func takeFailure() -> (any Error)? { unsafe failure.take() }
 
-    final func stopAsking() { asker?.stopAsking() }
+    final func takeCompleted() -> Cell? { unsafe completed.take() }
+
+    final func stopAsking() { asker?.stopAsking(for: self) }
 
     /// Continues the task that asked. If `later` is `true`, or if a task of the loop runs now, the task that asked
     /// continues after this call.
@@ -98,6 +102,18 @@ package class ElementWait {
         loop.leave(ticket.place)
         guard let job = unsafe job.take() else { return }
         if later { loop.runLater(job) } else { loop.run(job) }
+    }
+
+    /// Passes the value or the failure of `outcome`, a completed future of the type of the elements, to the task that
+    /// asked. That task continues as after an element.
+    package final func deliver<Element>(_ outcome: Future<Element>) {
+        let cell = outcome.cell
+        if cell.hasSucceeded {
+            unsafe completed = cell
+        } else {
+            unsafe failure = cell.checkedRoot.readFailure()
+        }
+        arrived(later: false)
     }
 
     /// Ends the sequence for the task that asked, because of `failure` if there is one.

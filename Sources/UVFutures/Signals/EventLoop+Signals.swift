@@ -21,10 +21,10 @@ extension EventLoop {
             let queue = ElementQueue<ProcessSignal>(on: core)
             for (handle, signal) in zip(handles, signals) {
                 handle.onDelivery = {
-                    if !queue.contains(where: { $0 == signal }) { queue.add(.success(signal)) }
+                    if !queue.contains(where: { $0 == signal }) { queue.add(core.succeeded(signal)) }
                 }
             }
-            return LoopSequence.AsyncIterator(next: queue.next) {
+            return LoopSequence.AsyncIterator(asking: queue, on: core, next: queue.next) {
                 queue.finish()
                 for handle in handles { handle.close() }
             }

@@ -18,6 +18,8 @@ public final class SocketListener<Connection: SocketConnection> {
     /// The callers that wait for a connection. They keep the listener alive. `isIterating` is `true` for a
     /// caller of ``connections``, and `false` for a caller of ``accept()``.
     private let waiting: WaitLine<(listener: SocketListener, isIterating: Bool)>
+    /// The wait of the task that is first in line, if that task waits without a future.
+    private var asking: ElementWait?
     private let shortages = ShortageReport()
 
     /// Creates a listener. `socket` is of the kind of `Connection`, and the caller has validated `limits`.
@@ -28,13 +30,18 @@ public final class SocketListener<Connection: SocketConnection> {
         acceptor = Acceptor(socket, limits: limits)
         closedPromise = core.makeSharedPromise()
         socket.onClose = { [closedPromise] in closedPromise.succeed() }
-        acceptor.isWanted = { [unowned self] in !waiting.isEmpty }
+        acceptor.isWanted = { [unowned self] in asking != nil || !waiting.isEmpty }
         acceptor.onConnection = { [unowned self] connection in
-            if let waiter = waiting.takeFirst() { complete(waiter, (connection as! Connection)) }
+            let connection = connection as! Connection
+            if let wait = asking.take() {
+                wait.deliver(core.succeeded(connection))
+            } else if let waiter = waiting.takeFirst() {
+                complete(waiter, connection)
+            }
         }
         acceptor.onShortage = { [unowned self] in shortages.add($0, open: nil, on: loop) }
         acceptor.onFailure = { [unowned self] error in
-            waiting.takeFirst()?.fail(error)
+            if let wait = asking.take() { wait.end(because: error) } else { waiting.takeFirst()?.fail(error) }
             close()
         }
     }
@@ -72,7 +79,9 @@ public final class SocketListener<Connection: SocketConnection> {
     /// connection.
     public var connections: LoopSequence<Connection> {
         LoopSequence(on: loop) { [self] in
-            .init(next: { self.accept(isIterating: true, atEnd: self.loop.succeeded(nil)) })
+            .init(
+                asking: self, on: core,
+                next: { self.accept(isIterating: true, atEnd: self.loop.succeeded(nil)) })
         }
     }
 
@@ -103,9 +112,23 @@ public final class SocketListener<Connection: SocketConnection> {
     public func close() -> Future<Void> {
         core.checkThread()
         acceptor.close()
+        asking.take()?.end()
         for waiter in waiting.takeAll() { complete(waiter, nil) }
         return closedPromise.future
     }
+}
+
+extension SocketListener: ElementAsker {
+    package func ask(for wait: ElementWait) -> Bool {
+        guard asking == nil, waiting.isEmpty, !acceptor.socket.isClosing, !core.isShutDown else {
+            return false
+        }
+        asking = wait
+        acceptor.resume()
+        return true
+    }
+
+    package func stopAsking(for wait: ElementWait) { if asking === wait { asking = nil } }
 }
 
 @available(

@@ -190,20 +190,6 @@ struct ElementSourceTests {
 
 private struct Oops: Error {}
 
-/// An iterator that several tasks use.
-private final class SharedIterator {
-    private var iterator: LoopSequence<Int>.AsyncIterator
-
-    init(_ iterator: LoopSequence<Int>.AsyncIterator) { self.iterator = iterator }
-
-    nonisolated(nonsending) func next() async throws -> Int? { try await iterator.next() }
-
-    nonisolated(nonsending) func nextOfCopy() async throws -> Int? {
-        var copy = iterator
-        return try await copy.next()
-    }
-}
-
 /// Delivers what a test says. By a future it delivers 100.
 final class ScriptedAsker: ElementAsker {
     var ready: [Int] = []
@@ -214,19 +200,18 @@ final class ScriptedAsker: ElementAsker {
 
     func numbers(on loop: EventLoop) -> LoopSequence<Int> {
         LoopSequence(on: loop) {
-            let source = ElementSource<Int>(asking: self, on: loop) { self.future() }
-            self.source = source
-            return .init(source)
+            LoopSequence.AsyncIterator(asking: self, on: loop, next: { self.future() })
         }
     }
 
-    func ask() -> Bool {
+    func ask(for wait: ElementWait) -> Bool {
+        source = (wait as! ElementSource<Int>)
         questions += 1
         if ready.isEmpty { isAsked = true } else { source?.deliver(ready.removeFirst()) }
         return true
     }
 
-    func stopAsking() { isAsked = false }
+    func stopAsking(for wait: ElementWait) { isAsked = false }
 
     func deliver(_ number: Int) {
         guard isAsked else { return ready.append(number) }
@@ -238,9 +223,4 @@ final class ScriptedAsker: ElementAsker {
         isAsked = false
         source?.end(because: error)
     }
-}
-
-extension Future {
-    /// The value, if it is there.
-    var now: Value? { try? result?.get() }
 }

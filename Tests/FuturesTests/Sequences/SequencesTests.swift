@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import Testing
 
 struct SequencesTests {
@@ -108,6 +109,55 @@ struct SequencesTests {
             #expect(left.cancel())
             try loop.run()
             #expect(kept.succeed(1))
+        }
+    }
+
+    @Test("a body takes the value of a future of a group within the callback that brings it")
+    func completionOrderWithin() {
+        let loop = EventLoop.virtual()
+        let seen = Record()
+        let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+        Consumer.body.start(Future.inCompletionOrder(promises.map { $0.future }), seen, on: loop)
+        loop.advance(by: .zero)
+        loop.later {
+            for number in [2, 0, 1] { promises[number].succeed(number) }
+            loop.later { seen.add("other work") }
+        }
+        loop.advance(by: .zero)
+        #expect(seen.entries == ["2", "0", "1", "other work", "end"])
+        loop.shutdown()
+    }
+
+    @Test("a group's sequence comes to tasks of all kinds, and to two of them", arguments: Consumer.allCases)
+    func completionOrderConsumers(consumer: Consumer) {
+        let loop = EventLoop.virtual()
+        let (first, second) = (Record(), Record())
+        let promises = (0..<4).map { _ in loop.makePromise(of: Int.self) }
+        let group = Future.inCompletionOrder(promises.map { $0.future })
+        consumer.start(group, first, on: loop)
+        consumer.start(group, second, on: loop)
+        loop.advance(by: .zero)
+        for number in 0..<4 {
+            promises[number].succeed(number)
+            loop.advance(by: .zero)
+        }
+        #expect(first.entries == ["0", "2", "end"])
+        #expect(second.entries == ["1", "3", "end"])
+        loop.shutdown()
+    }
+
+    @Test("who takes one value of a group lets the rest of the group go", arguments: Driver.allCases)
+    func completionOrderLeft(driver: Driver) async throws {
+        try await withLoopOnThread(driver) { loop in
+            let promises = (0..<3).map { _ in loop.makePromise(of: Int.self) }
+            let taken = Future(on: loop) {
+                for try await value in Future.inCompletionOrder(promises.map { $0.future }) { return value }
+                return 0
+            }
+            try settle(loop)
+            promises[1].succeed(1)
+            try expect(taken, succeedsWith: 1)
+            for number in [0, 2] { #expect("\(promises[number].future)" == "Future(cancelled)") }
         }
     }
 

@@ -133,6 +133,98 @@ struct SocketListenerTests {
         }
     }
 
+    @Test("iterations and accepts get connections in the order in which they asked")
+    func order() throws {
+        try withLoop { loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let first = Future(on: loop) {
+                var iterator = listener.connections.makeAsyncIterator()
+                return [try await iterator.next()!, try await iterator.next()!]
+            }
+            try loop.run(until: loop.submit {})
+            let second = listener.accept()
+            let third = Future(on: loop) {
+                for try await connection in listener.connections { return connection }
+                throw CancellationError()
+            }
+            try loop.run(until: loop.submit {})
+            let clients = try (0..<4).map { _ in try loop.connect(to: listener.localAddress) }
+            let firsts = try loop.run(until: first)
+            let accepted = try loop.run(until: Future.all([second, third]))
+            let inOrder = [firsts[0]] + accepted + [firsts[1]]
+            #expect(inOrder.map(\.peerAddress) == clients.map(\.localAddress))
+            loop.closeAll(inOrder + clients)
+            try loop.run(until: listener.close())
+        }
+    }
+
+    @Test("a cancelled iteration that waits takes no connection, while another one waits")
+    func cancelledIteration() throws {
+        try withLoop { loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let cancelled = Future(on: loop) {
+                for try await _ in listener.connections { Issue.record("there was none") }
+            }
+            try loop.run(until: loop.submit {})
+            let next = listener.accept()
+            #expect(cancelled.cancel())
+            let client = try loop.connect(to: listener.localAddress)
+            let accepted = try loop.run(until: next)
+            #expect(accepted.peerAddress == client.localAddress)
+            loop.closeAll(client, accepted)
+            try loop.run(until: listener.close())
+        }
+    }
+
+    @Test("an actor's task gets connections, and the end when the listener is closed")
+    func actorsTask() throws {
+        try withLoop { loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let seen = loop.makePromise(of: Int.self)
+            nonisolated(unsafe) let (itsListener, itsPromise) = (listener, seen)
+            Acceptors(loop).assumeIsolated { unsafe $0.start(itsListener, itsPromise) }
+            let clients = try (0..<2).map { _ in try loop.connect(to: listener.localAddress) }
+            for client in clients { #expect(try loop.run(until: client.read()).isEmpty) }
+            listener.close()
+            #expect(try loop.run(until: seen.future) == 2)
+            for client in clients { loop.closeAll(client) }
+            try loop.run(until: listener.close())
+        }
+    }
+
+    @Test("shutdown ends the wait for a connection")
+    func shutdown() throws {
+        var error: (any Error)?
+        try withLoop { loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            Future(on: loop) {
+                do { for try await _ in listener.connections {} } catch let caught { error = caught }
+            }.ignoreFailure()
+            try loop.run(until: loop.submit {})
+        }
+        #expect(error as? FutureError == .shutDown)
+    }
+
+    private actor Acceptors {
+        let loop: EventLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        func start(_ listener: TCPListener, _ seen: Promise<Int>) {
+            nonisolated(unsafe) let (listener, seen) = (listener, seen)
+            Task {
+                var count = 0
+                for try await connection in unsafe listener.connections {
+                    #expect(loop.isCurrent)
+                    count += 1
+                    connection.close()
+                }
+                unsafe seen.succeed(count)
+            }
+        }
+    }
+
     @Test("an echo server of a for loop over connections and one over chunks")
     func echo() throws {
         try withLoop { loop in

@@ -1,4 +1,4 @@
-// What one operation costs on the loop's thread, in a turn, as in a program. Every figure has its counterpart of the
+// What one operation costs on the loop's thread, in a turn, as in a program. Most figures have a counterpart of the
 // same name in Peers/SwiftNIO/Sources/NIOMicro, and where that makes sense in Peers/Node/micro.js and Peers/C/micro.c.
 //
 // Usage: Micro FIGURE COUNT; without arguments it prints the figures' names.
@@ -24,6 +24,9 @@ try measure([
     Figure("await-pending", micro.awaitPending),
     Figure("await-completed-outside", micro.awaitCompletedOutside),
     Figure("await-pending-outside", micro.awaitPendingOutside),
+    Figure("ticks", micro.ticks),
+    Figure("completion-order") { try micro.completionOrder($0, size: 1000) },
+    Figure("connections", micro.connections),
     // One of COUNT elements.
     Figure("one-group") { try micro.group($0, size: $0) },
     Figure("one-timer-heap") { try micro.timerFire($0, size: $0) },
