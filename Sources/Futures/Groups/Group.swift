@@ -27,7 +27,7 @@ final class Group: Producer {
     func wait(
         for futures: Span<Cell>, queued: Cell.Interest, receiver: AnyObject, behavior: Cell.Behavior
     ) {
-        self.receiver = receiver
+        if !isOver { self.receiver = receiver }
         unsafe members.reserveCapacity(futures.count)
         let interest = queued.union(.atOnce)
         target.pointer.withLoop { loop in
