@@ -113,7 +113,7 @@ per_round_trip() {
         instructions) start_server "${callgrind[@]}" $(stripped "${@:4}") ;;
         allocations) start_server env LD_PRELOAD="$PWD/.build/c/count-allocations.so" "${@:4}" 2>"$scratch/stderr" ;;
         esac
-        messages+=("$("$load" --port "$port" --connections 1 --round-trips "$count" | grep -oP '"messages":\K\d+')")
+        messages+=("$("$load" --port "$port" --connections 1 --lines --round-trips "$count" | grep -oP '"messages":\K\d+')")
         stop_server
         case $1 in
         instructions) taken+=("$(collected)") ;;

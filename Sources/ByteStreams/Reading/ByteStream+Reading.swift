@@ -34,21 +34,36 @@ extension ByteStream {
         return read
     }
 
-    final func read<F: Framing>(_ framing: F) -> Future<F.Output> {
+    final func read(_ framing: some Framing) -> Future<Data?> {
+        readMessage(framing, { $0 }, hasEnd: true)
+    }
+
+    final func read(_ framing: EverythingLeft) -> Future<Data> {
+        readMessage(framing, { $0! }, hasEnd: false)
+    }
+
+    @inline(__always)
+    private func readMessage<Message>(
+        _ framing: some Framing, _ message: (Data?) -> Message, hasEnd: Bool
+    ) -> Future<Message> {
         core.checkThread()
         guard reader == nil else { return misused(.readPending, by: "a read") }
         if !hasUnread, let refusal { return refused(refusal) }
         var framing = framing
         do {
-            if let output = try takeBuffered({ try framing.take(from: $0) }) { return core.succeeded(output) }
+            if let taken = try takeBuffered({ try framing.take(from: $0) }) {
+                return core.succeeded(message(taken))
+            }
         } catch {
             return core.failed(error, subject: "a read of \(name)")
         }
         if let refusal { return refused(refusal) }
         guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }
-        let read = PendingRead(self, framing)
-        setReader(read)
-        return read.future
+        let reads = messageReads
+        reads.framing = framing
+        let read = reads.next(of: self, Message.self, hasEnd: hasEnd)
+        setReader(reads)
+        return read
     }
 
     /// Returns the result of `take`, which takes bytes from the buffer. If the buffer was too full to read

@@ -2,10 +2,17 @@ internal import FoundationEssentials
 
 /// The rule that says where a message ends.
 protocol Framing {
-    associatedtype Output
-    /// Takes the message out of `buffer` and returns it. If more bytes are needed, takes nothing and returns
-    /// `nil`. Called again when bytes have been appended, and when the peer has finished sending.
-    mutating func take(from buffer: InboundBuffer) throws -> Output?
+    /// Takes the message out of `buffer` and returns it. Returns `.some(nil)` if the peer has finished sending and no
+    /// message is left. If more bytes are needed, takes nothing and returns `nil`. Called again when bytes have been
+    /// appended, and when the peer has finished sending.
+    mutating func take(from buffer: InboundBuffer) throws -> Data??
+    /// Returns the message if `bytes` are one whole message and nothing else, as the data that `data` returns. Otherwise
+    /// returns `nil`. Called while the buffer is empty.
+    func message(ofWhole bytes: RawSpan, orAs data: () -> Data) -> Data??
+}
+
+extension Framing {
+    func message(ofWhole bytes: RawSpan, orAs data: () -> Data) -> Data?? { nil }
 }
 
 struct ExactBytes: Framing {
@@ -14,6 +21,11 @@ struct ExactBytes: Framing {
     func take(from buffer: InboundBuffer) throws -> Data?? {
         guard buffer.count < count else { return buffer.take(count) }
         return try buffer.endOfMessages()
+    }
+
+    func message(ofWhole bytes: RawSpan, orAs data: () -> Data) -> Data?? {
+        guard bytes.byteCount == count else { return nil }
+        return data()
     }
 }
 
@@ -37,13 +49,13 @@ struct Line: Framing {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Returns the size of the line if `bytes` are one whole line within the limit, otherwise `nil`.
-    func size(ofWhole bytes: RawSpan) -> Int? {
+    func message(ofWhole bytes: RawSpan, orAs data: () -> Data) -> Data?? {
         let lineFeed = bytes.byteCount - 1
         guard bytes.position(of: UInt8(ascii: "\n")) == lineFeed else { return nil }
         let endsInReturn = lineFeed > 0 && bytes.byte(at: lineFeed - 1) == Self.carriageReturn
         let size = endsInReturn ? lineFeed - 1 : lineFeed
-        return size <= limit ? size : nil
+        guard size <= limit else { return nil }
+        return data()[0..<size]
     }
 
     private static let carriageReturn = UInt8(ascii: "\r")
@@ -81,8 +93,9 @@ extension InboundBuffer {
 struct EverythingLeft: Framing {
     let limit: Int
 
-    func take(from buffer: InboundBuffer) throws -> Data? {
+    func take(from buffer: InboundBuffer) throws -> Data?? {
         guard buffer.count <= limit else { throw StreamError.limitExceeded(limit: limit) }
-        return buffer.isAtEnd ? buffer.takeAll() : nil
+        guard buffer.isAtEnd else { return nil }
+        return buffer.takeAll()
     }
 }

@@ -20,8 +20,8 @@ final class LineAsker: StreamAsker {
 
     /// Takes bytes that are exactly one line. Other bytes go through the buffer.
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
-        guard let size = line.size(ofWhole: bytes) else { return false }
-        accept(data()[0..<size])
+        guard let line = line.message(ofWhole: bytes, orAs: data), let line else { return false }
+        accept(line)
         return true
     }
 }

@@ -6,6 +6,8 @@ internal import Futures
 class Reader: PromiseOwner {
     /// Whether the reader would take more bytes as soon as they come.
     var wantsBytes: Bool { true }
+    /// Whether the stream keeps the reader, and uses it again.
+    final var isKept = false
     /// Takes bytes while the buffer is empty, either as the span or as the data that `data` returns (see
     /// ``ByteTransport``). Returns `false`, without a call of `data`, if the stream has to put the bytes into
     /// the buffer.
@@ -20,68 +22,43 @@ class Reader: PromiseOwner {
     var subject: String? { nil }
 }
 
-/// A read of a message that was not complete when the read began.
-final class PendingRead<F: Framing>: Reader {
-    private let stream: ByteStream
-    private var framing: F
-    private let promise: OwnedPromise<F.Output>
-
-    init(_ stream: ByteStream, _ framing: F) {
-        self.stream = stream
-        self.framing = framing
-        promise = OwnedPromise(on: stream.core)
-        super.init()
-        promise.belong(to: self)
-    }
-
-    var future: Future<F.Output> { promise.future }
-
-    override func inboundChanged() {
-        do {
-            guard let output = try framing.take(from: stream.inbound) else { return }
-            stream.watch?.bytesWereTaken()
-            stream.remove(self)
-            promise.succeed(output)
-        } catch {
-            stream.remove(self)
-            promise.fail(error)
-        }
-    }
-
-    override func cancellationRequested() { stream.remove(self) }
-
-    override var subject: String? { "a read of \(stream.name)" }
-
-    override func fail(_ error: any Error, byClose: Bool) {
-        promise.future.ignoreFailure()
-        promise.fail(error)
-    }
-}
-
-/// The reader of `read()`: it completes one future after the other, each with the bytes that come next. These
-/// are by far the most frequent reads. So the reader is not generic, bypasses the buffer, and is one object
-/// for all such reads of a stream.
-final class ChunkReads: Reader {
+/// A reader that completes one future after the other, each with what comes next. A stream uses one object for all such
+/// reads in a row.
+class SerialReads: Reader {
     /// The stream, while a read is pending. This reference keeps the stream alive, and the stream keeps this
     /// object alive.
-    private var stream: ByteStream?
-    private let promises = PromiseSeries()
-    /// Whether the pending read completes with `nil`, and not with empty data, when the peer has finished
-    /// sending.
-    private var hasEnd = false
+    fileprivate final var stream: ByteStream?
+    fileprivate final let promises = PromiseSeries()
+    /// Whether the pending future is a `Future<Data?>`, and not a `Future<Data>`.
+    fileprivate final var hasEnd = false
 
     override init() {
         super.init()
         promises.belong(to: self)
+        isKept = true
     }
 
     /// Returns the future of the next read. `Chunk` is `Data?` if `hasEnd` is `true`, and `Data` otherwise.
     @inline(__always)
-    func next<Chunk>(of stream: ByteStream, _: Chunk.Type, hasEnd: Bool) -> Future<Chunk> {
+    final func next<Chunk>(of stream: ByteStream, _: Chunk.Type, hasEnd: Bool) -> Future<Chunk> {
         (self.stream, self.hasEnd) = (stream, hasEnd)
         return promises.next(of: Chunk.self, on: stream.core)
     }
 
+    final override func cancellationRequested() { end() }
+
+    final override func fail(_ error: any Error, byClose: Bool) {
+        stream = nil
+        promises.failUnreported(error)
+    }
+
+    fileprivate final func end() {
+        stream.take()?.remove(self)
+    }
+}
+
+/// The reader of `read()`. These are by far the most frequent reads, so the reader bypasses the buffer.
+final class ChunkReads: SerialReads {
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
         let data = data()
         stream?.watch?.bytesWereTaken()
@@ -96,15 +73,36 @@ final class ChunkReads: Reader {
         end()
         if hasEnd { promises.succeed(Data?.none) } else { promises.succeed(Data()) }
     }
+}
 
-    override func cancellationRequested() { end() }
+/// The reader of messages that are not complete when their reads begin.
+final class MessageReads: SerialReads {
+    /// The rule of the pending read.
+    var framing: (any Framing)!
 
-    override func fail(_ error: any Error, byClose: Bool) {
-        stream = nil
-        promises.failUnreported(error)
+    override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        guard let message = framing.message(ofWhole: bytes, orAs: data) else { return false }
+        succeed(message)
+        return true
     }
 
-    private func end() {
-        stream.take()?.remove(self)
+    override func inboundChanged() {
+        guard let stream else { return }
+        do {
+            if let message = try framing.take(from: stream.inbound) { succeed(message) }
+        } catch {
+            stream.remove(self)
+            promises.fail(error)
+            // Code that runs within the failure may already read again.
+            if stream.reader !== self { self.stream = nil }
+        }
     }
+
+    private func succeed(_ message: Data?) {
+        stream?.watch?.bytesWereTaken()
+        end()
+        if hasEnd { promises.succeed(message) } else { promises.succeed(message!) }
+    }
+
+    override var subject: String? { stream.map { "a read of \($0.name)" } }
 }

@@ -150,13 +150,16 @@ open class ByteStream {
         get { hasReader ? lastReader : nil }
         set {
             hasReader = newValue != nil
-            let isKept = hasReader ? lastReader === newValue : lastReader is ChunkReads
+            let isKept = hasReader ? lastReader === newValue : lastReader?.isKept == true
             if !isKept { lastReader = newValue }
         }
     }
 
     /// The reader that `read()` uses. It is new if the last reader was of another kind.
     final var chunkReads: ChunkReads { lastReader as? ChunkReads ?? ChunkReads() }
+
+    /// The reader that reads of messages use. It is new if the last reader was of another kind.
+    final var messageReads: MessageReads { lastReader as? MessageReads ?? MessageReads() }
 
     final var inbound: InboundBuffer {
         if let buffer { return buffer }

@@ -53,11 +53,13 @@ package final class PromiseSeries: Producer {
         return cell
     }
 
+    /// Fails the pending future with `error`.
+    package func fail(_ error: any Error) { cell?.fail(error) }
+
     /// Fails the pending future with `error`. The failure is never reported.
     package func failUnreported(_ error: any Error) {
-        guard let cell else { return }
-        cell.markObserved()
-        cell.fail(error)
+        cell?.markObserved()
+        fail(error)
     }
 
     override func cancellationRequested(by cell: CellPointer) -> Answer {

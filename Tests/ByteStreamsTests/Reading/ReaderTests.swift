@@ -113,6 +113,37 @@ struct ReaderTests {
         }
     }
 
+    @Test("code that runs within the failure of a read may read again", arguments: [false, true])
+    func readsAgain(isLine: Bool) {
+        withStream { stream, transport, loop in
+            var second: Future<Data?>?
+            stream.readLine(limit: 3).whenFailure(on: .immediate) { error in
+                #expect(error as? StreamError == .limitExceeded(limit: 3))
+                second = isLine ? stream.readLine() : stream.read(exactly: 9)
+            }
+            transport.deliver("too long")
+            #expect(second?.isCompleted == false)
+            transport.deliver("\n")
+            #expect(second?.now == Data((isLine ? "too long" : "too long\n").utf8))
+        }
+    }
+
+    @Test("a message that comes whole, with others, or in parts is the same message")
+    func whole() {
+        withStream { stream, transport, _ in
+            for chunks in [["one\n"], ["o", "ne\n"], ["one\ntwo\n"], ["one", "\nt", "wo\n"]] {
+                let line = stream.readLine()
+                for chunk in chunks { transport.deliver(chunk) }
+                #expect(line.now == Data("one".utf8))
+                if chunks.joined().count > 4 { #expect(stream.read(exactly: 4).now == Data("two\n".utf8)) }
+                let exact = stream.read(exactly: 4)
+                for chunk in chunks { transport.deliver(chunk) }
+                #expect(exact.now == Data("one\n".utf8))
+                if chunks.joined().count > 4 { #expect(stream.readLine().now == Data("two".utf8)) }
+            }
+        }
+    }
+
     @Test("a cancelled read of a dropped stream does not keep it alive")
     func cancelledReadReleases() throws {
         let loop = EventLoop.virtual()

@@ -1,3 +1,4 @@
+import Foundation
 import UVFutures
 
 /// The ways to read that are compared.
@@ -10,6 +11,10 @@ enum Reading: String, CaseIterable {
     case spans
     /// `for try await`.
     case sequence
+    /// One `readLine` after the other, in a body.
+    case lines
+    /// One `read(exactly:)` after the other, in a body. Of the two for each message, the second is answered at once.
+    case messages
 
     func echo(_ connection: TCPConnection) -> Future<Void> {
         switch self {
@@ -20,9 +25,25 @@ enum Reading: String, CaseIterable {
             Future(on: connection.loop) {
                 for try await chunk in connection.chunks { try await connection.write(chunk).value }
             }
+        case .lines:
+            Future(on: connection.loop) {
+                while let line = try await connection.readLine().value {
+                    try await connection.write(line + lineEnd).value
+                }
+            }
+        case .messages:
+            Future(on: connection.loop) {
+                while let head = try await connection.read(exactly: 4).value {
+                    connection.write(head)
+                    guard let rest = try await connection.read(exactly: 60).value else { return }
+                    try await connection.write(rest).value
+                }
+            }
         }
     }
 }
+
+private let lineEnd = Data([UInt8(ascii: "\n")])
 
 private func echoReads(_ connection: TCPConnection) -> Future<Void> {
     connection.read().flatMap { data in
