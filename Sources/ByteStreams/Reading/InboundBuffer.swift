@@ -6,12 +6,14 @@ final class InboundBuffer {
     /// memory.
     static let coalescedSize = 4096
 
+    // Unchecked, since each use of the blocks would be checked at run time. No use of them runs code of others.
+
     /// The first block. It is apart from the others because a single block then needs no array.
-    private var head = Data()
+    @exclusivity(unchecked) private var head = Data()
     /// The number of bytes of `head` that have been taken.
     private var offset = 0
     /// The other blocks. The first `tailStart` of them are empty, because their bytes have been taken.
-    private var tail: [Data] = []
+    @exclusivity(unchecked) private var tail: [Data] = []
     private var tailStart = 0
     private(set) var count = 0
     /// Whether the peer has finished sending. Then nothing is appended any more.
@@ -24,32 +26,32 @@ final class InboundBuffer {
     /// Adds `block`. Its `startIndex` is 0.
     func append(_ block: Data) {
         if count == 0 {
-            head = block
-        } else if (tail.last ?? head).count + block.count > Self.coalescedSize {
-            tail.append(block)
-        } else if tail.isEmpty {
-            head.append(block)
+            unsafe head = block
+        } else if unsafe (tail.last ?? head).count + block.count > Self.coalescedSize {
+            unsafe tail.append(block)
+        } else if unsafe tail.isEmpty {
+            unsafe head.append(block)
         } else {
-            tail[tail.count - 1].append(block)
+            unsafe tail[tail.count - 1].append(block)
         }
         count += block.count
     }
 
     /// Takes the bytes that are left of the first block. Returns empty data if there are no bytes.
-    func takeBlock() -> Data { take(head.count - offset) }
+    func takeBlock() -> Data { unsafe take(head.count - offset) }
 
     func takeAll() -> Data { take(count) }
 
     /// Takes the next `size` bytes. The buffer holds at least that many. The `startIndex` of the result is 0.
     func take(_ size: Int) -> Data {
-        if size <= head.count - offset {
+        if unsafe size <= head.count - offset {
             defer { drop(size) }
             return headSlice(size)
         }
         var taken = Data(capacity: size)
         while taken.count < size {
-            let part = min(size - taken.count, head.count - offset)
-            taken.append(head[offset..<offset + part])
+            let part = unsafe min(size - taken.count, head.count - offset)
+            unsafe taken.append(head[offset..<offset + part])
             drop(part)
         }
         return taken
@@ -59,7 +61,7 @@ final class InboundBuffer {
     func discard(_ size: Int) {
         var left = size
         while left > 0 {
-            let part = min(left, head.count - offset)
+            let part = unsafe min(left, head.count - offset)
             drop(part)
             left -= part
         }
@@ -91,11 +93,11 @@ final class InboundBuffer {
         return nil
     }
 
-    var blockCount: Int { 1 + tail.count - tailStart }
+    var blockCount: Int { unsafe 1 + tail.count - tailStart }
 
     /// Returns a block, and the index of its first unread byte.
     func block(_ index: Int) -> (data: Data, start: Int) {
-        index == 0 ? (head, offset) : (tail[tailStart + index - 1], 0)
+        unsafe index == 0 ? (head, offset) : (tail[tailStart + index - 1], 0)
     }
 
     /// Returns the first `size` unread bytes of the first block. If these are at least half of the whole
@@ -103,21 +105,23 @@ final class InboundBuffer {
     /// are copied. So a few bytes never keep a large block in memory, and the `startIndex` of the result is
     /// always 0.
     private func headSlice(_ size: Int) -> Data {
-        guard offset == 0, size * 2 >= head.count else { return head.subdata(in: offset..<offset + size) }
-        return size == head.count ? head : head[0..<size]
+        guard offset == 0, unsafe size * 2 >= head.count else {
+            return unsafe head.subdata(in: offset..<offset + size)
+        }
+        return unsafe size == head.count ? head : head[0..<size]
     }
 
     /// Removes the first `size` unread bytes of the first block.
     private func drop(_ size: Int) {
         count -= size
         offset += size
-        if offset < head.count { return }
-        (head, offset) = (Data(), 0)
-        guard tailStart < tail.count else { return }
-        swap(&head, &tail[tailStart])
+        if unsafe offset < head.count { return }
+        unsafe (head, offset) = (Data(), 0)
+        guard unsafe tailStart < tail.count else { return }
+        unsafe swap(&head, &tail[tailStart])
         tailStart += 1
-        if tailStart * 2 >= tail.count {
-            tail = Array(tail[tailStart...])
+        if unsafe tailStart * 2 >= tail.count {
+            unsafe tail = Array(tail[tailStart...])
             tailStart = 0
         }
     }
