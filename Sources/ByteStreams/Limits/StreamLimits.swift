@@ -10,8 +10,9 @@ internal import Futures
 /// Bytes are *queued* if you have written them and the system has not accepted them yet
 /// (``ByteStream/bufferedBytes``).
 public struct StreamLimits: Hashable, Sendable {
-    /// The number of unread bytes at which the stream stops taking bytes from the system. Further bytes wait in
-    /// the system. While a read waits for more bytes, the stream does not stop.
+    /// The number of unread bytes at which the stream stops taking bytes from the system. Further bytes wait
+    /// in the system. There is one exception: while a read waits for more bytes, the stream continues to take
+    /// bytes, even above this number.
     public var readHighWaterMark = 65_536
     /// The number of unread bytes below which the stream takes bytes from the system again, after it has stopped
     /// at ``readHighWaterMark``.

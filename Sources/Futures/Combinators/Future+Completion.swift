@@ -62,10 +62,9 @@ extension Future {
     /// Calls `body` with the outcome, and waits for the completion that `body` returns. Then passes the
     /// outcome on. `body` gets cancellation as a `CancellationError`.
     ///
-    /// If `body` throws, or the completion is a failure or a cancellation, the outcome is not passed on. If
-    /// this future has failed, the returned future then fails with a ``CleanUpError``, which holds both
-    /// errors. Otherwise the returned future fails with the error of `body` or of the completion, or is
-    /// cancelled.
+    /// If `body` throws, or the completion is a failure or a cancellation, the outcome is not passed on. The
+    /// returned future then fails with the error of `body` or of the completion, or is cancelled. If this
+    /// future had failed too, the returned future fails with a ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatTapResult(
         on context: LocalContext = .default, token: CancellationToken = .none,
@@ -77,10 +76,9 @@ extension Future {
     /// Calls `body` after any outcome, and waits for the clean-up that `body` returns. Then passes the
     /// outcome on.
     ///
-    /// If `body` throws, or the clean-up is a failure or a cancellation, the outcome is not passed on. If
-    /// this future has failed, the returned future then fails with a ``CleanUpError``, which holds both
-    /// errors. Otherwise the returned future fails with the error of `body` or of the clean-up, or is
-    /// cancelled.
+    /// If `body` throws, or the clean-up is a failure or a cancellation, the outcome is not passed on. The
+    /// returned future then fails with the error of `body` or of the clean-up, or is cancelled. If this
+    /// future had failed too, the returned future fails with a ``CleanUpError``, which holds both errors.
     @_disfavoredOverload
     public func flatAlways(
         on context: LocalContext = .default, token: CancellationToken = .none,

@@ -39,9 +39,9 @@ extension Future {
     /// Calls `body` with the outcome, and waits for the completion that `body` returns, for example a future.
     /// Then passes the outcome on. `body` gets cancellation as a `CancellationError`.
     ///
-    /// If `body` throws, or the completion fails or is cancelled, the outcome is not passed on. If this
-    /// future has failed, the returned future then fails with a ``CleanUpError``, which holds both errors.
-    /// Otherwise the returned future fails with the error of `body` or of the completion, or is cancelled.
+    /// If `body` throws, or the completion fails or is cancelled, the outcome is not passed on. The returned
+    /// future then fails with the error of `body` or of the completion, or is cancelled. If this future had
+    /// failed too, the returned future fails with a ``CleanUpError``, which holds both errors.
     public func flatTapResult<C: Completing>(
         on context: LocalContext = .default, token: CancellationToken = .none,
         _ body: @escaping (Result<Value, any Error>) throws -> C
@@ -54,9 +54,9 @@ extension Future {
     /// Then passes the outcome on.
     ///
     /// `body` is called exactly once: after a value, after an error or after a cancellation. If `body`
-    /// throws, or the clean-up fails or is cancelled, the outcome is not passed on. If this future has
-    /// failed, the returned future then fails with a ``CleanUpError``, which holds both errors. Otherwise the
-    /// returned future fails with the error of `body` or of the clean-up, or is cancelled.
+    /// throws, or the clean-up fails or is cancelled, the outcome is not passed on. The returned future then
+    /// fails with the error of `body` or of the clean-up, or is cancelled. If this future had failed too, the
+    /// returned future fails with a ``CleanUpError``, which holds both errors.
     ///
     /// If you cancel the returned future itself, `body` is called too. In that case the returned future does
     /// not wait for the clean-up, and a failure of the clean-up is reported as unhandled.

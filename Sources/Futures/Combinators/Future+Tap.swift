@@ -13,9 +13,9 @@ extension Future {
     /// throws, the returned future fails with a ``CleanUpError``, which holds both errors.
     ///
     /// `policy` says whether `body` is also called for a cancellation. If `policy` includes cancellation,
-    /// `body` is also called when you cancel the returned future itself. `body` is then called exactly once,
-    /// after the closures of the futures from which this future was derived. If `body` throws after a
-    /// cancellation of this future, the returned future fails with the error that `body` throws.
+    /// `body` is also called when you cancel the returned future itself. `body` then runs exactly once, after
+    /// the closures of the earlier futures in the chain. If `body` throws after a cancellation, the returned
+    /// future fails with the error that `body` throws, and not with a ``CleanUpError``.
     ///
     /// ```swift
     /// let page = fetch("index").tapError(including: .cancellation) { print("no index: \($0)") }

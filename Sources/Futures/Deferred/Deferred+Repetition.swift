@@ -1,7 +1,7 @@
 extension Deferred {
-    /// Returns work that runs this work, and runs it again after each failure for which `condition` returns
-    /// `true`. There are at most `maxRepetitions` runs after the first run. If `maxRepetitions` is `nil`,
-    /// there is no such limit.
+    /// Returns work that repeats this work. After a run that failed, `condition` gets the error. If
+    /// `condition` returns `true`, this work runs again. There are at most `maxRepetitions` runs after the
+    /// first run. If `maxRepetitions` is `nil`, there is no such limit.
     ///
     /// The outcome is the outcome of the last run. Before each repetition, there is a wait of `delay`. If
     /// `delay` is `nil`, a repetition follows at once. If `delay` is zero, a repetition follows after the
@@ -20,9 +20,10 @@ extension Deferred {
         when condition: @escaping (any Error) -> Bool = { _ in true }
     ) -> Deferred { rerun(.failure, delay, maxRepetitions) { condition($0.failure!) ? .again : .enough } }
 
-    /// Returns work that runs this work, and runs it again after each failure for which the future from
-    /// `condition` has the value `true`. If that future has the value `false`, fails or is cancelled, or if
-    /// `condition` throws, the outcome is the error of the last run.
+    /// Returns work that repeats this work. After a run that failed, `condition` gets the error. If the
+    /// future that `condition` returns has the value `true`, this work runs again. If that future has the
+    /// value `false`, fails or is cancelled, or if `condition` throws, the outcome is the error of the last
+    /// run.
     ///
     /// `delay` and `maxRepetitions` have the same meaning as in the `onErrorRepeat` whose `condition` returns
     /// a `Bool`.
@@ -31,9 +32,9 @@ extension Deferred {
         when condition: @escaping (any Error) throws -> Future<Bool>
     ) -> Deferred { rerun(.failure, delay, maxRepetitions) { .ask(try condition($0.failure!)) } }
 
-    /// Returns work that runs this work, and runs it again after each outcome, value or error, for which
-    /// `condition` returns `true`. If a run is cancelled, there are no more runs. `delay` and
-    /// `maxRepetitions` have the same meaning as in `onErrorRepeat`.
+    /// Returns work that repeats this work. After each run, `condition` gets the outcome, which is a value or
+    /// an error. If `condition` returns `true`, this work runs again. If a run is cancelled, there are no
+    /// more runs. `delay` and `maxRepetitions` have the same meaning as in `onErrorRepeat`.
     ///
     /// ```swift
     /// let positive = work.onResultRepeat(delay: .seconds(1)) { ($0.value ?? 0) <= 0 }
@@ -44,9 +45,10 @@ extension Deferred {
         when condition: @escaping (Result<Value, any Error>) -> Bool = { _ in true }
     ) -> Deferred { rerun([.success, .failure], delay, maxRepetitions) { condition($0) ? .again : .enough } }
 
-    /// Returns work that runs this work, and runs it again after each outcome, value or error, for which the
-    /// future from `condition` has the value `true`. If that future has the value `false`, fails or is
-    /// cancelled, or if `condition` throws, the outcome is the outcome of the last run.
+    /// Returns work that repeats this work. After each run, `condition` gets the outcome, which is a value or
+    /// an error. If the future that `condition` returns has the value `true`, this work runs again. If that
+    /// future has the value `false`, fails or is cancelled, or if `condition` throws, the outcome is the
+    /// outcome of the last run.
     ///
     /// `delay` and `maxRepetitions` have the same meaning as in `onErrorRepeat`.
     public func onResultRepeat(
