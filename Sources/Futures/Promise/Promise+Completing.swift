@@ -1,5 +1,5 @@
 extension Promise {
-    /// Completes the future with `completing`, for example with a `Result`, a ``FutureCompletion`` or another
+    /// Completes the future with the outcome of `completing`: a `Result`, a ``FutureCompletion`` or another
     /// future. Returns `false` if the future has already been completed or cancelled.
     ///
     /// If `completing` is a future, or is `.using` with a future, only that future decides the outcome from
@@ -25,8 +25,8 @@ extension Promise {
         _ body: () throws -> Value, else alreadyCompleted: () -> Void = {}
     ) -> Bool { completeIfPending({ Result(catching: body) }, else: alreadyCompleted) }
 
-    /// Calls `body` now, if the future is pending. Completes the future with the result of `body`, for
-    /// example with a `Result` or another future. If `body` throws, the future fails with that error.
+    /// Calls `body` now, if the future is pending. `body` returns for example a `Result` or another future,
+    /// and the future gets the outcome of that. If `body` throws, the future fails with that error.
     ///
     /// If the future is not pending, calls `alreadyCompleted`, and not `body`. Returns `true` if this call
     /// completed the future.
@@ -63,8 +63,8 @@ extension Promise {
 }
 
 extension EventLoop {
-    /// Returns a future that completes with `completing`, for example with a `Result` or with the outcome of
-    /// another future.
+    /// Returns a future that gets the outcome of `completing`, which is for example a `Result` or another
+    /// future.
     public func completed<C: Completing>(_ completing: C) -> Future<C.Value> {
         core.checkThread()
         let cell = Cell.plain(core, state: .pending, of: C.Value.self)
@@ -72,9 +72,9 @@ extension EventLoop {
         return Future(cell)
     }
 
-    /// Runs `body` later, from the loop's ready queue. The returned future completes with the result of
-    /// `body`, for example with a `Result` or with the outcome of another future. If `body` throws, the
-    /// returned future fails with that error.
+    /// Runs `body` later, from the loop's ready queue. `body` returns for example a `Result` or another
+    /// future, and the returned future gets the outcome of that. If `body` throws, the returned future fails
+    /// with that error.
     public func flatSubmit<C: Completing>(_ body: @escaping () throws -> C) -> Future<C.Value> {
         flatSubmit(on: .default, body)
     }

@@ -1,6 +1,6 @@
 extension EventLoop {
-    /// Runs `body` on the loop, and returns the value that `body` returns or throws the error that `body`
-    /// throws. May be called from any task.
+    /// Runs `body` on the loop, and returns its value. If `body` throws an error, this method throws the same
+    /// error. May be called from any task.
     ///
     /// The loop sends the value to the task. The value need not be `Sendable`, but then `body` must not keep
     /// the value on the loop: the compiler checks this. Throws ``FutureError/shutDown`` if the loop has been

@@ -1,5 +1,5 @@
 extension EventLoop {
-    /// Runs `body` until the future that `body` returns succeeds, but at most `attempts` times. The returned
+    /// Runs `body` again and again until its future succeeds, but at most `attempts` times. The returned
     /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
     /// of the attempt, from 1.
     ///
@@ -27,7 +27,7 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { error, _ in condition(error) ? .again : .enough }
     }
 
-    /// Runs `body` until the future that `body` returns succeeds, but at most `attempts` times. The returned
+    /// Runs `body` again and again until its future succeeds, but at most `attempts` times. The returned
     /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
     /// of the attempt, from 1.
     ///
@@ -46,7 +46,7 @@ extension EventLoop {
         retry(attempts, backoff, generator, token, body) { condition($0, $1) ? .again : .enough }
     }
 
-    /// Runs `body` until the future that `body` returns succeeds, but at most `attempts` times. The returned
+    /// Runs `body` again and again until its future succeeds, but at most `attempts` times. The returned
     /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
     /// of the attempt, from 1.
     ///

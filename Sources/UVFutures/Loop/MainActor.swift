@@ -30,7 +30,8 @@ extension EventLoop {
         }
     }
 
-    /// Runs the loop ``main`` until `body` has ended, and returns the result of `body` or throws its error.
+    /// Runs the loop ``main`` until `body` has ended, and returns its value. If `body` throws an error, this
+    /// method throws the same error.
     ///
     /// ```swift
     /// @main struct Daemon {
