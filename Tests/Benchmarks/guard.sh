@@ -1,6 +1,7 @@
 #!/bin/bash
-# Fails when a loop of `flatMap`s grows, or when an operation or a round trip costs more than thresholds.txt allows. These
-# figures repeat from run to run, as times do not, but only for one toolchain: with another they are printed.
+# Fails when a loop of `flatMap`s grows, when the task of an idle connection grows, or when an operation or a round trip costs
+# more than thresholds.txt allows. These figures repeat from run to run, as times do not, but only for one toolchain: with
+# another they are printed.
 . "$(dirname "$0")/common.sh"
 
 swift_build
@@ -11,6 +12,14 @@ few=$(live_blocks .build/release/FlatMapLoop 1000)
 many=$(live_blocks .build/release/FlatMapLoop 1000000)
 echo "live blocks in a loop of flatMaps: $few after 1,000 steps, $many after 1,000,000"
 ((many <= few + 100)) || die "a loop of flatMaps grows"
+
+# A task that waits in a body takes one block of memory of the runtime's. A second would be 1,024 bytes.
+start_server .build/release/Echo --read sequence
+idle=$("$load" --port "$port" --server-pid "$server_pid" --idle --connections 500 |
+    grep -oP '"bytesPerConnection":\K\d+')
+stop_server
+echo "an idle connection of a body: $idle bytes"
+((idle <= 2816)) || die "the task of a body takes more than one block of memory"
 
 # As many at a time as there are processors: what is counted is the same beside something else.
 : >.build/exceeded
