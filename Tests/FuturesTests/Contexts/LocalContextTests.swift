@@ -9,7 +9,7 @@ struct LocalContextTests {
         arguments: Driver.allCases, RegisteringMethod.allCases)
     func everyMethod(driver: Driver, method: RegisteringMethod) throws {
         try withLoop(driver) { loop in
-            // All wait for the same turns, since a turn of a real loop takes real time.
+            // All wait for the same idle loop, since a turn of a real loop takes real time.
             var cases: [(context: LocalContext, seen: Record, expected: [String])] = []
             for context in Self.contexts {
                 for outcome in Outcome.allCases {
@@ -35,7 +35,8 @@ struct LocalContextTests {
             for (context, seen, expected) in cases where context == .loop {
                 #expect(seen.entries == expected)
             }
-            try pass(.ticks(1), on: loop)
+            // This is the last of all callbacks.
+            try loop.run(until: loop.submit(on: .whenIdle) {})
             for (context, seen, expected) in cases { #expect(seen.entries == expected, "\(context)") }
         }
     }
