@@ -79,7 +79,8 @@ public final class DescriptorStream: ByteStream {
                 let file = try UVFile(driver, adopting: copy.number)
                 self.init(file, descriptor, hasChangedMode: false, limits, on: loop)
             } else {
-                let pipe = try UVPipe(driver, adopting: copy.number, isSocket: descriptor.kind == .socket)
+                let kind = descriptor.kind == .socket ? UVPipe.Kind.socket : .pipe
+                let pipe = try UVPipe(driver, adopting: copy.number, kind)
                 if endsToo { pipe.original = descriptor.number }
                 self.init(pipe, descriptor, hasChangedMode: copy.sharesMode, limits, on: loop)
             }

@@ -4,14 +4,21 @@ internal import Glibc
 
 /// A stream over a descriptor: a UNIX-domain socket, one end of a pipe, or any other stream socket.
 final class UVPipe: UVStream {
-    /// Whether the descriptor is a socket. A shutdown of a socket tells the peer that nothing follows. The
-    /// reader of a pipe learns that only when the write end is closed.
-    private let isSocket: Bool
+    enum Kind {
+        /// A socket of which this stream is the only user in this process.
+        case connection
+        /// A socket. A shutdown of a socket tells the peer that nothing follows.
+        case socket
+        /// A pipe. The reader of a pipe learns that nothing follows only when the write end is closed.
+        case pipe
+    }
+
+    private let kind: Kind
     /// The descriptor of which this stream uses a copy, if `shutdownWrite` has to end that descriptor too.
     var original: CInt?
 
-    init(_ driver: UVLoop, isSocket: Bool) throws(UVError) {
-        self.isSocket = isSocket
+    init(_ driver: UVLoop, _ kind: Kind) throws(UVError) {
+        self.kind = kind
         try unsafe super.init(driver, UV_NAMED_PIPE, "pipe") { loop, pipe in
             driver.makeStream { unsafe uv_pipe_init(loop, pipe, 0) }
         }
@@ -19,15 +26,16 @@ final class UVPipe: UVStream {
 
     /// Creates a stream that takes over a descriptor. Puts the descriptor into non-blocking mode. If this
     /// throws, the caller keeps the descriptor.
-    convenience init(_ driver: UVLoop, adopting descriptor: CInt, isSocket: Bool = true) throws(UVError) {
-        try self.init(driver, isSocket: isSocket)
+    convenience init(_ driver: UVLoop, adopting descriptor: CInt, _ kind: Kind = .connection) throws(UVError)
+    {
+        try self.init(driver, kind)
         try closeUnlessDone(unsafe uv_pipe_open(memory(as: uv_pipe_t.self), descriptor), "adopt")
     }
 
     /// Ends the write side. The reader of a pipe finds the end when no descriptor has the pipe open for
     /// writing.
     override func shutdownWrite() {
-        guard !isSocket else { return super.shutdownWrite() }
+        guard kind == .pipe else { return super.shutdownWrite() }
         if let descriptor { replaceByNothing(descriptor) }
         if let original { replaceByNothing(original) }
         answerLater { $0.didShutDown(0) }
@@ -36,6 +44,15 @@ final class UVPipe: UVStream {
     /// Whether closing may lose data. `false` for a copy, because the original descriptor keeps the
     /// connection.
     override var losesIfNotHeardOut: Bool { original == nil && super.losesIfNotHeardOut }
+
+    /// Closes the descriptor. With `resetting`, ends a connection before, so that the peer learns that also if
+    /// other processes have copies of the descriptor.
+    override func close(resetting: Bool) {
+        if resetting, kind == .connection, let descriptor, !isAdopted || lost == nil {
+            shutdown(descriptor, CInt(SHUT_RDWR))
+        }
+        super.close(resetting: resetting)
+    }
 }
 
 /// Makes the descriptor stand for `/dev/null`. Returns `false` if that fails.

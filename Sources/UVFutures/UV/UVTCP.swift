@@ -122,14 +122,20 @@ final class UVTCP: UVStream {
 
     override var unacknowledgedBytes: Int { descriptor.map { Int(unacknowledged_bytes($0)) } ?? 0 }
 
-    /// Closes the socket. With `resetting`, sets the linger time to 0 before, so that the system resets the
-    /// connection. `uv_tcp_close_reset` would fail after a shutdown.
+    /// Closes the socket. With `resetting`, resets the connection before, also if other processes have copies
+    /// of the descriptor. Closing with a linger time of 0, as `uv_tcp_close_reset` does, resets the connection
+    /// only when the last copy is closed. Until then, the system would go on sending what is queued.
     override func close(resetting: Bool) {
-        if resetting, let descriptor, !isAdopted || lost == nil {
-            var option = linger(l_onoff: 1, l_linger: 0)
-            let size = socklen_t(MemoryLayout<linger>.size)
-            unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, size)
-        }
+        if resetting, let descriptor, !isAdopted || lost == nil { reset(descriptor) }
         super.close(resetting: resetting)
+    }
+
+    private func reset(_ descriptor: CInt) {
+        var nowhere = sockaddr()
+        nowhere.sa_family = sa_family_t(AF_UNSPEC)
+        let size = socklen_t(MemoryLayout<sockaddr>.size)
+        guard unsafe Glibc.connect(descriptor, &nowhere, size) != 0 else { return }
+        var option = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 }
