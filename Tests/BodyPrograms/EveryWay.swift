@@ -1,5 +1,5 @@
-// Every way to write an asynchronous body keeps it on its loop, before and after what it awaits: futures, other code,
-// and the chunks and lines of a stream.
+// Every way to write an asynchronous body keeps it on its loop, before and after what it awaits: futures, other code, the
+// chunks and lines of a stream, and the elements of the other sequences.
 import Dispatch
 import Glibc
 import UVFutures
@@ -44,6 +44,36 @@ nonisolated(nonsending) func visit(_ trace: Trace) async throws {
     }
     trace.step()
     for end in [near, far] { end.abort() }
+    try await iterate(trace)
+}
+
+/// Takes one element of each sequence that gives them to a task without futures.
+nonisolated(nonsending) func iterate(_ trace: Trace) async throws {
+    let loop = trace.loop
+    for try await _ in loop.ticks(every: .milliseconds(1)) {
+        trace.step()
+        break
+    }
+    for try await _ in Future.inCompletionOrder([loop.sleep(for: .milliseconds(1))]) { trace.step() }
+    let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+    let client = TCPConnection.connect(host: "127.0.0.1", port: listener.localAddress.port, on: loop)
+    for try await connection in listener.connections {
+        trace.step()
+        connection.abort()
+        break
+    }
+    listener.close()
+    try await client.value.abort()
+    var ends: [CInt] = [0, 0]
+    precondition(socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+    let watch = try loop.watch(descriptor: ends[0])
+    Glibc.close(ends[1])
+    for try await _ in watch.events(.readable) {
+        trace.step()
+        break
+    }
+    try await watch.close().value
+    Glibc.close(ends[0])
 }
 
 func pair(on loop: EventLoop) throws -> (UnixConnection, UnixConnection) {

@@ -30,18 +30,23 @@ struct DelimiterSearch {
         for index in 0..<buffer.blockCount {
             let (block, start) = buffer.block(index)
             let size = block.count - start
-            if base + size > scanned, scan(block, from: start + scanned - base) { return passed }
+            if base + size > scanned, scan(block.bytes, from: start + scanned - base) { return passed }
             base += size
         }
         return nil
     }
 
-    private mutating func scan(_ block: Data, from start: Int) -> Bool {
-        let bytes = block.span
+    /// Whether `bytes` end with the delimiter, and have no other one before.
+    func isOnlyAtEnd(of bytes: RawSpan) -> Bool {
+        var search = self
+        return search.scan(bytes, from: 0) && search.scanned == bytes.byteCount
+    }
+
+    private mutating func scan(_ bytes: RawSpan, from start: Int) -> Bool {
         let first = delimiter[0]
         var index = start
-        while index < bytes.count {
-            let byte = bytes[index]
+        while index < bytes.byteCount {
+            let byte = bytes.byte(at: index)
             index += 1
             if matched == 0, byte != first { continue }
             while matched > 0, delimiter[matched] != byte { matched = fallback[matched - 1] }

@@ -40,6 +40,12 @@ struct DelimitedBytes: Framing {
         defer { buffer.discard(search.delimiterCount) }
         return buffer.take(end)
     }
+
+    func message(ofWhole bytes: RawSpan, orAs data: () -> Data) -> Data?? {
+        let size = bytes.byteCount - search.delimiterCount
+        guard size >= 0, size <= limit, search.isOnlyAtEnd(of: bytes) else { return nil }
+        return data()[0..<size]
+    }
 }
 
 struct Line: Framing {

@@ -38,6 +38,8 @@ public final class DescriptorWatch {
     /// The callers that wait for at least one of `events`. `isIterating` is `true` for a caller of ``events(_:)``, and
     /// `false` for a caller of ``next(_:)``.
     private let waits: WaitLine<Wait>
+    /// The iterations whose tasks wait without a future.
+    private var askers: [EventAsker] = []
     private var closure: (events: DescriptorEvents, body: (DescriptorEvents) -> Void)?
     /// The watch itself while something waits for an event, or else `nil`. This keeps the watch alive.
     private var hold: DescriptorWatch?
@@ -98,9 +100,9 @@ public final class DescriptorWatch {
     /// again at once.
     public func events(_ events: DescriptorEvents) -> LoopSequence<DescriptorEvents> {
         LoopSequence(on: loop) { [self] in
-            LoopSequence.AsyncIterator(next: {
-                self.wait(for: events, isIterating: true, atEnd: self.loop.succeeded(nil))
-            })
+            .init(
+                asking: EventAsker(self, events.intersection(.all)), on: core,
+                next: { self.wait(for: events, isIterating: true, atEnd: self.loop.succeeded(nil)) })
         }
     }
 
@@ -119,6 +121,19 @@ public final class DescriptorWatch {
         let future = waits.wait(for: Value.self, (events, isIterating))
         update()
         return future
+    }
+
+    /// Adds an iteration that waits. Returns `false` if a future has to tell the end or an error.
+    func add(_ asker: EventAsker) -> Bool {
+        guard !asker.events.isEmpty, poll.loss == nil, !poll.isClosing, !core.isShutDown else { return false }
+        askers.append(asker)
+        update()
+        return true
+    }
+
+    func remove(_ asker: EventAsker) {
+        askers.removeAll { $0 === asker }
+        update()
     }
 
     // MARK: A closure
@@ -147,8 +162,11 @@ public final class DescriptorWatch {
     private func deliver(_ events: DescriptorEvents) {
         isDelivering = true
         let hasFailed = events.contains(.failed)
-        let ready = waits.all.filter { hasFailed || !$0.payload.events.isDisjoint(with: events) }
+        let isReady = { (wanted: DescriptorEvents) in hasFailed || !wanted.isDisjoint(with: events) }
+        let ready = waits.all.filter { isReady($0.payload.events) }
         for wait in ready { waits.take(wait) }
+        let answered = askers.filter { isReady($0.events) }
+        askers.removeAll { isReady($0.events) }
         let closure = closure
         if hasFailed { self.closure = nil }
         // Callers ask for the next events within this turn. The system is told after the turn, and only once.
@@ -156,7 +174,8 @@ public final class DescriptorWatch {
             for wait in ready {
                 complete(wait, events.intersection(wait.payload.events.union(.failed)))
             }
-            if let closure, hasFailed || !closure.events.isDisjoint(with: events) {
+            for asker in answered { asker.deliver(events.intersection(asker.events.union(.failed))) }
+            if let closure, isReady(closure.events) {
                 closure.body(events.intersection(closure.events.union(.failed)))
             }
         }
@@ -166,10 +185,11 @@ public final class DescriptorWatch {
 
     /// Fails all futures that wait, because the descriptor has been closed or stands for another file.
     private func lose(_ error: any Error) {
-        let (waits, closure) = (waits.takeAll(), closure)
-        self.closure = nil
+        let (waits, askers, closure) = (waits.takeAll(), askers, closure)
+        (self.askers, self.closure) = ([], nil)
         core.turn {
             for wait in waits { wait.fail(error) }
+            for asker in askers { asker.end(because: error) }
             closure?.body(.failed)
         }
         update()
@@ -177,7 +197,8 @@ public final class DescriptorWatch {
 
     private func update() {
         guard !isDelivering, !poll.isClosing else { return }
-        let interest = waits.all.reduce(closure?.events ?? []) { $0.union($1.payload.events) }
+        let wanted = waits.all.map(\.payload.events) + askers.map(\.events)
+        let interest = wanted.reduce(closure?.events ?? []) { $0.union($1) }
         // Done last, because it may release the last reference to the watch.
         defer { hold = interest.isEmpty ? nil : self }
         poll.setInterest(interest)
@@ -196,6 +217,9 @@ public final class DescriptorWatch {
     private func end() {
         closure = nil
         for wait in waits.takeAll() { complete(wait, nil) }
+        let askers = askers
+        self.askers = []
+        for asker in askers { asker.end(because: nil) }
         hold = nil
     }
 

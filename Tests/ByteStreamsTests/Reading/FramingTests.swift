@@ -99,6 +99,43 @@ struct FramingTests {
         }
     }
 
+    @Test(
+        "messages that come together or alone are those that come byte by byte",
+        arguments: ["\n", "\r\n", "aa", "aab--"])
+    func untilWhole(delimiter: String) {
+        let texts = [
+            "", "a", "aa", "aaa", "aaaa", "aab--", "aaab--", "aab--aab--", "x\n", "x\r\n", "x\ny\n",
+            "\r\n\r\n",
+            "aab--x", "xaab--", "xxxx\n",
+        ]
+        for (text, limit) in texts.flatMap({ text in [3, 100].map { (text, $0) } }) {
+            func outcomes(_ pieces: [Data]) -> [String] {
+                var outcomes: [String] = []
+                withStream { stream, transport, loop in
+                    var read = stream.read(until: Data(delimiter.utf8), limit: limit)
+                    func note() {
+                        while let result = read.result {
+                            outcomes.append(
+                                "\(result.map { $0.map { String(decoding: $0, as: UTF8.self) } })")
+                            if (try? result.get()) == nil { return }
+                            read = stream.read(until: Data(delimiter.utf8), limit: limit)
+                        }
+                    }
+                    for piece in pieces where !read.isCompleted {
+                        transport.deliver(piece)
+                        note()
+                    }
+                    if !read.isCompleted { transport.deliverEnd() }
+                    note()
+                    read.ignoreFailure()
+                }
+                return outcomes
+            }
+            let whole = outcomes([Data(text.utf8)])
+            #expect(whole == outcomes(text.utf8.map { Data([$0]) }), "\(text.debugDescription)")
+        }
+    }
+
     enum MessageRead: CaseIterable {
         case exactly, until, line
 

@@ -88,6 +88,76 @@ struct DescriptorWatchTests {
         }
     }
 
+    @Test(
+        "a task that waits gets each event, and the end when the watch is closed", arguments: [false, true])
+    func tasks(byActor: Bool) throws {
+        try withSockets { (here, there, loop) throws in
+            let watch = try loop.watch(descriptor: here)
+            var text = ""
+            let end = watch.events([.readable, .disconnected]).iterate(byActor: byActor) { events in
+                #expect(events == .readable)
+                text += receive(from: here)
+            }
+            let beside = watch.next([.readable, .writable])
+            for letter in ["a", "b", "c"] {
+                let before = text
+                send(letter, to: there)
+                try loop.runUntil { text == before + letter }
+            }
+            #expect(beside.isCompleted)
+            watch.close()
+            try loop.run(until: end)
+        }
+    }
+
+    @Test("a task that waits is told that the descriptor was closed", arguments: [false, true])
+    func lostByTask(byActor: Bool) throws {
+        try withSockets { (here, _, loop) throws in
+            let descriptor = dup(here)
+            let watch = try loop.watch(descriptor: descriptor)
+            let end = watch.events(.readable).iterate(byActor: byActor)
+            try loop.run(until: loop.submit {})
+            close(descriptor)
+            let sentence =
+                "descriptor \(descriptor) was closed while it was watched; close the watch before the descriptor"
+            #expect(loop.failure(of: end) as? FutureError == .invalidArgument(sentence))
+            // By a future, which a task that asks again gets.
+            let again = watch.events(.readable).iterate(byActor: byActor)
+            #expect(loop.failure(of: again) as? FutureError == .invalidArgument(sentence))
+        }
+    }
+
+    @Test("a task that is cancelled while it waits takes no event, and what others want goes on")
+    func cancelledTask() throws {
+        try withSockets { (here, there, loop) throws in
+            let watch = try loop.watch(descriptor: here)
+            let cancelled = watch.events(.readable).iterate(byActor: false) { _ in Issue.record("cancelled") }
+            let other = watch.events([.readable, .writable]).iterate(byActor: false) { events in
+                if events.contains(.readable) { watch.close() }
+            }
+            try loop.run(until: loop.submit {})
+            #expect(cancelled.cancel())
+            send("x", to: there)
+            try loop.run(until: other)
+            #expect(loop.outcome(of: cancelled).isCancellation)
+        }
+    }
+
+    @Test("a task that waits keeps its watch, and a shutdown ends the wait", arguments: [false, true])
+    func taskAtShutdown(byActor: Bool) throws {
+        var failure: (any Error)?
+        try withSockets { (here, there, loop) throws in
+            var count = 0
+            try loop.watch(descriptor: here).events(.readable).iterate(byActor: byActor) { _ in
+                count += receive(from: here).utf8.count
+            }.whenFailure { failure = $0 }
+            try loop.run(until: loop.submit {})
+            send("x", to: there)
+            try loop.runUntil { count == 1 }
+        }
+        #expect(failure as? FutureError == .shutDown)
+    }
+
     @Test("a peer that goes is reported, also while nobody wants to read")
     func disconnected() throws {
         try withSockets { (here, there, loop) throws in

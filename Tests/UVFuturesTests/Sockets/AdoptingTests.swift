@@ -119,7 +119,15 @@ struct AdoptingTests {
             server.onConnectionError = { reported.append($0) }
             let listener = try TCPListener(adopting: dup(made.descriptor), on: loop)
             let accepts = [listener.accept(), listener.accept()]
+            let iterations = try [false, true].map { byActor in
+                try TCPListener(adopting: dup(made.descriptor), on: loop).connections.iterate(
+                    byActor: byActor)
+            }
+            try loop.run(until: loop.submit {})
             made.shutdown()
+            for iteration in iterations {
+                #expect((loop.failure(of: iteration) as? UVError)?.code == .invalidArgument)
+            }
             try loop.runUntil { !reported.isEmpty }
             #expect((loop.failure(of: accepts[0]) as? UVError)?.code == .invalidArgument)
             #expect(loop.failure(of: accepts[1]) is CancellationError)

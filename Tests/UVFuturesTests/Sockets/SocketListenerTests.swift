@@ -180,13 +180,16 @@ struct SocketListenerTests {
     func actorsTask() throws {
         try withLoop { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
-            let seen = loop.makePromise(of: Int.self)
-            nonisolated(unsafe) let (itsListener, itsPromise) = (listener, seen)
-            Acceptors(loop).assumeIsolated { unsafe $0.start(itsListener, itsPromise) }
+            var count = 0
+            let end = listener.connections.iterate(byActor: true) { connection in
+                count += 1
+                connection.close()
+            }
             let clients = try (0..<2).map { _ in try loop.connect(to: listener.localAddress) }
             for client in clients { #expect(try loop.run(until: client.read()).isEmpty) }
             listener.close()
-            #expect(try loop.run(until: seen.future) == 2)
+            try loop.run(until: end)
+            #expect(count == 2)
             for client in clients { loop.closeAll(client) }
             try loop.run(until: listener.close())
         }
@@ -203,26 +206,6 @@ struct SocketListenerTests {
             try loop.run(until: loop.submit {})
         }
         #expect(error as? FutureError == .shutDown)
-    }
-
-    private actor Acceptors {
-        let loop: EventLoop
-        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
-
-        init(_ loop: EventLoop) { self.loop = loop }
-
-        func start(_ listener: TCPListener, _ seen: Promise<Int>) {
-            nonisolated(unsafe) let (listener, seen) = (listener, seen)
-            Task {
-                var count = 0
-                for try await connection in unsafe listener.connections {
-                    #expect(loop.isCurrent)
-                    count += 1
-                    connection.close()
-                }
-                unsafe seen.succeed(count)
-            }
-        }
     }
 
     @Test("an echo server of a for loop over connections and one over chunks")
