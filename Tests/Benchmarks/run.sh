@@ -16,7 +16,7 @@ samples=$results/samples.jsonl
 rm -f "$samples"
 Runner/echo.py "${rounds[@]}" "$samples"
 if [[ ${1-} != --quick ]]; then
-    Runner/echo.py --rounds 75 --memory-rounds 0 --scale 0.5 "${compared[@]/#/--server=}" "$samples"
+    Runner/echo.py --rounds 60 --memory-rounds 0 --scale 0.5 "${compared[@]/#/--server=}" "$samples"
 fi
 Runner/instructions.py "$samples"
 ./micro.sh ${1+"$1"} "$samples"
