@@ -74,7 +74,7 @@ extension Deferred {
     /// attempts. Everything else is the same as in `EventLoop.retry`.
     public func retry(
         attempts: Int = 3, backoff: Backoff = .exponential,
-        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        using generator: (any RandomNumberGenerator)? = nil,
         when condition: @escaping (any Error) -> Bool = { _ in true }
     ) -> Deferred {
         Deferred { loop in

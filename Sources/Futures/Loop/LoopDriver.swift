@@ -35,4 +35,10 @@ package protocol LoopDriver: AnyObject {
     /// Closes the driver, after all handles of users have been closed. Then calls `done`: before this
     /// function returns, unless a host runs the loop. Calls nothing after `done`.
     func close(_ done: @escaping () -> Void)
+    /// Returns a random number.
+    func randomNumber() -> UInt64
+}
+
+extension LoopDriver {
+    package func randomNumber() -> UInt64 { UInt64.random(in: .min ... .max) }
 }

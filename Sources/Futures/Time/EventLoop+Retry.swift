@@ -4,7 +4,7 @@ extension EventLoop {
     /// of the attempt, from 1.
     ///
     /// `backoff` says how long to wait between two attempts. `generator` gives the random numbers for the
-    /// jitter of these waits. If `condition` returns `false` for an error, there are no more attempts, and
+    /// jitter of these waits. If it is `nil`, they come from ``random``. If `condition` returns `false` for an error, there are no more attempts, and
     /// the returned future fails with that error. If an attempt is cancelled, there are no more attempts, and
     /// the returned future is cancelled.
     ///
@@ -20,7 +20,7 @@ extension EventLoop {
     @_disfavoredOverload
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
-        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        using generator: (any RandomNumberGenerator)? = nil,
         when condition: @escaping (any Error) -> Bool = { _ in true }, token: CancellationToken = .none,
         _ body: @escaping (_ attempt: Int) throws -> Future<Value>
     ) -> Future<Value> {
@@ -39,7 +39,7 @@ extension EventLoop {
     /// the error. The returned future also fails with ``FutureError/invalidArgument(_:)`` in the same cases.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
-        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        using generator: (any RandomNumberGenerator)? = nil,
         when condition: @escaping (any Error, _ remaining: Int) -> Bool, token: CancellationToken = .none,
         _ body: @escaping (_ attempt: Int) throws -> Future<Value>
     ) -> Future<Value> {
@@ -58,7 +58,7 @@ extension EventLoop {
     /// `Bool`. The returned future also fails with ``FutureError/invalidArgument(_:)`` in the same cases.
     public func retry<Value>(
         attempts: Int = 3, backoff: Backoff = .exponential,
-        using generator: any RandomNumberGenerator = SystemRandomNumberGenerator(),
+        using generator: (any RandomNumberGenerator)? = nil,
         when condition: @escaping (any Error) throws -> Future<Bool>, token: CancellationToken = .none,
         _ body: @escaping (_ attempt: Int) throws -> Future<Value>
     ) -> Future<Value> {
@@ -66,7 +66,7 @@ extension EventLoop {
     }
 
     private func retry<Value>(
-        _ attempts: Int, _ backoff: Backoff, _ generator: any RandomNumberGenerator,
+        _ attempts: Int, _ backoff: Backoff, _ generator: (any RandomNumberGenerator)?,
         _ token: CancellationToken, _ body: @escaping (_ attempt: Int) throws -> Future<Value>,
         decide: @escaping (any Error, _ remaining: Int) throws -> Rerun<Value>.Verdict
     ) -> Future<Value> {
@@ -75,7 +75,7 @@ extension EventLoop {
             return failed(FutureError.invalidArgument("\(attempts) attempts are none; give at least 1"))
         }
         if let complaint = backoff.complaint { return failed(FutureError.invalidArgument(complaint)) }
-        var generator = generator
+        var generator = generator ?? core.random
         return Rerun(
             loop: core, interest: .failure, maxRepetitions: attempts - 1,
             delay: { backoff.delay(afterAttempt: $0, using: &generator) }, run: { try body($0 + 1) }

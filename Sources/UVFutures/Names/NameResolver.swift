@@ -20,11 +20,11 @@ extension EventLoop {
     public var resolver: any NameResolver {
         get {
             core.checkThread()
-            return uv.resolver as? any NameResolver ?? SystemResolver.shared
+            return system.resolver as? any NameResolver ?? SystemResolver.shared
         }
         set {
             core.checkThread()
-            uv.resolver = newValue
+            system.resolver = newValue
         }
     }
 

@@ -12,7 +12,7 @@ extension EventLoop {
     /// Binds [`uv_signal_start`](https://docs.libuv.org/en/v1.x/signal.html).
     public func signals(_ signals: ProcessSignal...) -> LoopSequence<ProcessSignal> {
         LoopSequence(on: core) { [core] in
-            let handles: [UVSignal]
+            let handles: [any SignalWatch]
             do {
                 handles = try core.catchSignals(signals)
             } catch {
@@ -33,8 +33,8 @@ extension EventLoop {
 
     /// Catches `signals` until their handles are closed. If one of the signals is refused, catches none and
     /// throws.
-    func catchSignals(_ signals: [ProcessSignal]) throws -> [UVSignal] {
-        var handles: [UVSignal] = []
+    func catchSignals(_ signals: [ProcessSignal]) throws -> [any SignalWatch] {
+        var handles: [any SignalWatch] = []
         do {
             for signal in signals { handles.append(try catchSignal(signal, once: false)) }
         } catch {
@@ -46,11 +46,11 @@ extension EventLoop {
 
     /// Catches `signal` until the handle is closed. If `once` is `true`, only until the signal has been
     /// delivered once.
-    func catchSignal(_ signal: ProcessSignal, once: Bool) throws -> UVSignal {
+    func catchSignal(_ signal: ProcessSignal, once: Bool) throws -> any SignalWatch {
         guard !core.isShutDown else { throw FutureError.shutDown }
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
             throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
         }
-        return try UVSignal(uv, signal.rawValue, once: once)
+        return try system.catchSignal(signal.rawValue, once: once)
     }
 }

@@ -12,7 +12,7 @@ final class Acceptor {
     /// the owner has been closed.
     static let shortagePause: Duration = .milliseconds(100)
 
-    let socket: UVListener
+    let socket: any ListenerSocket
     private let limits: SharedLimits
     /// The largest number of connections that the acceptor accepts in one round of the loop. So many
     /// connections at a time do not keep the loop from other work.
@@ -35,7 +35,7 @@ final class Acceptor {
     var loop: LoopCore { socket.loop }
 
     /// Creates an acceptor. The caller has validated `limits`.
-    init(_ socket: UVListener, limits: StreamLimits) {
+    init(_ socket: any ListenerSocket, limits: StreamLimits) {
         self.socket = socket
         self.limits = .of(limits, on: socket.loop)
         socket.onReady = { [self] in takeShare() }
@@ -100,14 +100,10 @@ final class Acceptor {
         if rest != nil, !socket.isClosing { takeLater() }
     }
 
-    private func take(_ accepted: AcceptedSocket) {
+    private func take(_ accepted: any SocketTransport) {
         rest = rest.map { $0 - 1 }
         if rest == 0 { close() }
-        do throws(UVError) {
-            onConnection(try accepted.connection(loop.uv, limits: limits))
-        } catch {
-            couldNotTake(error)
-        }
+        onConnection(SocketConnection.made(over: accepted, of: socket, limits: limits))
     }
 
     private func couldNotTake(_ error: UVError) {

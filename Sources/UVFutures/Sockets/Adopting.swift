@@ -63,7 +63,7 @@ extension SocketServer {
 
     private func adopt(_ descriptor: Int32, _ name: String, _ limits: StreamLimits) throws -> SocketAddress {
         try serve(limits) {
-            try .adopting(descriptor, called: name, families: Connection.families, on: loop)
+            try UVListener.adopting(descriptor, called: name, families: Connection.families, on: loop)
         }
     }
 

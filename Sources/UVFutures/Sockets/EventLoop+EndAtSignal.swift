@@ -12,7 +12,7 @@ extension EventLoop {
         begin: @escaping () -> Future<ShutdownSummary>, abort: @escaping () -> Future<ShutdownSummary>
     ) -> Future<ShutdownSummary> {
         core.checkThread()
-        let handles: [UVSignal]
+        let handles: [any SignalWatch]
         do {
             try requireArgument(
                 deadline >= .zero, "a deadline of \(deadline) is negative; give zero or more")

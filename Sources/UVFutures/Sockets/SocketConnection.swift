@@ -20,6 +20,9 @@ public class SocketConnection: ByteStream, Identifiable {
     /// and close the connection.
     public private(set) final var isDraining = false
 
+    /// Whether the socket belongs to a simulated network.
+    final let isSimulated: Bool
+
     /// The number of this connection. No other connection of this process has the same number.
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
@@ -29,8 +32,9 @@ public class SocketConnection: ByteStream, Identifiable {
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }
 
     /// Creates a connection from a connected socket that knows its addresses. The caller has validated `limits`.
-    init(_ socket: UVStream, limits: SharedLimits) {
-        id = socket.driver.numbers.next()
+    init(_ socket: any SocketTransport, limits: SharedLimits) {
+        id = socket.nextNumber()
+        isSimulated = !(socket is UVStream)
         super.init(loop: socket.loop, transport: socket, limits: limits)
         socket.serve(self)
     }
@@ -102,6 +106,9 @@ extension SocketConnection: CustomStringConvertible {
 }
 
 extension SocketConnection {
-    // A checked cast would look the class up, several times for each connection.
-    final var socket: UVStream { unsafe unsafeDowncast(transport, to: UVStream.self) }
+    final var socket: any SocketTransport {
+        // A checked cast would look the class up, several times for each connection.
+        if isSimulated { return transport as! any SocketTransport }
+        return unsafe unsafeDowncast(transport, to: UVStream.self)
+    }
 }

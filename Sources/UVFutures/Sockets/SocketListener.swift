@@ -23,7 +23,7 @@ public final class SocketListener<Connection: SocketConnection> {
     private let shortages = ShortageReport()
 
     /// Creates a listener. `socket` is of the kind of `Connection`, and the caller has validated `limits`.
-    init(_ socket: UVListener, limits: StreamLimits) {
+    init(_ socket: any ListenerSocket, limits: StreamLimits) {
         core = socket.loop
         localAddress = socket.localAddress
         waiting = WaitLine(on: core, name: "listener")

@@ -1,29 +1,19 @@
 package import Futures
 
-/// A socket that can be connected once.
-package protocol ConnectingSocket: AnyObject {
-    /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket
-    /// is connected. If the socket is closed before that, `completion` may be called or not.
-    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void)
-    /// Returns the error of a socket that was not connected in time.
-    func timeout() -> UVError
-    func close()
-}
-
 /// A race of attempts to connect to one of several addresses. The first address that answers wins, as in [RFC
 /// 8305](https://www.rfc-editor.org/rfc/rfc8305), happy eyeballs.
 ///
 /// A new attempt starts 250 ms after the last one, or as soon as an attempt fails. All attempts go on until
 /// one of them succeeds or the time is up. The sockets and the timers keep the race alive.
-package final class ConnectRace<Socket: ConnectingSocket, Connection> {
+package final class ConnectRace<Connection> {
     private let loop: LoopCore
-    private let makeSocket: (SocketAddress) throws(UVError) -> Socket
-    private let connected: (Socket) -> Connection
+    private let makeSocket: (SocketAddress) throws(UVError) -> any ConnectingSocket
+    private let connected: (any ConnectingSocket) -> Connection
     private let failure: ([UVError]) -> any Error
     private let promise: Promise<Connection>
     private var untried: ArraySlice<SocketAddress>
     /// The sockets of the attempts that have not ended, by the number of the attempt.
-    private var pending: [Int: Socket] = [:]
+    private var pending: [Int: any ConnectingSocket] = [:]
     /// The errors of the attempts, by the number of the attempt. `nil` for an attempt that has not ended.
     private var errors: [UVError?] = []
     private var hasEnded = false
@@ -34,8 +24,8 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     /// errors of all attempts.
     package init(
         _ addresses: [SocketAddress], on loop: EventLoop,
-        makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> Socket,
-        connected: @escaping (Socket) -> Connection, failure: @escaping ([UVError]) -> any Error
+        makeSocket: @escaping (_ address: SocketAddress) throws(UVError) -> any ConnectingSocket,
+        connected: @escaping (any ConnectingSocket) -> Connection, failure: @escaping ([UVError]) -> any Error
     ) {
         self.loop = loop.core
         self.makeSocket = makeSocket
@@ -106,7 +96,8 @@ package final class ConnectRace<Socket: ConnectingSocket, Connection> {
     private func end() {
         hasEnded = true
         untried = []
-        for socket in pending.values { socket.close() }
+        // In a fixed order, so that a simulated network does the same in each run.
+        for (_, socket) in pending.sorted(by: { $0.key < $1.key }) { socket.close() }
         pending = [:]
         limit?.cancel()
         stagger?.cancel()

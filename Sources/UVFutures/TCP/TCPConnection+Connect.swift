@@ -45,11 +45,11 @@ extension TCPConnection {
                 let race = ConnectRace(
                     addresses, on: core,
                     makeSocket: { address throws(UVError) in
-                        try UVTCP.made(core.uv, from: local.address(towards: address), to: address)
+                        try core.system.makeSocket(from: local.address(towards: address), to: address)
                     },
                     connected: { socket in
-                        socket.readLocalAddress()
-                        return TCPConnection(socket, limits: .of(limits, on: core))
+                        TCPConnection(
+                            (socket as! any ConnectingTCPSocket).connected(), limits: .of(limits, on: core))
                     },
                     failure: { errors in
                         if isNumeric { return errors[0] }
@@ -111,5 +111,3 @@ struct LocalEnd {
         return address
     }
 }
-
-extension UVTCP: ConnectingSocket {}

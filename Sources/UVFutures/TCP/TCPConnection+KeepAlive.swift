@@ -25,7 +25,7 @@ extension TCPConnection {
         try requireArgument(
             (1...127).contains(probes), "a keep-alive of \(probes) probes makes no sense; give 1 to 127")
         try tcp.setKeepAlive(
-            UVTCP.KeepAlive(
+            KeepAlive(
                 idle: try wholeSeconds(idle, "keep-alive"),
                 interval: try wholeSeconds(interval, "keep-alive interval"),
                 probes: CInt(probes)))

@@ -7,12 +7,16 @@ internal import Glibc
 /// ``SocketListener/accept()`` of a ``TCPListener``, or from a ``TCPServer``, which passes it to the handler. By
 /// default, small writes are sent at once (see ``noDelay``).
 public final class TCPConnection: SocketConnection {
-    var tcp: UVTCP { socket as! UVTCP }
+    var tcp: any TCPTransport {
+        // A checked cast would look the class up, several times for each connection.
+        if isSimulated { return transport as! any TCPTransport }
+        return unsafe unsafeDowncast(transport, to: UVTCP.self)
+    }
 
     override class var families: [CInt] { [AF_INET, AF_INET6] }
 
     /// Creates a connection from a connected socket that knows its addresses. The caller has validated `limits`.
-    init(_ socket: UVTCP, limits: SharedLimits) {
+    init(_ socket: any TCPTransport, limits: SharedLimits) {
         super.init(socket, limits: limits)
         if !socket.noDelay { socket.setNoDelay(true) }
     }

@@ -23,37 +23,25 @@ extension SocketListener where Connection == TCPConnection {
     ) throws {
         try limits.validate()
         self.init(
-            try .listening(host: host, port: port, backlog: backlog, sharingPort: sharingPort, on: loop),
+            try loop.listeningSocket(host: host, port: port, backlog: backlog, sharingPort: sharingPort),
             limits: limits)
     }
 }
 
-extension UVListener {
+extension EventLoop {
     /// Returns a socket that listens on an address of `host`: the first one that this machine has.
-    static func listening(
-        host: String, port: Int, backlog: Int, sharingPort: Bool, on loop: EventLoop
-    ) throws -> UVListener {
-        let backlog = try checked(backlog, on: loop)
+    func listeningSocket(
+        host: String, port: Int, backlog: Int, sharingPort: Bool
+    ) throws -> any ListenerSocket {
+        let (system, backlog) = try system(forBacklog: backlog)
         var addresses = try SocketAddress.all(host: host, port: port)[...]
         while true {
             let address = addresses.removeFirst()
             do throws(UVError) {
-                return try UVListener(loop.uv, address, backlog: backlog, sharingPort: sharingPort)
+                return try system.listen(on: address, backlog: backlog, sharingPort: sharingPort)
             } catch {
                 guard error.code == .addressNotAvailable, !addresses.isEmpty else { throw error }
             }
         }
-    }
-
-    /// Returns `backlog` as a `CInt`. Throws an error if `backlog` is out of range, or if `loop` has been
-    /// shut down.
-    static func checked(_ backlog: Int, on loop: EventLoop) throws -> CInt {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
-        guard let backlog = CInt(exactly: backlog), backlog >= 0 else {
-            throw FutureError.invalidArgument(
-                "a backlog of \(backlog) is out of range; give 0 to \(CInt.max)")
-        }
-        return backlog
     }
 }

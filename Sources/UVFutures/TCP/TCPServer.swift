@@ -92,7 +92,7 @@ extension SocketServer {
         host: String, port: Int, backlog: Int, sharingPort: Bool, limits: StreamLimits
     ) throws -> SocketAddress {
         try serve(limits) {
-            try .listening(host: host, port: port, backlog: backlog, sharingPort: sharingPort, on: loop)
+            try loop.listeningSocket(host: host, port: port, backlog: backlog, sharingPort: sharingPort)
         }
     }
 }

@@ -31,15 +31,9 @@ private final class PoolRunner: RemoteRunner {
     func start(_ job: RemoteJob, asBarrier: Bool) {
         let loop = job.loop
         if loop.isCurrent {
-            start(job)
-        } else if !loop.execute({ self.start(job) }) {
+            loop.system.runInPool(job)
+        } else if !loop.execute({ loop.system.runInPool(job) }) {
             job.cancel()
         }
-    }
-
-    private func start(_ job: RemoteJob) {
-        let (loop, id) = (job.loop, ObjectIdentifier(job))
-        UVWork.start(job)
-        job.whenEnded { if loop.isCurrent { UVWork.cancel(id, on: loop.uv) } }
     }
 }

@@ -37,8 +37,7 @@ extension UVListener {
         }
     }
 
-    /// Closes the handle, but not the socket, which continues to listen. Returns the descriptor, which
-    /// belongs to the caller from now on. Returns `nil` if the listener has been closed.
+    /// Closes the handle, but not the socket.
     func release() -> CInt? {
         guard !isClosing else { return nil }
         closeAdopted(descriptor) { close() }

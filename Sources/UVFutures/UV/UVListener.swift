@@ -5,24 +5,17 @@ internal import Glibc
 /// A listening socket of any kind. libuv only reports that connections wait, and this class accepts them from
 /// the system. So the class never accepts a connection that it has to close at once. It also behaves in the
 /// same way with each version of libuv.
-final class UVListener: UVHandle {
+final class UVListener: UVHandle, ListenerSocket {
     private(set) var descriptor: CInt
     let localAddress: SocketAddress
     /// Whether the socket accepts connections to all addresses of the machine.
-    let isWildcard: Bool
+    private let isWildcard: Bool
     /// Whether accepted connections inherit `TCP_NODELAY` from this socket. `nil` if the first connection has
     /// not shown it yet. `false` for an adopted socket, because other code may change the option at any time.
     private var passesOnNoDelay: Bool? = false
-    /// The number of connections that may wait in the system: one more than the backlog.
     let capacity: Int
-    /// Whether `onReady` is called. Otherwise the handle only keeps the loop alive.
     private(set) var isWatching = false
-
-    /// Called while connections wait, and when the socket no longer listens. `watch(false)` stops the calls.
-    /// A call may come outside of a turn.
     var onReady: () -> Void = {}
-    /// Called when the socket no longer listens, while `isWatching` is `false`. Closing the socket stops the
-    /// calls. A call may come outside of a turn.
     var onEnd: () -> Void = {}
     /// The error because of which the socket was closed. `nil` if the user has closed it.
     private var failure: (any Error)?
@@ -102,15 +95,13 @@ final class UVListener: UVHandle {
     }
 
     /// Accepts a waiting connection. Returns `nil` if no connection waits, or after 64 broken connections.
-    func accept() -> Result<AcceptedSocket, UVError>? {
+    func accept() -> Result<any SocketTransport, UVError>? {
         // Many connections may break before they are accepted. The limit lets the loop do other work then.
         for _ in 0..<64 {
             var peer: SocketAddress?
             let taken = unsafe StandardDescriptors.leave(
                 SocketAddress.read(&peer) { unsafe accept_socket(descriptor, $0, $1) })
-            guard taken < 0 else {
-                return .success(AcceptedSocket(descriptor: taken, listener: self, peerAddress: peer))
-            }
+            guard taken < 0 else { return transport(of: taken, peer) }
             switch errno {
             case EAGAIN: return nil
             // This connection has broken. Other connections may wait.
@@ -123,17 +114,38 @@ final class UVListener: UVHandle {
         return nil
     }
 
+    /// Makes the transport of an accepted connection. Closes the descriptor if that fails.
+    private func transport(
+        of descriptor: CInt, _ peer: SocketAddress?
+    ) -> Result<any SocketTransport, UVError> {
+        do throws(UVError) {
+            if localAddress.path != nil {
+                let pipe = try UVPipe(driver, adopting: descriptor)
+                pipe.localAddress = localAddress
+                pipe.peerAddress = peer
+                return .success(pipe)
+            }
+            let socket = try UVTCP(driver, adopting: descriptor)
+            socket.localAddress = isWildcard ? SocketAddress(localOf: descriptor) : localAddress
+            socket.peerAddress = peer
+            if passesOnNoDelay(to: descriptor) { socket.hasNoDelay() }
+            return .success(socket)
+        } catch {
+            Glibc.close(descriptor)
+            return .failure(error)
+        }
+    }
+
     /// Whether `connection`, which this socket has accepted, has `TCP_NODELAY` already. Asks the system only
     /// about the first connection.
-    func passesOnNoDelay(to connection: CInt) -> Bool {
+    private func passesOnNoDelay(to connection: CInt) -> Bool {
         if let passesOnNoDelay { return passesOnNoDelay }
         let passesOn = socketOption(TCP_NODELAY, at: CInt(IPPROTO_TCP), of: connection) == 1
         passesOnNoDelay = passesOn
         return passesOn
     }
 
-    /// Closes the socket and the handle at once. `failure` is the reason, or `nil` if the user closes the
-    /// listener.
+    /// Closes the socket and the handle at once.
     func closeSocket(_ failure: (any Error)? = nil) {
         guard !isClosing else { return }
         self.failure = failure
@@ -161,12 +173,4 @@ final class UVListener: UVHandle {
         onEnd = {}
         onClose()
     }
-}
-
-/// A connection that the system has accepted. Its descriptor has no owner yet.
-struct AcceptedSocket {
-    let descriptor: CInt
-    /// The socket that accepted the connection.
-    let listener: UVListener
-    let peerAddress: SocketAddress?
 }

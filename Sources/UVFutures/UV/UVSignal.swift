@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A watch of a signal, which does not keep the loop alive. With `once`, the watch closes itself after the
 /// first delivery.
-final class UVSignal: UVHandle {
+final class UVSignal: UVHandle, SignalWatch {
     var onDelivery: () -> Void = {}
     private let once: Bool
     private let number: CInt

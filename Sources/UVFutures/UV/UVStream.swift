@@ -10,7 +10,7 @@ protocol UVCarrier: ByteTransport {
 }
 
 /// A libuv stream as the carrier of a `ByteStream`.
-class UVStream: UVHandle, UVCarrier {
+class UVStream: UVHandle, UVCarrier, SocketTransport {
     /// Whether libuv watches the descriptor for incoming data.
     private(set) final var isReading = false
     /// Whether the user has handed over the socket. Other code can then close the descriptor at any time. At
@@ -37,8 +37,9 @@ class UVStream: UVHandle, UVCarrier {
         return unsafe !isClosing && uv_fileno(handle, &descriptor) == 0 ? descriptor : nil
     }
 
-    /// Whether a read would find bytes or the end of the stream.
     final var hasArrivals: Bool { peek() >= 0 }
+
+    final func nextNumber() -> UInt64 { driver.numbers.next() }
 
     @inline(never)
     final func error(_ status: CInt, _ operation: String) -> UVError {

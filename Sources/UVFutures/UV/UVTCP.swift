@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Glibc
 
 /// A TCP socket that is connected, or is about to connect.
-final class UVTCP: UVStream {
+final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
     private(set) var noDelay = false
 
     /// Creates a socket for addresses of `family`. With `AF_UNSPEC`, the socket takes all families, and has
@@ -79,7 +79,12 @@ final class UVTCP: UVStream {
         if status != 0 { loop.later { [self] in completion(error(status, "connect")) } }
     }
 
-    func readLocalAddress() { localAddress = descriptor.flatMap { SocketAddress(localOf: $0) } }
+    private func readLocalAddress() { localAddress = descriptor.flatMap { SocketAddress(localOf: $0) } }
+
+    func connected() -> any TCPTransport {
+        readLocalAddress()
+        return self
+    }
 
     func timeout() -> UVError {
         readLocalAddress()
@@ -94,12 +99,7 @@ final class UVTCP: UVStream {
         unsafe uv_tcp_nodelay(tcp, isOn ? 1 : 0)
     }
 
-    struct KeepAlive: Equatable {
-        /// The times are in seconds.
-        let idle, interval, probes: CInt
-    }
-
-    /// Sets the keep-alive options of the system. `nil` switches keep-alive off. Does not call
+    /// Sets the keep-alive options. `nil` switches keep-alive off. Does not call
     /// `uv_tcp_keepalive`, which has all these options only from version 1.52 on.
     func setKeepAlive(_ settings: KeepAlive?) throws(UVError) {
         guard let settings else { return try set(SO_KEEPALIVE, of: SOL_SOCKET, to: 0, "keep-alive") }

@@ -56,7 +56,7 @@ private final class UnixConnectAttempt {
 
     private func attempt() {
         do throws(UVError) {
-            let socket = try UnixSocket.connect(to: address, on: loop)
+            let socket = try loop.system.connect(toPath: address)
             promise.succeed(UnixConnection(socket, limits: .of(limits, on: loop)))
         } catch {
             let isFull = error.code == .wouldBlock

@@ -1,5 +1,5 @@
-public import ByteStreams
-public import Futures
+internal import ByteStreams
+internal import Futures
 internal import Glibc
 
 /// A connection in the UNIX domain, to another process on this machine.
@@ -12,22 +12,6 @@ internal import Glibc
 /// ``UVError/Code/connectionReset``.
 public final class UnixConnection: SocketConnection {
     override class var families: [CInt] { [AF_UNIX] }
-
-    /// Creates a connection that takes over `descriptor`, a connected stream socket of the UNIX domain that other
-    /// code has made.
-    ///
-    /// From now on, the connection owns the descriptor. The descriptor is put into non-blocking mode, and
-    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves
-    /// to a higher number, and the old number then stands for `/dev/null`.
-    ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket of
-    /// the UNIX domain. If this initializer throws, the caller keeps the descriptor.
-    public convenience init(
-        adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
-    ) throws {
-        try limits.validate()
-        self.init(try UnixSocket.adopt(descriptor, on: loop), limits: .of(limits, on: loop.core))
-    }
 
     /// The identity of a process: its number, its user and its group.
     public struct Credentials: Hashable, Sendable {
@@ -53,8 +37,8 @@ public final class UnixConnection: SocketConnection {
     public var peerCredentials: Credentials {
         get throws {
             try checkConnected()
-            guard let descriptor = socket.descriptor else { throw StreamError.connectionClosed }
-            return try UnixSocket.peerCredentials(descriptor)
+            let (process, user, group) = try socket.readPeerCredentials()
+            return Credentials(processID: process, userID: user, groupID: group)
         }
     }
 }

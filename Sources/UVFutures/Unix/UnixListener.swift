@@ -25,16 +25,16 @@ extension SocketListener where Connection == UnixConnection {
     ) throws {
         try limits.validate()
         self.init(
-            try .listening(path: path, permissions: permissions, backlog: backlog, on: loop), limits: limits)
+            try loop.listeningSocket(path: path, permissions: permissions, backlog: backlog), limits: limits)
     }
 }
 
-extension UVListener {
+extension EventLoop {
     /// Returns a socket that listens at `path`. Throws an error if an argument is out of range.
-    static func listening(
-        path: String, permissions: UInt32?, backlog: Int, on loop: EventLoop
-    ) throws -> UVListener {
-        let backlog = try checked(backlog, on: loop)
+    func listeningSocket(
+        path: String, permissions: UInt32?, backlog: Int
+    ) throws -> any ListenerSocket {
+        let (system, backlog) = try system(forBacklog: backlog)
         let address = try SocketAddress(path: path)
         if let permissions {
             try requireArgument(
@@ -45,6 +45,6 @@ extension UVListener {
                 "the abstract name \(path) can have no permissions: everybody can connect; leave them out, and ask "
                     + "for peerCredentials")
         }
-        return try UnixSocket.listen(address, permissions: permissions, backlog: backlog, on: loop)
+        return try system.listen(atPath: address, permissions: permissions, backlog: backlog)
     }
 }

@@ -94,7 +94,7 @@ extension SocketServer {
         path: String, permissions: UInt32?, backlog: Int, limits: StreamLimits
     ) throws -> SocketAddress {
         try serve(limits) {
-            try .listening(path: path, permissions: permissions, backlog: backlog, on: loop)
+            try loop.listeningSocket(path: path, permissions: permissions, backlog: backlog)
         }
     }
 }

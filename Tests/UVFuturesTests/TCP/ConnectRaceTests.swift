@@ -162,7 +162,7 @@ private final class Network {
     }
 
     func race(_ hosts: [String], timeout: Duration = .seconds(10)) -> Future<Attempt> {
-        let race = ConnectRace<Attempt, Attempt>(
+        let race = ConnectRace<Attempt>(
             hosts.map { try! SocketAddress(host: $0, port: 80) }, on: loop,
             makeSocket: { [unowned self] address throws(UVError) in
                 if refused.contains(address.host) {
@@ -172,7 +172,7 @@ private final class Network {
                 attempts.append(attempt)
                 if refusesAll { loop.submit { attempt.end(.connectionRefused) }.ignoreFailure() }
                 return attempt
-            }, connected: { $0 }, failure: { ConnectError(host: "example.com", port: 80, errors: $0) })
+            }, connected: { $0 as! Attempt }, failure: { ConnectError(host: "example.com", port: 80, errors: $0) })
         return race.start(until: loop.now.advanced(by: timeout))
     }
 

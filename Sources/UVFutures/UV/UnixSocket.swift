@@ -15,13 +15,13 @@ enum UnixSocket {
     // MARK: Connecting
 
     /// Connects at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
-    static func connect(to address: SocketAddress, on loop: EventLoop) throws(UVError) -> UVPipe {
+    static func connect(to address: SocketAddress, on driver: UVLoop) throws(UVError) -> UVPipe {
         let descriptor = try make("connect", address)
         do throws(UVError) {
             guard unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
                 throw UVError(-errno, "connect", local: nil, peer: address)
             }
-            let pipe = try UVPipe(loop.uv, adopting: descriptor)
+            let pipe = try UVPipe(driver, adopting: descriptor)
             pipe.localAddress = SocketAddress(localOf: descriptor)
             pipe.peerAddress = address
             return pipe
@@ -31,38 +31,10 @@ enum UnixSocket {
         }
     }
 
-    /// Takes over a connected socket that other code has made. If this function throws, the caller keeps the
-    /// descriptor.
-    static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
-        loop.core.checkThread()
-        guard !loop.core.isShutDown else { throw FutureError.shutDown }
-        let open = try OpenDescriptor(descriptor)
-        guard open.kind == .socket, let local = SocketAddress(localOf: descriptor), local.path != nil else {
-            throw FutureError.invalidArgument(
-                "descriptor \(descriptor) is not a socket of the UNIX domain; give one that is connected")
-        }
-        guard let peer = SocketAddress(peerOf: descriptor) else {
-            throw FutureError.invalidArgument(
-                "descriptor \(descriptor) is a socket that is not connected; connect it before")
-        }
-        let driver = loop.uv
-        return try UVStream.adopting(descriptor, local, peer, on: driver) { try UVPipe(driver, adopting: $0) }
-    }
-
-    static func peerCredentials(_ descriptor: CInt) throws(UVError) -> UnixConnection.Credentials {
-        // `struct ucred`, a GNU extension.
-        var credentials: (pid_t, uid_t, gid_t) = (0, 0, 0)
-        var length = socklen_t(MemoryLayout.size(ofValue: credentials))
-        let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
-        if status != 0 { throw UVError(-errno, "peer credentials", local: nil, peer: nil) }
-        return UnixConnection.Credentials(
-            processID: credentials.0, userID: credentials.1, groupID: credentials.2)
-    }
-
     // MARK: Listening
 
     static func listen(
-        _ address: SocketAddress, permissions: UInt32?, backlog: CInt, on loop: EventLoop
+        _ address: SocketAddress, permissions: UInt32?, backlog: CInt, on driver: UVLoop
     ) throws -> UVListener {
         let descriptor = try make("listen", address)
         var file: SocketFile?
@@ -78,7 +50,7 @@ enum UnixSocket {
             guard Glibc.listen(descriptor, backlog) == 0 else {
                 throw UVError(-errno, "listen", local: address, peer: nil)
             }
-            let listener = try UVListener(loop.uv, adopting: descriptor, address, capacity: Int(backlog) + 1)
+            let listener = try UVListener(driver, adopting: descriptor, address, capacity: Int(backlog) + 1)
             if let file { listener.beforeClose = { file.remove() } }
             return listener
         } catch {

@@ -1,0 +1,77 @@
+package import Futures
+
+/// What a loop's programs ask of their system. A loop on libuv has the operating system, and a virtual loop
+/// has a simulated one. The system makes the objects, which are then called directly.
+package protocol LoopSystem: LoopDriver {
+    /// Returns a socket that listens on `address`. With `sharingPort`, other sockets can listen on the same
+    /// port, if they also ask for that.
+    func listen(
+        on address: SocketAddress, backlog: CInt, sharingPort: Bool
+    ) throws(UVError) -> any ListenerSocket
+    /// Returns a socket of the UNIX domain that listens at `path`. Throws `FutureError.invalidArgument` if
+    /// there is a file at `path` that is not a socket.
+    func listen(atPath path: SocketAddress, permissions: UInt32?, backlog: CInt) throws -> any ListenerSocket
+    /// Returns a socket that can connect to `peer`. Binds the socket to `address`, if that is not `nil`.
+    func makeSocket(
+        from address: SocketAddress?, to peer: SocketAddress
+    ) throws(UVError) -> any ConnectingTCPSocket
+    /// Connects to a path at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
+    func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport
+    /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
+    func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch
+    /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.
+    func runInPool(_ job: RemoteJob)
+    /// The time since the beginning of 1970, in UTC, as the clock on the wall shows it.
+    var wallClock: Duration { get }
+    /// The `NameResolver` of the loop, or `nil` if no code has set one. This folder may not name the type.
+    var resolver: Any? { get set }
+}
+
+/// A socket that can be connected once.
+package protocol ConnectingSocket: AnyObject {
+    /// Connects to `address`, and later calls `completion` once: with the error, or with `nil` if the socket
+    /// is connected. If the socket is closed before that, `completion` may be called or not.
+    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void)
+    /// Returns the error of a socket that was not connected in time.
+    func timeout() -> UVError
+    func close()
+}
+
+/// A socket that becomes the transport of a TCP connection.
+package protocol ConnectingTCPSocket: ConnectingSocket {
+    /// Returns the transport of a socket that is connected.
+    func connected() -> any TCPTransport
+}
+
+/// A listening socket of any kind.
+package protocol ListenerSocket: AnyObject {
+    var loop: LoopCore { get }
+    var localAddress: SocketAddress { get }
+    /// The number of connections that may wait in the system: one more than the backlog.
+    var capacity: Int { get }
+    var isClosing: Bool { get }
+    /// Whether `onReady` is called. Otherwise the socket only keeps the loop alive.
+    var isWatching: Bool { get }
+    /// Called while connections wait, and when the socket no longer listens. `watch(false)` stops the calls.
+    /// A call may come outside of a turn.
+    var onReady: () -> Void { get set }
+    /// Called when the socket no longer listens, while `isWatching` is `false`. Closing the socket stops the
+    /// calls. A call may come outside of a turn.
+    var onEnd: () -> Void { get set }
+    /// Called last, after the socket has been closed.
+    var onClose: () -> Void { get set }
+    func watch(_ isWatching: Bool)
+    /// Accepts a waiting connection. Returns `nil` if no connection waits, or after many broken connections.
+    func accept() -> Result<any SocketTransport, UVError>?
+    /// Closes the socket. `failure` is the reason, or `nil` if the user closes it.
+    func closeSocket(_ failure: (any Error)?)
+    /// Gives up the socket, which continues to listen, and returns its descriptor, which belongs to the
+    /// caller from now on. Returns `nil` if the socket has been closed.
+    func release() -> CInt?
+}
+
+/// A watch of a signal, which does not keep the loop alive. A watch for one delivery closes itself after it.
+package protocol SignalWatch: AnyObject {
+    var onDelivery: () -> Void { get set }
+    func close()
+}

@@ -1,0 +1,40 @@
+package import ByteStreams
+package import Futures
+
+/// The transport of a connection over a socket: libuv's, or the one of a simulated network.
+package protocol SocketTransport: ByteTransport {
+    var loop: LoopCore { get }
+    var localAddress: SocketAddress? { get }
+    var peerAddress: SocketAddress? { get }
+    /// Whether the socket has been closed.
+    var isClosing: Bool { get }
+    /// Whether a read would find bytes or the end of the stream.
+    var hasArrivals: Bool { get }
+    /// The index of the connection in the list of its server.
+    var place: UInt32 { get set }
+    /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
+    var descriptor: CInt? { get }
+    /// Calls `stream` from now on. A stream that is being released passes `nil`.
+    func serve(_ stream: ByteStream?)
+    /// Returns a number that no other connection of the system has.
+    func nextNumber() -> UInt64
+    /// Returns the identity of the process at the other end of a UNIX socket.
+    func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32)
+    /// Returns a new descriptor of the same socket.
+    func duplicate() throws(UVError) -> CInt
+}
+
+/// The transport of a TCP connection.
+package protocol TCPTransport: SocketTransport {
+    var noDelay: Bool { get }
+    func setNoDelay(_ isOn: Bool)
+    /// Sets the keep-alive options. `nil` switches keep-alive off.
+    func setKeepAlive(_ settings: KeepAlive?) throws(UVError)
+    /// Sets how long bytes may stay unacknowledged. 0 stands for the default of the system.
+    func setUserTimeout(milliseconds: CInt) throws(UVError)
+}
+
+/// The probes that a system sends to a silent peer. The times are in seconds.
+package struct KeepAlive: Equatable {
+    package let idle, interval, probes: CInt
+}

@@ -1,0 +1,43 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+extension UVLoop: LoopSystem {
+    func listen(
+        on address: SocketAddress, backlog: CInt, sharingPort: Bool
+    ) throws(UVError) -> any ListenerSocket {
+        try UVListener(self, address, backlog: backlog, sharingPort: sharingPort)
+    }
+
+    func listen(
+        atPath path: SocketAddress, permissions: UInt32?, backlog: CInt
+    ) throws -> any ListenerSocket {
+        try UnixSocket.listen(path, permissions: permissions, backlog: backlog, on: self)
+    }
+
+    func makeSocket(
+        from address: SocketAddress?, to peer: SocketAddress
+    ) throws(UVError) -> any ConnectingTCPSocket {
+        try UVTCP.made(self, from: address, to: peer)
+    }
+
+    func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport {
+        try UnixSocket.connect(to: address, on: self)
+    }
+
+    func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch {
+        try UVSignal(self, number, once: once)
+    }
+
+    func runInPool(_ job: RemoteJob) {
+        let (loop, id) = (job.loop, ObjectIdentifier(job))
+        UVWork.start(job, on: self)
+        job.whenEnded { if loop.isCurrent { UVWork.cancel(id, on: loop.uv) } }
+    }
+
+    var wallClock: Duration {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+}

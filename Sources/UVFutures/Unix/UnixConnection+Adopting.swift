@@ -1,0 +1,38 @@
+public import ByteStreams
+public import Futures
+
+extension UnixConnection {
+    /// Creates a connection that takes over `descriptor`, a connected stream socket of the UNIX domain that other
+    /// code has made.
+    ///
+    /// From now on, the connection owns the descriptor. The descriptor is put into non-blocking mode, and
+    /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves
+    /// to a higher number, and the old number then stands for `/dev/null`.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected stream socket of
+    /// the UNIX domain. If this initializer throws, the caller keeps the descriptor.
+    public convenience init(
+        adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
+    ) throws {
+        try limits.validate()
+        self.init(try Self.adopt(descriptor, on: loop), limits: .of(limits, on: loop.core))
+    }
+
+    /// Takes over a connected socket that other code has made. If this function throws, the caller keeps the
+    /// descriptor.
+    private static func adopt(_ descriptor: CInt, on loop: EventLoop) throws -> UVPipe {
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        let open = try OpenDescriptor(descriptor)
+        guard open.kind == .socket, let local = SocketAddress(localOf: descriptor), local.path != nil else {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) is not a socket of the UNIX domain; give one that is connected")
+        }
+        guard let peer = SocketAddress(peerOf: descriptor) else {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) is a socket that is not connected; connect it before")
+        }
+        let driver = loop.uv
+        return try UVStream.adopting(descriptor, local, peer, on: driver) { try UVPipe(driver, adopting: $0) }
+    }
+}
