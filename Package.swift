@@ -26,14 +26,16 @@ let package = Package(
         .target(
             name: "UVFutures", dependencies: ["Futures", "ByteStreams", "CLibUV"], swiftSettings: settings),
         .target(
-            name: "FuturesTesting", dependencies: ["Futures", "ByteStreams"], swiftSettings: settings),
+            name: "FuturesTesting", dependencies: ["Futures", "ByteStreams", "UVFutures"],
+            swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "FuturesTestingTests", dependencies: ["FuturesTesting", "ByteStreams", "TestSupport"],
+            name: "FuturesTestingTests",
+            dependencies: ["FuturesTesting", "UVFutures", "ByteStreams", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting", "TestSupport"],

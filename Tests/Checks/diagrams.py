@@ -66,10 +66,11 @@ def rooms(d):
     d.arrow((167, 278), (167, 308))
     d.module(8, 310, 318, 72, "ByteStreams", "no sockets")
     d.rooms(16, 342, 302, "Stream", "Reading", "Writing", "Limits", "Ending")
-    d.box(362, 310, 110, 72, "FuturesTesting", "virtual time,", "memory", fill="module")
-    d.arrow((362, 346), (328, 346))
+    d.module(338, 286, 134, 106, "FuturesTesting", "")
+    for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"]]):
+        d.rooms(344, 318 + 33 * row, 122, *names)
+    d.arrow((390, 286), (390, 262), (328, 262))
     d.arrow((167, 382), (167, 412))
-    d.arrow((417, 382), (417, 412))
     d.module(8, 414, 464, 172, "Futures", "no libuv")
     for row, names in enumerate([["Coordination", "Deferred", "Sequences", "Typed"],
                                  ["Combinators", "Groups", "Tasks", "Remote", "Time"],

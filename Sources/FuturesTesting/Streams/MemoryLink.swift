@@ -30,7 +30,7 @@ final class MemoryLink {
     let wires = [Wire(), Wire()]
     private let capacity: Int
     private let faults: StreamFaults
-    private var random: FaultGenerator
+    private var random: SplitMix
     private var isCut = false
     private var resetTimer: ScheduledTask<Void>?
     private(set) var injected = StreamFaults.Counts()
@@ -39,7 +39,7 @@ final class MemoryLink {
         self.loop = loop
         self.capacity = capacity
         self.faults = faults
-        random = FaultGenerator(state: faults.seed)
+        random = SplitMix(faults.seed)
     }
 
     private func opposite(of wire: Wire) -> Wire { wires[wire === wires[0] ? 1 : 0] }
@@ -178,23 +178,4 @@ final class MemoryLink {
         wire.items.removeAll { $0.arrival > now }
         return wire.items.count < before
     }
-}
-
-/// A generator of random numbers (SplitMix64). The same first `state` gives the same numbers.
-struct FaultGenerator {
-    var state: UInt64
-
-    private mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits >> 31)
-    }
-
-    /// Returns a number that is at least 0 and less than 1.
-    mutating func fraction() -> Double { Double(next() >> 11) / Double(1 << 53 as UInt64) }
-
-    /// Returns a number that is at least 0 and less than `bound`.
-    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }

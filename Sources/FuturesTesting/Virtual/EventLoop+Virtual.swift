@@ -22,10 +22,11 @@ extension EventLoop {
     /// after each turn, so a few thousand more callbacks may have run by then. Callbacks that other threads
     /// cause do not count.
     public static func virtual(maxCallbacksPerInstant: Int = 1_000_000) -> EventLoop {
-        let driver = VirtualDriver(maxCallbacksPerInstant: maxCallbacksPerInstant)
-        let core = LoopCore(driver: driver, movesWithTasks: true)
-        driver.loop = core
-        return EventLoop(owning: core)
+        let simulation = Simulation()
+        let host = SimulatedHost("virtual", [], simulation, isInWorld: false)
+        host.names = NoNames()
+        simulation.add(host)
+        return host.makeLoop(maxCallbacksPerInstant: maxCallbacksPerInstant)
     }
 
     /// Runs the ready callbacks, then moves the clock forward by `duration`. Each timer that becomes due in
@@ -70,6 +71,9 @@ extension EventLoop {
     private func toAdvance(_ call: String, _ duration: Duration) -> (VirtualDriver, nanoseconds: UInt64) {
         guard let driver = core.driver as? VirtualDriver else {
             trap("\(call) was called on an event loop of real time; make the loop by EventLoop.virtual().")
+        }
+        if driver.host.isInWorld {
+            trap("\(call) was called on the loop of a host in a world; call run(for:) of the world.")
         }
         guard let nanoseconds = duration.wholeNanoseconds else {
             trap("\(call) was given \(duration); time only moves forward.")

@@ -1,11 +1,20 @@
 internal import Dispatch
 internal import Futures
 internal import Synchronization
+internal import UVFutures
 
-/// The driver of a virtual loop. It has no descriptors. Its clock moves only in `run`, `advance` and
-/// `advanceWithoutRunning`.
+/// The driver of a virtual loop, and its system. The clock and the network are those of a simulation, which
+/// belongs to this loop alone or to a ``World``.
+///
+/// A loop of its own moves the clock in `run`, `advance` and `advanceWithoutRunning`. A world runs its loops
+/// by `runOnce`.
 final class VirtualDriver: LoopDriver {
-    private(set) var now: UInt64 = 0
+    let simulation: Simulation
+    unowned let host: SimulatedHost
+    unowned var loop: LoopCore!
+
+    /// The place of the loop in the schedule of its world. `nil` for a loop of its own.
+    var slot: Int?
     private var alarm: (deadline: UInt64, keepsAlive: Bool)?
     private var isTurnRequested = false
     private var isNeeded = false
@@ -15,35 +24,62 @@ final class VirtualDriver: LoopDriver {
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
     private var instant: BusyInstant
+    /// The time at which `instant` began. Only in a world.
+    private var lastInstant = UInt64.max
     /// Signalled whenever `isWoken` becomes `true`.
     private let wakeUps = DispatchSemaphore(value: 0)
-    unowned var loop: LoopCore!
 
-    init(maxCallbacksPerInstant: Int) { instant = BusyInstant(limit: maxCallbacksPerInstant) }
+    /// The open handles. The first handle makes the driver retain its loop.
+    private var handles: [UInt64: SimulatedHandle] = [:]
+    private var retained: LoopCore?
+    private var closing: [SimulatedHandle] = []
+    var resolver: Any?
 
-    func arm(deadline: UInt64?, keepsAlive: Bool) { alarm = deadline.map { ($0, keepsAlive) } }
+    init(_ simulation: Simulation, _ host: SimulatedHost, maxCallbacksPerInstant: Int) {
+        self.simulation = simulation
+        self.host = host
+        instant = BusyInstant(limit: maxCallbacksPerInstant)
+    }
+
+    var now: UInt64 { simulation.now }
+
+    func arm(deadline: UInt64?, keepsAlive: Bool) {
+        alarm = deadline.map { ($0, keepsAlive) }
+        if let slot, !host.isPaused { simulation.schedule.setDeadline(deadline ?? .max, of: slot) }
+    }
 
     func requestTurn() {
         isTurnRequested = true
         instant.callbackWasMade(on: loop)
+        markReady()
     }
 
     func wake() {
-        if !isWoken.exchange(true, ordering: .acquiringAndReleasing) { wakeUps.signal() }
+        guard !isWoken.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        wakeUps.signal()
+        simulation.hasWokenLoops.store(true, ordering: .releasing)
     }
+
     func keepAlive(_ isNeeded: Bool) { self.isNeeded = isNeeded }
     /// Does nothing: the main queue is served when the code that drives the loop awaits.
     func serveMainActor() {}
 
-    /// Runs what is ready. When nothing is ready, moves the clock to the next deadline.
+    // MARK: Running by itself
+
+    /// Runs what is ready. When nothing is ready, moves the clock to the next deadline or event.
     func run() {
+        if host.isInWorld, !loop.isShutDown {
+            fatalError(
+                "The loop of host \(host.name) was run by itself, but its world runs it. Call run(for:) of the world, "
+                    + "and let the host's program return without running its loop.")
+        }
         isStopped = false
         instant.begin(loop)
         while !isStopped {
             let isBusy = takeWhatIsDue()
             if isBusy, !isFlooded { continue }
-            if let alarm, alarm.keepsAlive {
-                goOn(to: alarm.deadline)
+            if let time = nextTime {
+                goOn(to: time)
             } else if isBusy {
                 continue
             } else if isNeeded {
@@ -52,6 +88,8 @@ final class VirtualDriver: LoopDriver {
                 return
             }
         }
+        // As libuv, which ends the round in which it is stopped.
+        _ = endClosing()
     }
 
     func stop() { isStopped = true }
@@ -63,41 +101,43 @@ final class VirtualDriver: LoopDriver {
         instant.begin(loop)
         while true {
             if takeWhatIsDue(), !isFlooded { continue }
-            guard let alarm, alarm.deadline <= end else { break }
-            goOn(to: alarm.deadline)
+            let next = [alarm?.deadline, simulation.nextTime].compactMap { $0 }.min()
+            guard let next, next <= end else { break }
+            goOn(to: next)
         }
-        now = end
+        simulation.now = max(end, now)
         wakeUpsInARow = 0
+    }
+
+    /// The time until which nothing happens that keeps the loop alive. `nil` if nothing does.
+    private var nextTime: UInt64? {
+        // While the loop of a host ends, its world stands still.
+        if host.isInWorld { return nil }
+        guard let alarm, alarm.keepsAlive || simulation.nextTime != nil else { return simulation.nextTime }
+        return min(alarm.deadline, simulation.nextTime ?? .max)
     }
 
     /// Whether other threads wake the loop again and again. Then the clock moves although something is ready.
     private var isFlooded: Bool { wakeUpsInARow >= 1024 }
 
-    private func goOn(to deadline: UInt64) {
-        if deadline > now {
-            now = deadline
+    private func goOn(to time: UInt64) {
+        if time > now {
+            simulation.now = time
             instant.begin(loop)
         }
         wakeUpsInARow = 0
-        fireAlarm()
+        if let alarm, alarm.deadline <= now { fireAlarm() } else { _ = simulation.takeDue() }
     }
 
     /// Moves the clock on, but fires no timer.
     func advanceWithoutRunning(by nanoseconds: UInt64) {
-        now = now.addingSaturated(nanoseconds)
+        simulation.now = now.addingSaturated(nanoseconds)
         if nanoseconds > 0 { instant.begin(loop) }
     }
 
-    func closeHandles() {}
-    var openHandles: [String] { [] }
-    func close(_ done: @escaping () -> Void) {
-        alarm = nil
-        done()
-    }
-
-    /// Takes what is due now: a wake-up, then a requested turn, then the alarm, each at most once. So none of
-    /// them can keep the others waiting. Returns `false` if nothing was due, or only an alarm that does not
-    /// keep the loop alive.
+    /// Takes what is due now: a wake-up, then a requested turn, then handles that close, then an event of the
+    /// simulation, then the alarm, each at most once. So none of them can keep the others waiting. Returns
+    /// `false` if nothing was due, or only an alarm that does not keep the loop alive.
     private func takeWhatIsDue() -> Bool {
         instant.count(loop)
         let tookWakeUp = isWoken.load(ordering: .acquiring)
@@ -108,9 +148,12 @@ final class VirtualDriver: LoopDriver {
             loop.requestedTurn()
         }
         if tookWakeUp { wakeUpsInARow += 1 } else if !tookTurn { wakeUpsInARow = 0 }
-        guard let alarm, alarm.deadline <= now else { return tookWakeUp || tookTurn }
+        let closed = endClosing()
+        let tookEvent = !host.isInWorld && simulation.takeDue()
+        let tookAny = tookWakeUp || tookTurn || closed || tookEvent
+        guard let alarm, alarm.deadline <= now else { return tookAny }
         fireAlarm()
-        return tookWakeUp || tookTurn || alarm.keepsAlive || isNeeded || isTurnRequested
+        return tookAny || alarm.keepsAlive || isNeeded || isTurnRequested
     }
 
     private func waitForWakeUp() {
@@ -129,4 +172,97 @@ final class VirtualDriver: LoopDriver {
         alarm = nil
         loop.timerFired()
     }
+
+    // MARK: Running in a world
+
+    /// Tells the world that the loop has something to do.
+    private func markReady() { if let slot { simulation.schedule.markReady(slot) } }
+
+    /// Tells the world that the loop has been woken, if it has.
+    func markIfWoken() { if isWoken.load(ordering: .acquiring) { markReady() } }
+
+    /// Takes what is due now, once. The world calls this when the loop is ready.
+    func runOnce() {
+        guard !host.isPaused, !loop.isShutDown else { return }
+        if lastInstant != now {
+            lastInstant = now
+            instant.begin(loop)
+        }
+        serve { _ = takeWhatIsDue() }
+        if isTurnRequested || !closing.isEmpty || alarm.map({ $0.deadline <= now }) ?? false { markReady() }
+    }
+
+    /// Tells the world when the loop has something to do, after its host was paused or has gone on.
+    func pauseChanged() {
+        guard let slot else { return }
+        simulation.schedule.setDeadline(host.isPaused ? .max : alarm?.deadline ?? .max, of: slot)
+        markReady()
+    }
+
+    /// Calls `body` as a part of the loop's run: the loop of a virtual loop runs anyway, and that of a host is
+    /// entered.
+    func serve(_ body: () -> Void) {
+        guard host.isInWorld else { return body() }
+        try? loop.enter("run(for:)", body)
+    }
+
+    /// Calls `body` in a turn of the loop, because of an event.
+    func deliver(_ body: () -> Void) {
+        guard !loop.isShutDown else { return }
+        serve { loop.turn(body) }
+    }
+
+    // MARK: Handles
+
+    func opened(_ handle: SimulatedHandle) {
+        handles[handle.number] = handle
+        if retained == nil { retained = loop }
+        loop.count(handles: 1)
+        if handle.isConnection { loop.count(connections: 1) }
+    }
+
+    func closeLater(_ handle: SimulatedHandle) {
+        closing.append(handle)
+        markReady()
+    }
+
+    /// Ends the handles that have been closed. Returns `false` if there are none.
+    private func endClosing() -> Bool {
+        guard !closing.isEmpty else { return false }
+        let ended = closing
+        closing = []
+        for handle in ended { end(handle) }
+        return true
+    }
+
+    private func end(_ handle: SimulatedHandle) {
+        handles[handle.number] = nil
+        loop.count(handles: -1)
+        if handle.isConnection { loop.count(connections: -1) }
+        if handle.usesDescriptor { host.descriptorWasClosed() }
+        loop.turn { handle.didClose() }
+        if handles.isEmpty { retained = nil }
+    }
+
+    /// The open handles, the oldest first.
+    var openObjects: [SimulatedHandle] { handles.sorted { $0.key < $1.key }.map(\.value) }
+
+    func closeHandles() {
+        repeat {
+            for handle in openObjects { handle.abort() }
+        } while endClosing() && !handles.isEmpty
+    }
+
+    var openHandles: [String] {
+        openObjects.reversed().map { $0.isClosing ? "\($0.line), closing" : $0.line }
+    }
+
+    func close(_ done: @escaping () -> Void) {
+        alarm = nil
+        resolver = nil
+        host.loopDidClose(self)
+        done()
+    }
+
+    func randomNumber() -> UInt64 { host.randomNumber() }
 }

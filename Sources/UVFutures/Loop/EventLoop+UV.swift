@@ -81,7 +81,8 @@ extension EventLoop {
     var uv: UVLoop {
         guard let driver = core.driver as? UVLoop else {
             trap(
-                "A virtual event loop has no descriptors. Make the loop with EventLoop() or use EventLoop.main.")
+                "A virtual event loop has no descriptors. Make the loop with EventLoop() or use EventLoop.main."
+            )
         }
         return driver
     }

@@ -25,6 +25,8 @@ public final class SystemResolver: NameResolver, Sendable {
     /// The longest time for which a caller waits for an answer. The time in the queue is included.
     public let timeout: Duration
     private let threads: LookupThreads
+    /// Whether the system gives the answers, which is a simulated one on a virtual loop.
+    private let asksSystem: Bool
 
     /// The longest time for which a name waits in the queue. After that, the resolver asks for the name
     /// beyond the limit.
@@ -33,12 +35,13 @@ public final class SystemResolver: NameResolver, Sendable {
     /// Creates a resolver. Throws ``Futures/FutureError/invalidArgument(_:)`` if `maxConcurrent` is not from
     /// 1 to 1024, or if `timeout` is not positive.
     public convenience init(maxConcurrent: Int = 2, timeout: Duration = .seconds(5)) throws(FutureError) {
-        try self.init(maxConcurrent: maxConcurrent, timeout: timeout, lookup: LookupThreads.askSystem)
+        try self.init(
+            maxConcurrent: maxConcurrent, timeout: timeout, asksSystem: true, lookup: LookupThreads.askSystem)
     }
 
     /// Creates a resolver that asks `lookup` instead of the system, on threads of its own.
     package init(
-        maxConcurrent limit: Int = 2, timeout: Duration = .seconds(5),
+        maxConcurrent limit: Int = 2, timeout: Duration = .seconds(5), asksSystem: Bool = false,
         lookup: @escaping @Sendable (String) -> Result<[SocketAddress], ResolutionError>
     ) throws(FutureError) {
         guard (1...1024).contains(limit) else {
@@ -49,6 +52,7 @@ public final class SystemResolver: NameResolver, Sendable {
         }
         maxConcurrent = limit
         self.timeout = timeout
+        self.asksSystem = asksSystem
         threads = LookupThreads(limit: limit, maximum: 8 * limit, lookup)
     }
 
@@ -68,9 +72,16 @@ public final class SystemResolver: NameResolver, Sendable {
         do {
             // `Host` refuses a zero byte. The system would take the bytes before it for the name.
             if case .numeric(let address) = try Host(name, port: port) { return loop.succeeded([address]) }
-            let port = try SocketAddress.checked(port)
+            let number = try SocketAddress.checked(port)
+            if asksSystem, let names = loop.core.system.names as? any NameResolver {
+                return names.resolve(name, port: port, on: loop).timeout(after: timeout)
+                    .mapError { [timeout] error in
+                        guard error as? FutureError == .timedOut(after: timeout) else { return error }
+                        return ResolutionError(name: name, code: .timedOut)
+                    }
+            }
             return Question(threads, on: loop.core).ask(name, within: timeout).map { addresses in
-                addresses.map { SocketAddress(canonicalHost: $0.host, port: port) }
+                addresses.map { SocketAddress(canonicalHost: $0.host, port: number) }
             }
         } catch {
             return loop.failed(error)

@@ -139,7 +139,8 @@ public final class SocketServer<Connection: SocketConnection> {
 
     /// Serves the connections of the socket that `makeSocket` returns, until the socket is closed. Returns
     /// the address of the socket. Throws an error if the server has been closed.
-    func serve(_ limits: StreamLimits, on makeSocket: () throws -> any ListenerSocket) throws -> SocketAddress {
+    func serve(_ limits: StreamLimits, on makeSocket: () throws -> any ListenerSocket) throws -> SocketAddress
+    {
         core.checkThread()
         guard !core.isShutDown else { throw FutureError.shutDown }
         try requireArgument(

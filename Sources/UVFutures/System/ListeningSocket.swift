@@ -2,6 +2,8 @@
 /// ``Futures/EventLoop/observe(_:)``.
 public struct ListeningSocket: Hashable, Sendable {
     public let address: SocketAddress
+
+    package init(address: SocketAddress) { self.address = address }
 }
 
 extension ListeningSocket: CustomStringConvertible {

@@ -25,6 +25,8 @@ package protocol LoopSystem: LoopDriver {
     var wallClock: Duration { get }
     /// The `NameResolver` of the loop, or `nil` if no code has set one. This folder may not name the type.
     var resolver: Any? { get set }
+    /// The `NameResolver` that stands for the operating system's, or `nil` if the operating system is asked.
+    var names: Any? { get }
 }
 
 /// A socket that can be connected once.

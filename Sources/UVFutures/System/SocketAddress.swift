@@ -29,7 +29,7 @@ public struct SocketAddress: Hashable, Sendable {
         self = address
     }
 
-    init(canonicalHost host: String, port: UInt16) { (text, number, isPath) = (host, port, false) }
+    package init(canonicalHost host: String, port: UInt16) { (text, number, isPath) = (host, port, false) }
 
     /// The longest path that the system takes, in bytes.
     private static let maximumPath = 107
@@ -59,7 +59,7 @@ public struct SocketAddress: Hashable, Sendable {
         self.init(canonicalPath: path)
     }
 
-    init(canonicalPath path: String) { (text, number, isPath) = (path, 0, true) }
+    package init(canonicalPath path: String) { (text, number, isPath) = (path, 0, true) }
 
     /// Whether the address is an abstract name of the UNIX domain.
     public var isAbstract: Bool { path.map(SocketAddress.isAbstract) ?? false }

@@ -35,6 +35,8 @@ extension UVLoop: LoopSystem {
         job.whenEnded { if loop.isCurrent { UVWork.cancel(id, on: loop.uv) } }
     }
 
+    var names: Any? { nil }
+
     var wallClock: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -1,0 +1,33 @@
+internal import Futures
+internal import Glibc
+
+extension World {
+    /// The time that a message takes from one host to another.
+    public enum Latency: Hashable, Sendable {
+        /// Each message takes the same time.
+        case constant(Duration)
+        /// Each time between the two bounds is as likely as any other.
+        case uniform(ClosedRange<Duration>)
+        /// Most messages take a little more than `least`, and a few take much longer: `mean` is the average of what
+        /// comes on top.
+        case exponential(least: Duration, mean: Duration)
+
+        static let none = Latency.constant(.zero)
+
+        /// Returns a time in nanoseconds. `choices` is `nil` if nothing is left to chance.
+        func draw(_ choices: inout Choices?) -> UInt64 {
+            switch self {
+            case .constant(let time): return time.wholeNanoseconds ?? 0
+            case .uniform(let range):
+                let least = range.lowerBound.wholeNanoseconds ?? 0
+                let most = range.upperBound.wholeNanoseconds ?? 0
+                guard least < most, choices != nil else { return least }
+                return least + choices!.latency.next() % (most - least + 1)
+            case .exponential(let least, let mean):
+                guard choices != nil else { return least.wholeNanoseconds ?? 0 }
+                let share = -log(choices!.latency.positiveFraction())
+                return (least.wholeNanoseconds ?? 0) + UInt64(Double(mean.wholeNanoseconds ?? 0) * share)
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+internal import FoundationEssentials
+
+/// What one socket has sent and the other has not read, in the order of sending: pieces that have arrived, then
+/// those that are under way, then those that wait to be sent.
+struct PieceQueue {
+    enum Content {
+        case bytes(Data)
+        case end
+        case reset
+    }
+
+    private struct Piece {
+        var content: Content
+        var count: Int
+        var arrival: UInt64 = .max
+
+        var isReset: Bool { if case .reset = content { true } else { false } }
+    }
+
+    private var pieces: [Piece] = []
+    private var first = 0
+    /// The indices behind the pieces that have arrived, and behind those that have been sent.
+    private var arrived = 0
+    private var sent = 0
+    private(set) var unreadBytes = 0
+    /// The bytes that have been sent, and that the reader has not read.
+    private(set) var sentBytes = 0
+    private var lastArrival: UInt64 = 0
+
+    // MARK: Sending
+
+    mutating func append(_ content: Content) {
+        let count = if case .bytes(let data) = content { data.count } else { 0 }
+        unreadBytes += count
+        pieces.append(Piece(content: content, count: count))
+    }
+
+    /// The size of the next piece that waits to be sent. `nil` if none waits.
+    var nextToSend: Int? { sent < pieces.count ? pieces[sent].count : nil }
+
+    /// Sends the next piece, which arrives at `arrival` or, if an earlier piece arrives later, with that.
+    mutating func send(arrivingAt arrival: UInt64) {
+        lastArrival = max(lastArrival, arrival)
+        pieces[sent].arrival = lastArrival
+        sentBytes += pieces[sent].count
+        sent += 1
+    }
+
+    /// Lets the pieces wait again that are under way at the time `now`.
+    mutating func sendAgain(at now: UInt64) {
+        let due = due(at: now)
+        for index in due..<sent { sentBytes -= pieces[index].count }
+        sent = due
+    }
+
+    // MARK: Arriving
+
+    /// The time when the next piece that is under way arrives. `nil` if none is.
+    var nextArrival: UInt64? { arrived < sent ? pieces[arrived].arrival : nil }
+
+    /// Lets the pieces arrive whose time has come. Returns what they are together, or `nil` if there are none.
+    mutating func arrive(at now: UInt64, hashing: Bool) -> Arrival? {
+        var arrival = Arrival()
+        let before = arrived
+        while arrived < sent, pieces[arrived].arrival <= now {
+            arrival.add(pieces[arrived].content, hashing: hashing)
+            arrived += 1
+        }
+        return arrived > before ? arrival : nil
+    }
+
+    // MARK: Reading
+
+    var hasArrivals: Bool { first < arrived }
+
+    var hasArrivedBytes: Bool { first < arrived && pieces[first].count > 0 }
+
+    /// Whether the next piece that has arrived is the end.
+    var isAtEnd: Bool {
+        guard first < arrived, case .end = pieces[first].content else { return false }
+        return true
+    }
+
+    /// Removes and returns the next piece that has arrived. Returns bytes that follow each other as one, but at
+    /// most `most` bytes.
+    mutating func take(most: Int) -> Content? {
+        guard first < arrived else { return nil }
+        guard case .bytes(var data) = pieces[first].content else { return removeFirst() }
+        guard data.count <= most else {
+            pieces[first].content = .bytes(Data(data.dropFirst(most)))
+            pieces[first].count -= most
+            didRead(most)
+            return .bytes(Data(data.prefix(most)))
+        }
+        removeFirst()
+        while first < arrived, case .bytes(let more) = pieces[first].content, data.count + more.count <= most
+        {
+            data.append(more)
+            removeFirst()
+        }
+        return .bytes(data)
+    }
+
+    @discardableResult
+    private mutating func removeFirst() -> Content {
+        let content = pieces[first].content
+        didRead(pieces[first].count)
+        pieces[first].content = .end
+        first += 1
+        if first == pieces.count {
+            pieces.removeAll(keepingCapacity: true)
+            (first, arrived, sent) = (0, 0, 0)
+        } else if first > 64, first > pieces.count / 2 {
+            pieces.removeFirst(first)
+            (arrived, sent, first) = (arrived - first, sent - first, 0)
+        }
+        return content
+    }
+
+    private mutating func didRead(_ count: Int) {
+        unreadBytes -= count
+        sentBytes -= count
+    }
+
+    /// The bytes that have not arrived. An end counts as one byte.
+    var missing: Int {
+        pieces[arrived...].reduce(0) { sum, piece in
+            if case .end = piece.content { sum + 1 } else { sum + piece.count }
+        }
+    }
+
+    // MARK: Dropping
+
+    mutating func dropArrived() { while first < arrived { removeFirst() } }
+
+    mutating func dropUnsent() { drop(downTo: sent) }
+
+    /// Drops what has not arrived at the time `now`.
+    mutating func dropMissing(at now: UInt64) { drop(downTo: due(at: now)) }
+
+    /// Returns the index behind the pieces that have arrived, or arrive now.
+    private func due(at now: UInt64) -> Int {
+        var index = arrived
+        while index < sent, pieces[index].arrival <= now { index += 1 }
+        return index
+    }
+
+    /// Drops a reset that waits to be sent.
+    mutating func dropWaitingReset() {
+        if pieces.count > sent, pieces.last?.isReset == true { pieces.removeLast() }
+    }
+
+    private mutating func drop(downTo count: Int) {
+        while pieces.count > count {
+            let piece = pieces.removeLast()
+            unreadBytes -= piece.count
+            if pieces.count < sent { sentBytes -= piece.count }
+        }
+        sent = min(sent, pieces.count)
+    }
+}
+
+/// What has arrived at one time.
+struct Arrival {
+    private(set) var bytes = 0
+    private(set) var hasEnd = false
+    private(set) var hasReset = false
+    private(set) var hash: UInt64 = 0
+
+    fileprivate mutating func add(_ content: PieceQueue.Content, hashing: Bool) {
+        switch content {
+        case .bytes(let data):
+            bytes += data.count
+            if hashing { hash = Trace.mix(hash, data.bytes) }
+        case .end: hasEnd = true
+        case .reset: hasReset = true
+        }
+    }
+}
+
+extension Arrival: CustomStringConvertible {
+    var description: String {
+        let parts = [
+            bytes > 0 ? "\(bytes) bytes" : nil, hasEnd ? "the end" : nil, hasReset ? "a reset" : nil,
+        ]
+        return parts.compactMap { $0 }.joined(separator: " and ")
+    }
+}

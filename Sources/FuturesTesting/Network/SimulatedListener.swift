@@ -1,0 +1,132 @@
+internal import Futures
+internal import UVFutures
+
+/// A listening socket of a simulated system.
+final class SimulatedListener: SimulatedHandle, ListenerSocket {
+    let localAddress: SocketAddress
+    let capacity: Int
+    let sharesPort: Bool
+    private(set) var isWatching = false
+    var onReady: () -> Void = {}
+    var onEnd: () -> Void = {}
+    var onClose: () -> Void = {}
+    private var failure: (any Error)?
+    /// The connections that wait to be accepted, and the number of those whose handshake has begun.
+    private var waiting: [SimulatedSocket] = []
+    private var reserved = 0
+    private var isLookingAgain = false
+
+    init(_ driver: VirtualDriver, _ address: SocketAddress, backlog: CInt, sharesPort: Bool = false) {
+        localAddress = address
+        capacity = Int(backlog) + 1
+        self.sharesPort = sharesPort
+        super.init(driver)
+        if loop.isObserved { loop.tell(.opened(ListeningSocket(address: address))) }
+    }
+
+    override var line: String {
+        "\(ListeningSocket(address: localAddress))\(isWatching ? "" : ", not accepting")"
+    }
+
+    // MARK: Coming connections
+
+    /// Keeps a place in the backlog for a connection. Returns `nil` if the backlog is full.
+    func reserve() -> Place? {
+        guard waiting.count + reserved < capacity else { return nil }
+        reserved += 1
+        return Place(listener: self)
+    }
+
+    /// A place in the backlog.
+    struct Place {
+        fileprivate let listener: SimulatedListener
+
+        func giveBack() { listener.reserved -= 1 }
+
+        /// Connects `client`, whose connection then waits to be accepted. Returns `false` if the listener has
+        /// been closed.
+        func take(_ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress) -> Bool {
+            giveBack()
+            guard !listener.isClosing else { return false }
+            listener.add(client, from: local, to: address)
+            return true
+        }
+    }
+
+    private func add(_ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress) {
+        let server = SimulatedSocket(driver, client.kind, isOpen: false)
+        let mapped = localAddress.host == "::" && !address.isIPv6 && client.kind == .tcp
+        SimulatedSocket.connect(
+            client, from: local, to: address, server, seenFrom: mapped ? local.mapped : local,
+            at: mapped ? address.mapped : address)
+        waiting.append(server)
+        lookSoon()
+    }
+
+    func watch(_ isWatching: Bool) {
+        guard !isClosing else { return }
+        self.isWatching = isWatching
+        lookSoon()
+    }
+
+    private func lookSoon() {
+        guard isWatching, !waiting.isEmpty, !isLookingAgain else { return }
+        isLookingAgain = true
+        simulation.add(self, at: simulation.now)
+    }
+
+    func accept() -> Result<any SocketTransport, UVError>? {
+        guard let socket = waiting.first else { return nil }
+        guard host.takeDescriptor() else {
+            return .failure(UVError(.tooManyOpenFiles, "accept", local: localAddress))
+        }
+        waiting.removeFirst()
+        socket.open()
+        return .success(socket)
+    }
+
+    // MARK: Closing
+
+    func closeSocket(_ failure: (any Error)?) {
+        guard !isClosing else { return }
+        self.failure = failure
+        host.free(self)
+        for socket in waiting { socket.refuse(silently: false) }
+        waiting = []
+        close()
+    }
+
+    func release() -> CInt? {
+        fatalError(
+            "A listener of a simulated network was asked for its descriptor, and has none. Release listeners of real "
+                + "loops only.")
+    }
+
+    override func abort() { closeSocket(FutureError.shutDown) }
+
+    override func vanish() {
+        for socket in waiting { socket.refuse(silently: true) }
+        waiting = []
+        close()
+    }
+
+    override func didClose() {
+        if loop.isObserved { loop.tell(.closed(ListeningSocket(address: localAddress), failure: failure)) }
+        let onClose = onClose
+        self.onClose = {}
+        onReady = {}
+        onEnd = {}
+        onClose()
+    }
+}
+
+extension SimulatedListener: SimulatedEvent {
+    /// Tells the program that connections wait.
+    func happen() {
+        guard !host.isPaused else { return host.postpone { [self] in happen() } }
+        isLookingAgain = false
+        guard isWatching, !isClosing, !waiting.isEmpty else { return }
+        driver.serve(onReady)
+        lookSoon()
+    }
+}

@@ -1,0 +1,303 @@
+internal import ByteStreams
+internal import FoundationEssentials
+internal import Futures
+internal import UVFutures
+
+/// One end of a connection in a simulated network, or a socket that is about to connect.
+final class SimulatedSocket: SimulatedHandle {
+    enum Kind { case tcp, unix }
+
+    let kind: Kind
+    var localAddress: SocketAddress?
+    var peerAddress: SocketAddress?
+    var place: UInt32 = 0
+    private(set) var noDelay = false
+    /// The time after which unacknowledged bytes break the connection, in nanoseconds.
+    private(set) var userTimeout: UInt64?
+
+    private unowned(unsafe) var stream: ByteStream?
+    /// What this end sends, and what it reads. `nil` until the socket has connected.
+    private var outgoing: Wire?
+    private var incoming: Wire?
+    private var attempt: ConnectAttempt?
+    private var probes: KeepAliveProbes?
+
+    private var isReading = false
+    private var isLookingAgain = false
+    private var batch: [Data] = []
+    /// Whether a `write` has not been answered yet.
+    private var isWriting = false
+    private var isAnswering = false
+    /// Whether the reader has found the end.
+    private var hasReachedEnd = false
+    private var isBroken = false
+
+    init(_ driver: VirtualDriver, _ kind: Kind, isOpen: Bool = true) {
+        self.kind = kind
+        super.init(driver, isOpen: isOpen)
+    }
+
+    /// Connects two sockets. `from` and `to` are the addresses of the client and of the server.
+    static func connect(
+        _ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress,
+        _ server: SimulatedSocket, seenFrom peer: SocketAddress, at listening: SocketAddress
+    ) {
+        let wires = Wire.pair(client.simulation, client, server)
+        (client.outgoing, client.incoming) = wires
+        (server.outgoing, server.incoming) = (wires.1, wires.0)
+        (client.localAddress, client.peerAddress) = (local, address)
+        (server.localAddress, server.peerAddress) = (listening, peer)
+    }
+
+    override var isConnection: Bool { true }
+
+    override func abort() { close(resetting: true) }
+
+    override func end() { close(resetting: false) }
+
+    override func vanish() {
+        guard !isClosing else { return }
+        outgoing?.fallSilent()
+        close()
+    }
+
+    override func willClose() {
+        attempt.take()?.isOver = true
+        probes?.isOver = true
+        leave()
+        host.free(self)
+    }
+
+    override var line: String {
+        let ends = [localAddress, peerAddress].map { $0?.description ?? "unknown" }
+        return "connection \(ends[0]) – \(ends[1]), \(isReading ? "reading" : "not reading"), "
+            + "\(isClosing ? 0 : unwrittenBytes) bytes unsent"
+    }
+
+    override func didClose() { unsafe stream?.transportDidClose() }
+
+    func error(_ code: UVError.Code, _ operation: String) -> UVError {
+        UVError(code, operation, local: localAddress, peer: peerAddress)
+    }
+}
+
+extension SimulatedSocket: SocketTransport {
+    var descriptor: CInt? { nil }
+    var hasArrivals: Bool { incoming?.hasArrivals ?? false }
+
+    func serve(_ stream: ByteStream?) { unsafe self.stream = stream }
+
+    func nextNumber() -> UInt64 { number }
+
+    func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32) {
+        (1, 1000, 1000)
+    }
+
+    func duplicate() throws(UVError) -> CInt {
+        fatalError(
+            "release() was called on a connection of a simulated network, which has no descriptor. Release "
+                + "connections of real loops only.")
+    }
+
+    // MARK: Reading
+
+    func startReading() {
+        isReading = true
+        lookSoon()
+    }
+
+    func stopReading() { isReading = false }
+
+    /// Looks at what has arrived in an event of its own, as a system that reports again what is still there.
+    private func lookSoon() {
+        guard !isLookingAgain, let incoming, incoming.hasArrivals else { return }
+        isLookingAgain = true
+        simulation.add(self, at: simulation.now)
+    }
+
+    /// Called when something has arrived.
+    func arrived(isReset: Bool) {
+        probes?.heardOfPeer()
+        guard !isClosing else { return }
+        guard !host.isPaused else { return host.postpone { [self] in arrived(isReset: isReset) } }
+        driver.serve {
+            if isReset { goOnWriting() }
+            if isReading { receive() } else if isReset { loop.turn(reset) }
+        }
+    }
+
+    /// Receives once, as a read of the system would.
+    private func receive() {
+        guard isReading, !isClosing, let incoming else { return }
+        switch incoming.take(most: simulation.mostToRead()) {
+        case .bytes(let data):
+            loop.turn { unsafe stream?.transportDidRead(data) }
+            lookSoon()
+        case .end:
+            isReading = false
+            hasReachedEnd = true
+            loop.turn { unsafe stream?.transportDidReachEnd() }
+            if incoming.isReset { lookSoon() }
+        case .reset: loop.turn(reset)
+        case nil: break
+        }
+    }
+
+    private func reset() { breakDown(error(.connectionReset, "read")) }
+
+    /// Reports to the stream that the connection has broken.
+    private func breakDown(_ error: UVError) {
+        guard !isClosing, !isBroken else { return }
+        isBroken = true
+        isReading = false
+        unsafe stream?.transportDidFail(error)
+    }
+
+    func takeUndelivered() -> [Data] {
+        var blocks: [Data] = []
+        while incoming?.hasArrivedBytes == true, case .bytes(let data)? = incoming?.take() {
+            blocks.append(data)
+        }
+        return blocks
+    }
+
+    var losesIfNotHeardOut: Bool { !hasReachedEnd && incoming?.isAtEnd != true }
+
+    // MARK: Writing
+
+    func tryWrite(_ bytes: RawSpan) throws -> Int { try wireToWrite().send(Data(copying: bytes)) }
+
+    func tryWrite(_ buffers: [Data]) throws -> Int {
+        let wire = try wireToWrite()
+        var taken = 0
+        for buffer in buffers {
+            let count = wire.send(buffer)
+            taken += count
+            if count < buffer.count { break }
+        }
+        return taken
+    }
+
+    /// Returns the wire that takes bytes. Throws an error if a write fails now.
+    private func wireToWrite() throws(UVError) -> Wire {
+        guard let outgoing, let incoming else { throw error(.notConnected, "write") }
+        if incoming.isReset { throw error(hasReachedEnd ? .brokenPipe : .connectionReset, "write") }
+        if kind == .unix, outgoing.isAbandoned { throw error(.brokenPipe, "write") }
+        return outgoing
+    }
+
+    func write(_ buffers: [Data]) {
+        batch = buffers
+        isWriting = true
+        roomChanged()
+    }
+
+    /// Called when the peer has read, so that more may be written.
+    func roomChanged() {
+        guard isWriting, !isAnswering else { return }
+        isAnswering = true
+        simulation.call { [self] in
+            whenAwake { [self] in
+                isAnswering = false
+                if !isClosing { driver.serve(goOnWriting) }
+            }
+        }
+    }
+
+    private func goOnWriting() {
+        guard isWriting, !isClosing else { return }
+        var failure: (any Error)?
+        do {
+            batch = batch.dropping(try tryWrite(batch))
+            guard batch.isEmpty else { return }
+        } catch {
+            failure = error
+        }
+        isWriting = false
+        loop.turn { unsafe stream?.transportDidWrite(failure: failure) }
+    }
+
+    var unwrittenBytes: Int { batch.totalCount }
+
+    func shutdownWrite() {
+        outgoing?.sendEnd()
+        simulation.call { [self] in
+            whenAwake { [self] in
+                if !isClosing { driver.deliver { unsafe stream?.transportDidShutdown(failure: nil) } }
+            }
+        }
+    }
+
+    var unacknowledgedBytes: Int { kind == .tcp ? outgoing?.unacknowledged ?? 0 : 0 }
+
+    /// Breaks the connection, because the peer does not acknowledge what was sent.
+    func timedOut() {
+        whenAwake { [self] in
+            if !isClosing { driver.deliver { breakDown(error(.timedOut, "read")) } }
+        }
+    }
+
+    // MARK: Closing
+
+    func close(resetting: Bool) {
+        guard !isClosing else { return }
+        if let incoming, let outgoing, !incoming.isReset {
+            let losesBytes = incoming.hasArrivedBytes
+            if losesBytes || resetting && kind == .tcp { outgoing.sendReset() } else { outgoing.sendEnd() }
+        }
+        close()
+    }
+
+    /// Leaves the wires.
+    fileprivate func leave() {
+        isReading = false
+        batch = []
+        incoming?.abandon()
+    }
+
+    /// Ends a connection that the program has never seen, by a reset or silently.
+    func refuse(silently: Bool) {
+        if silently { outgoing?.fallSilent() } else { outgoing?.sendReset() }
+        leave()
+    }
+}
+
+extension SimulatedSocket: SimulatedEvent {
+    /// Looks at what has arrived.
+    func happen() {
+        isLookingAgain = false
+        guard !isClosing, let incoming, incoming.hasArrivals else { return }
+        guard !host.isPaused else { return host.postpone { [self] in happen() } }
+        driver.serve { if isReading { receive() } else if incoming.isReset { loop.turn(reset) } }
+    }
+}
+
+extension SimulatedSocket: TCPTransport, ConnectingTCPSocket {
+    func setNoDelay(_ isOn: Bool) { noDelay = isOn }
+
+    func setUserTimeout(milliseconds: CInt) {
+        userTimeout = milliseconds == 0 ? nil : UInt64(milliseconds) * 1_000_000
+    }
+
+    func setKeepAlive(_ settings: KeepAlive?) {
+        probes?.isOver = true
+        probes = settings.flatMap { settings in
+            outgoing.map { KeepAliveProbes(settings, of: self, along: $0) }
+        }
+    }
+
+    /// Begins to connect. `attempt` calls `completion` unless the socket is closed before.
+    func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
+        peerAddress = address
+        let attempt = ConnectAttempt(self, to: address, completion)
+        self.attempt = attempt
+        attempt.start()
+    }
+
+    func connected() -> any TCPTransport {
+        attempt = nil
+        return self
+    }
+
+    func timeout() -> UVError { error(.timedOut, "connect") }
+}

@@ -1,0 +1,233 @@
+internal import FoundationEssentials
+internal import Futures
+
+/// One direction of a simulated connection, from the socket that writes to the socket that reads.
+final class Wire: SimulatedEvent {
+    /// The bytes that may be under way or wait to be read, and the bytes that may wait to be sent.
+    private static let window = 65_536
+    private static let sendBuffer = 1_048_576
+    /// The bytes of one piece. A piece arrives as a whole.
+    private static let maximumPiece = 16_384
+
+    let number: UInt64
+    private let simulation: Simulation
+    private let path: Path
+    /// The path of the acknowledgements.
+    private let wayBack: Path
+    // The sockets and the wires refer to each other. A socket leaves when it is closed.
+    private var sender: SimulatedSocket?
+    /// The socket that reads. `nil` if it has been closed: bytes that arrive then are answered by a reset.
+    private var receiver: SimulatedSocket?
+    /// The wire in the other direction. `nil` when both sockets have been closed.
+    private var opposite: Wire?
+
+    private var queue = PieceQueue()
+    private var isScheduled = false
+    /// Whether a reset has been sent, and whether it has arrived.
+    private var hasSentReset = false
+    private(set) var isReset = false
+    private var hasEnd = false
+    /// Whether something has arrived whose acknowledgement was lost.
+    private var isAcknowledgementLost = false
+    private var retransmission: Retransmission?
+
+    private init(_ simulation: Simulation, _ path: Path, back wayBack: Path) {
+        self.simulation = simulation
+        self.path = path
+        self.wayBack = wayBack
+        number = simulation.nextNumber()
+        path.add(self)
+    }
+
+    /// Returns the two directions of a new connection: what `client` sends, and what `server` sends.
+    static func pair(
+        _ simulation: Simulation, _ client: SimulatedSocket, _ server: SimulatedSocket
+    ) -> (Wire, Wire) {
+        let there = simulation.routes.path(from: client.host, to: server.host)
+        let back = simulation.routes.path(from: server.host, to: client.host)
+        let wires = (Wire(simulation, there, back: back), Wire(simulation, back, back: there))
+        (wires.0.opposite, wires.1.opposite) = (wires.1, wires.0)
+        (wires.0.sender, wires.0.receiver) = (client, server)
+        (wires.1.sender, wires.1.receiver) = (server, client)
+        return wires
+    }
+
+    // MARK: Sending
+
+    /// The number of bytes that the sender may hand over now.
+    private var room: Int { max(0, Wire.window + Wire.sendBuffer - queue.unreadBytes) }
+
+    /// Whether the receiver has been closed.
+    var isAbandoned: Bool { receiver == nil }
+
+    /// Takes bytes, as many as there is room for, and returns their number.
+    func send(_ data: Data) -> Int {
+        let taken = min(data.count, room)
+        if taken == data.count, taken <= Wire.maximumPiece, data.startIndex == 0 {
+            if taken > 0 { queue.append(.bytes(data)) }
+        } else {
+            var rest = data.prefix(taken)
+            while !rest.isEmpty {
+                queue.append(.bytes(Data(rest.prefix(Wire.maximumPiece))))
+                rest = rest.dropFirst(Wire.maximumPiece)
+            }
+        }
+        pump()
+        return taken
+    }
+
+    func sendEnd() {
+        guard !hasEnd else { return }
+        hasEnd = true
+        queue.append(.end)
+        pump()
+    }
+
+    /// Sends a reset. What has not arrived is lost.
+    func sendReset() {
+        guard !hasSentReset else { return }
+        hasSentReset = true
+        hasEnd = true
+        queue.dropMissing(at: simulation.now)
+        retransmission = nil
+        // A reset that is lost is not repeated.
+        guard path.state != .cut else { return }
+        queue.append(.reset)
+        pump()
+    }
+
+    /// Sends what waits, as far as the window and the path allow.
+    private func pump() {
+        while let count = queue.nextToSend {
+            guard path.isOpen else { return stall() }
+            guard count == 0 || queue.sentBytes < Wire.window else { return }
+            queue.send(arrivingAt: path.arrival(ofBytes: count))
+            schedule()
+        }
+    }
+
+    private func schedule() {
+        guard !isScheduled, let time = queue.nextArrival else { return }
+        isScheduled = true
+        simulation.add(self, at: time)
+    }
+
+    // MARK: Arriving
+
+    /// Lets the next pieces arrive.
+    func happen() {
+        isScheduled = false
+        let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn)
+        schedule()
+        guard let arrival else { return }
+        note(arrival)
+        if wayBack.state == .cut {
+            isAcknowledgementLost = true
+            stall()
+        }
+        guard let receiver else {
+            queue.dropArrived()
+            if arrival.bytes > 0 { opposite?.sendReset() }
+            return
+        }
+        if arrival.hasReset { isReset = true }
+        receiver.arrived(isReset: isReset)
+    }
+
+    private func note(_ arrival: Arrival) {
+        guard simulation.trace.isOn else { return }
+        simulation.trace.note(delivery: arrival.hash ^ number, at: simulation.now) {
+            "\(path): \(arrival)"
+        }
+    }
+
+    // MARK: Reading
+
+    var hasArrivals: Bool { queue.hasArrivals }
+    var hasArrivedBytes: Bool { queue.hasArrivedBytes }
+    /// Whether the next piece that has arrived is the end.
+    var isAtEnd: Bool { queue.isAtEnd }
+
+    /// Removes and returns the next piece that has arrived: bytes that follow each other as one. `most` is the
+    /// largest number of bytes to return.
+    func take(most: Int = Wire.window) -> PieceQueue.Content? {
+        guard let content = queue.take(most: most) else { return nil }
+        sender?.roomChanged()
+        pump()
+        return content
+    }
+
+    /// The bytes that the receiver's system has not acknowledged. An end counts as one byte.
+    var unacknowledged: Int { isAcknowledgementLost ? max(1, queue.unreadBytes) : queue.missing }
+
+    // MARK: Ending
+
+    /// Whether the other side answers a probe. A side that knows nothing of the connection resets it.
+    func isAnswered() -> Bool {
+        guard path.isOpen, wayBack.isOpen else { return false }
+        if receiver == nil { opposite?.sendReset() }
+        return true
+    }
+
+    /// Whether both ends are on one host.
+    var isLocal: Bool { path === wayBack }
+
+    /// The reader has been closed, or is gone with its host. Bytes that arrive from now on are answered by a
+    /// reset.
+    func abandon() {
+        receiver = nil
+        queue.dropArrived()
+        guard let opposite else { return }
+        opposite.sender = nil
+        guard opposite.receiver == nil else { return }
+        path.remove(self)
+        opposite.path.remove(opposite)
+        opposite.opposite = nil
+        self.opposite = nil
+    }
+
+    /// The sender is gone with its host. What has not left is lost.
+    func fallSilent() {
+        queue.dropUnsent()
+        retransmission = nil
+    }
+
+    // MARK: Paths that are blocked
+
+    /// The path has been cut or held. What is under way has to be sent again.
+    func pathIsBlocked() {
+        queue.sendAgain(at: simulation.now)
+        if path.state == .cut { queue.dropWaitingReset() }
+        if queue.nextToSend != nil { stall() }
+    }
+
+    /// The path is open again. What was held goes on at once, and what was lost is sent again later.
+    func pathIsOpen(after state: Path.State) { if state == .held { pump() } }
+
+    /// Sends again later what is not acknowledged.
+    private func stall() {
+        guard retransmission == nil else { return }
+        let retransmission = Retransmission(of: self, simulation, within: sender?.userTimeout)
+        self.retransmission = retransmission
+        retransmission.wait()
+    }
+
+    /// Sends again what was lost, if that is possible now. Returns `false` if something stays without an
+    /// acknowledgement.
+    func sendAgain() -> Bool {
+        if path.isOpen { pump() }
+        guard path.isOpen, wayBack.isOpen else { return false }
+        isAcknowledgementLost = false
+        retransmission = nil
+        return true
+    }
+
+    func isSendingAgain(by retransmission: Retransmission) -> Bool { self.retransmission === retransmission }
+
+    /// Gives up, because nothing was acknowledged for too long.
+    func giveUp() {
+        retransmission = nil
+        queue.dropMissing(at: simulation.now)
+        sender?.timedOut()
+    }
+}

@@ -1,0 +1,69 @@
+internal import Futures
+internal import UVFutures
+
+extension VirtualDriver: LoopSystem {
+    func listen(
+        on address: SocketAddress, backlog: CInt, sharingPort: Bool
+    ) throws(UVError) -> any ListenerSocket {
+        try host.listen(on: address, backlog: backlog, sharingPort: sharingPort, self)
+    }
+
+    func listen(
+        atPath path: SocketAddress, permissions: UInt32?, backlog: CInt
+    ) throws -> any ListenerSocket {
+        try host.listen(atPath: path, backlog: backlog, self)
+    }
+
+    func makeSocket(
+        from address: SocketAddress?, to peer: SocketAddress
+    ) throws(UVError) -> any ConnectingTCPSocket {
+        try host.makeSocket(from: address, to: peer, self)
+    }
+
+    func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport {
+        try host.connect(toPath: address, self)
+    }
+
+    func catchSignal(_ number: CInt, once: Bool) -> any SignalWatch {
+        SimulatedSignal(self, number, once: once)
+    }
+
+    func runInPool(_ job: RemoteJob) {
+        guard !job.loop.isShutDown, job.isWaiting else { return job.cancel() }
+        simulation.call(after: host.workDuration) {
+            if job.loop.isShutDown { job.cancel() } else { job.run() }
+        }
+    }
+
+    var wallClock: Duration { host.wallClock }
+
+    var names: Any? { host.names }
+}
+
+/// A watch of a signal on a simulated host.
+final class SimulatedSignal: SimulatedHandle, SignalWatch {
+    let signal: CInt
+    private let once: Bool
+    var onDelivery: () -> Void = {}
+
+    init(_ driver: VirtualDriver, _ signal: CInt, once: Bool) {
+        self.signal = signal
+        self.once = once
+        super.init(driver)
+    }
+
+    override var usesDescriptor: Bool { false }
+
+    override var line: String { "signal \(signal)" }
+
+    override func vanish() { close() }
+
+    override func didClose() { onDelivery = {} }
+
+    func isDelivered() {
+        guard !isClosing else { return }
+        let onDelivery = onDelivery
+        if once { close() }
+        driver.deliver { onDelivery() }
+    }
+}

@@ -1,0 +1,141 @@
+internal import Dispatch
+internal import FoundationEssentials
+internal import Futures
+
+/// A body that is run in one world after another.
+struct Experiment: Sendable {
+    static var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
+    /// The longest time that the search for a shorter list of faults takes.
+    private static let shrinkingTime: DispatchTimeInterval = .seconds(60)
+
+    /// The seed in the variable `SEED` of the environment. `nil` if there is none.
+    static var seedOfEnvironment: UInt64? {
+        ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) }
+    }
+
+    let body: @Sendable (World) throws -> Void
+
+    /// One run of the body.
+    struct Run {
+        let error: (any Error)?
+        let hash: UInt64
+        let faults: [World.Fault]
+        var trace: [String] = []
+        var underWay: [String] = []
+
+        /// What tells one failure from another: the type of its error.
+        var kindOfError: String? { error.map { "\(type(of: ($0 as? WorldFailure)?.error ?? $0))" } }
+    }
+
+    func run(_ seed: UInt64, faults: [World.Fault]? = nil, keepingTrace: Bool = false) -> Run {
+        let world = World(seed: seed, faults: faults)
+        defer { world.end() }
+        world.keepsTrace = keepingTrace
+        var failure: (any Error)?
+        do {
+            try body(world)
+            failure = world.failure
+        } catch {
+            failure = error
+        }
+        var run = Run(error: failure, hash: world.traceHash, faults: world.faults)
+        if keepingTrace {
+            run.trace = world.trace
+            run.underWay = world.hosts.flatMap(\.underWay)
+        }
+        return run
+    }
+
+    func fails(_ seed: UInt64, repeating: Bool) -> Bool {
+        let first = run(seed)
+        return first.error != nil || repeating && run(seed).hash != first.hash
+    }
+
+    /// Runs the seed once, and prints its trace. Throws the error of the run.
+    func replay(_ seed: UInt64) throws {
+        let run = run(seed, keepingTrace: true)
+        for line in run.trace { print(line) }
+        if let error = run.error { throw error }
+    }
+
+    /// Finds out as much as can be said of a seed that failed.
+    func report(_ seed: UInt64, repeating: Bool) -> ExplorationFailure.Report {
+        let first = run(seed, keepingTrace: true)
+        guard first.error != nil else { return reportDifference(seed, first) }
+        let fewest = shrink(first.faults) { run(seed, faults: $0).kindOfError == first.kindOfError }
+        let last = run(seed, faults: fewest, keepingTrace: true)
+        return report(seed, last.error ?? first.error!, fewest, first, last)
+    }
+
+    private func report(
+        _ seed: UInt64, _ error: any Error, _ faults: [World.Fault], _ first: Run, _ last: Run
+    ) -> ExplorationFailure.Report {
+        ExplorationFailure.Report(
+            seed: seed, error: error, faults: faults, faultsBefore: first.faults.count, trace: last.trace,
+            underWay: last.underWay)
+    }
+
+    /// Says where two runs of a seed part.
+    private func reportDifference(_ seed: UInt64, _ first: Run) -> ExplorationFailure.Report {
+        for _ in 0..<10 {
+            let second = run(seed, keepingTrace: true)
+            if let error = second.error { return report(seed, error, second.faults, second, second) }
+            guard second.hash != first.hash else { continue }
+            let index = zip(first.trace, second.trace).prefix { $0 == $1 }.count
+            let error = DeterminismError(
+                before: index > 0 ? first.trace[index - 1] : nil,
+                first: index < first.trace.count ? first.trace[index] : nil,
+                second: index < second.trace.count ? second.trace[index] : nil)
+            return report(seed, error, first.faults, first, second)
+        }
+        let error = DeterminismError(before: nil, first: nil, second: nil)
+        return report(seed, error, first.faults, first, first)
+    }
+
+    /// Returns a part of `faults` that still fails: leaves out halves, quarters, and so on down to single
+    /// faults, as long as the rest fails.
+    private func shrink(_ faults: [World.Fault], fails: ([World.Fault]) -> Bool) -> [World.Fault] {
+        let end = DispatchTime.now() + Self.shrinkingTime
+        var faults = faults
+        if !faults.isEmpty, fails([]) { return [] }
+        var size = max(1, faults.count / 2)
+        while !faults.isEmpty, DispatchTime.now() < end {
+            var start = 0
+            var hasShrunk = false
+            while start < faults.count, DispatchTime.now() < end {
+                var fewer = faults
+                fewer.removeSubrange(start..<min(start + size, faults.count))
+                if fails(fewer) {
+                    faults = fewer
+                    hasShrunk = true
+                } else {
+                    start += size
+                }
+            }
+            if size > 1 { size /= 2 } else if !hasShrunk { break }
+        }
+        return faults
+    }
+}
+
+/// The error of a body that did not do the same in two runs with one seed.
+public struct DeterminismError: Error, Hashable {
+    /// The last line that both traces have, and the lines behind it. `nil` if there is none, or if the traces
+    /// differ only in the bytes that were sent.
+    public let before, first, second: String?
+}
+
+extension DeterminismError: CustomStringConvertible {
+    public var description: String {
+        let advice =
+            "The program depends on what the world does not rule: a real clock, a thread, random numbers that are not "
+            + "the loop's, or the order of a Set or a Dictionary."
+        guard first != second else {
+            return "two runs with one seed sent different bytes, in events with the same lines. \(advice)"
+        }
+        let place = before.map { "after \"\($0)\"" } ?? "at the beginning"
+        return
+            "two runs with one seed part \(place): one goes on with \"\(first ?? "nothing")\", the other with "
+            + "\"\(second ?? "nothing")\". \(advice)"
+    }
+}

@@ -1,0 +1,113 @@
+internal import Futures
+
+extension World {
+    /// Something that goes wrong in a ``World`` for a time. Its description is the Swift expression that makes it.
+    public struct Fault: Hashable, Sendable {
+        /// The kinds of faults.
+        public enum Kind: String, CaseIterable, Hashable, Sendable {
+            /// A host crashes, and is restarted at the end.
+            case crash
+            /// The program of a host stands still.
+            case pause
+            /// Two hosts do not reach each other.
+            case partition
+            /// Nothing passes from one host to another. The way back stays open.
+            case partitionOneWay
+            /// What two hosts send each other is held.
+            case hold
+            /// Messages between two hosts take the whole time of the fault, at most 1 s more.
+            case slow
+            /// The connections between two hosts are reset. This fault has no duration.
+            case breakConnections
+            /// A host has no more descriptors.
+            case outOfDescriptors
+            /// Questions for the name of a host get no answer.
+            case silentName
+
+            /// Whether the fault concerns two hosts.
+            var isOfLink: Bool {
+                switch self {
+                case .crash, .pause, .outOfDescriptors, .silentName: false
+                case .partition, .partitionOneWay, .hold, .slow, .breakConnections: true
+                }
+            }
+        }
+
+        public let kind: Kind
+        /// The names of the host or the two hosts that the fault concerns.
+        public let hosts: [String]
+        /// The time of the world at which the fault begins, and how long it lasts.
+        public let start: Duration
+        public let duration: Duration
+
+        public static func crash(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .crash, hosts: [host], start: start, duration: lasting)
+        }
+
+        public static func pause(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .pause, hosts: [host], start: start, duration: lasting)
+        }
+
+        public static func partition(_ a: String, _ b: String, at start: Duration, lasting: Duration) -> Fault
+        {
+            Fault(kind: .partition, hosts: [a, b], start: start, duration: lasting)
+        }
+
+        public static func partitionOneWay(
+            from a: String, to b: String, at start: Duration, lasting: Duration
+        ) -> Fault {
+            Fault(kind: .partitionOneWay, hosts: [a, b], start: start, duration: lasting)
+        }
+
+        public static func hold(_ a: String, _ b: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .hold, hosts: [a, b], start: start, duration: lasting)
+        }
+
+        public static func slow(_ a: String, _ b: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .slow, hosts: [a, b], start: start, duration: lasting)
+        }
+
+        public static func breakConnections(_ a: String, _ b: String, at start: Duration) -> Fault {
+            Fault(kind: .breakConnections, hosts: [a, b], start: start, duration: .zero)
+        }
+
+        public static func outOfDescriptors(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .outOfDescriptors, hosts: [host], start: start, duration: lasting)
+        }
+
+        public static func silentName(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .silentName, hosts: [host], start: start, duration: lasting)
+        }
+    }
+
+    /// The kinds of faults that ``World/injectFaults(_:until:)`` causes, how often, and for how long.
+    public struct FaultMix: Hashable, Sendable {
+        /// The kinds of faults that may happen. The default is all of them.
+        public var kinds: [Fault.Kind] = Fault.Kind.allCases
+        /// The names of the hosts that the faults may concern. `nil` for all hosts.
+        public var hosts: [String]?
+        /// The time between the beginnings of two faults.
+        public var interval: ClosedRange<Duration> = .milliseconds(50)...(.seconds(2))
+        /// The time that a fault lasts.
+        public var duration: ClosedRange<Duration> = .milliseconds(10)...(.seconds(3))
+
+        /// Creates a mix of all kinds of faults.
+        public init() {}
+    }
+}
+
+extension World.Fault: CustomStringConvertible {
+    public var description: String {
+        let names = hosts.map { "\"\($0)\"" }
+        let place =
+            kind == .partitionOneWay ? "from: \(names[0]), to: \(names[1])" : names.joined(separator: ", ")
+        let end = kind == .breakConnections ? "" : ", lasting: \(Self.source(duration))"
+        return ".\(kind.rawValue)(\(place), at: \(Self.source(start))\(end))"
+    }
+
+    private static func source(_ duration: Duration) -> String {
+        let nanoseconds = duration.wholeNanoseconds ?? 0
+        return nanoseconds.isMultiple(of: 1_000_000)
+            ? ".milliseconds(\(nanoseconds / 1_000_000))" : ".nanoseconds(\(nanoseconds))"
+    }
+}

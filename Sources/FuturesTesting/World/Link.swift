@@ -1,0 +1,113 @@
+internal import Futures
+
+/// The names of the two hosts of a link, in the order of the alphabet.
+struct LinkEnds: Hashable {
+    let a, b: String
+
+    init(_ a: String, _ b: String) { (self.a, self.b) = a < b ? (a, b) : (b, a) }
+}
+
+extension World {
+    /// The connection between two hosts of a ``World``, in both directions: ``World/link(_:_:)``.
+    public final class Link {
+        private let paths: [Path]
+        private let simulation: Simulation
+        private let name: String
+
+        init(_ simulation: Simulation, _ a: SimulatedHost, _ b: SimulatedHost) {
+            self.simulation = simulation
+            name = "\(a.name) – \(b.name)"
+            paths = [simulation.routes.path(from: a, to: b), simulation.routes.path(from: b, to: a)]
+        }
+
+        /// The time that a message takes in each direction.
+        public var latency: Latency {
+            get { paths[0].latency }
+            set { for path in paths { path.latency = newValue } }
+        }
+
+        /// The number of bytes that pass in a second, in each direction. `nil` if there is no limit.
+        public var bandwidth: Int? {
+            get { paths[0].bandwidth }
+            set { for path in paths { path.bandwidth = newValue } }
+        }
+
+        /// Resets all connections between the two hosts.
+        public func breakConnections() {
+            simulation.trace.note("the connections of \(name) break", at: simulation.now)
+            for wire in paths.flatMap(\.all) { wire.sendReset() }
+        }
+    }
+}
+
+extension World {
+    /// Returns the link between two hosts, whose latency and bandwidth can be set. Traps if there is no host of
+    /// one of these names.
+    public func link(_ a: String, _ b: String) -> Link {
+        let ends = LinkEnds(a, b)
+        if let link = links[ends] { return link }
+        let link = Link(simulation, host(ends.a), host(ends.b))
+        links[ends] = link
+        return link
+    }
+
+    /// Cuts the link between two hosts: what one sends does not reach the other. Systems send again what was
+    /// lost, and give up a connection after some 15 minutes.
+    public func partition(_ a: String, _ b: String) {
+        note("\(a) and \(b) are parted")
+        path(a, b).isCut = true
+        path(b, a).isCut = true
+    }
+
+    /// Cuts the way from one host to another. The way back stays open.
+    public func partition(from a: String, to b: String) {
+        note("nothing passes from \(a) to \(b)")
+        path(a, b).isCut = true
+    }
+
+    /// Cuts the links between the hosts of `group` and all others.
+    public func isolate(_ group: String...) {
+        let inside = Set(group.map { host($0).name })
+        for a in hosts where inside.contains(a.name) {
+            for b in hosts where !inside.contains(b.name) { partition(a.name, b.name) }
+        }
+    }
+
+    /// Holds what two hosts send each other, until ``release(_:_:)``. Nothing is lost.
+    public func hold(_ a: String, _ b: String) {
+        note("what \(a) and \(b) send is held")
+        path(a, b).isHeld = true
+        path(b, a).isHeld = true
+    }
+
+    /// Lets through what was held between two hosts.
+    public func release(_ a: String, _ b: String) {
+        note("what \(a) and \(b) sent is released")
+        path(a, b).isHeld = false
+        path(b, a).isHeld = false
+    }
+
+    /// Repairs the link between two hosts.
+    public func heal(_ a: String, _ b: String) {
+        note("\(a) and \(b) reach each other again")
+        path(a, b).isCut = false
+        path(b, a).isCut = false
+    }
+
+    /// Repairs all links, and releases what was held.
+    public func heal() {
+        note("all links are repaired")
+        for a in hosts {
+            for b in hosts where a !== b {
+                let path = simulation.routes.path(from: a, to: b)
+                path.isCut = false
+                path.isHeld = false
+            }
+        }
+    }
+
+    private func path(_ a: String, _ b: String) -> Path {
+        if a == b { fatalError("A world was asked for the link of host \(a) to itself, and has none.") }
+        return simulation.routes.path(from: host(a), to: host(b))
+    }
+}

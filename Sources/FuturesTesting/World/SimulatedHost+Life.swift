@@ -1,0 +1,158 @@
+public import Futures
+public import UVFutures
+
+extension SimulatedHost {
+    /// The loop of the host, on which its program runs. A restarted host has a new loop.
+    ///
+    /// Traps while the host is down.
+    public var loop: EventLoop {
+        if let loop = loops.first { return loop }
+        fatalError("The host \(name) was asked for its loop while it is down. Restart it first.")
+    }
+
+    /// Makes another loop on this host, for a program that has several. It shares the addresses, the ports and
+    /// the limit of descriptors with the first loop. Traps while the host is down.
+    public func makeLoop() -> EventLoop {
+        guard !isDown else {
+            fatalError("The host \(name) was asked for another loop while it is down. Restart it first.")
+        }
+        let loop = makeLoop(maxCallbacksPerInstant: maxCallbacksPerInstant)
+        loop.onUnhandledFailure = { [unowned self] in note("nobody handles a failure: \($0)") }
+        loops.append(loop)
+        return loop
+    }
+
+    /// Adds a line to the trace of the world: the name of the host and `text`.
+    public func note(_ text: @autoclosure () -> String) {
+        simulation.trace.note("\(name) \(text())", at: simulation.now)
+    }
+
+    func start() {
+        isDown = false
+        isOff = false
+        startCount += 1
+        let core = makeLoop().core
+        refreshPaths()
+        (core.driver as! VirtualDriver).deliver {
+            do { try program(self) } catch { failed(error) }
+        }
+    }
+
+    func failed(_ error: any Error) { world?.fail(error, of: "the program of host \(name)") }
+
+    /// Crashes the host, as a loss of power does: its programs end at once, and tell nobody. Its peers hear
+    /// nothing from it. When it has been restarted, it resets old connections on which something comes.
+    ///
+    /// The futures of the host fail with ``Futures/FutureError/shutDown``, and what the program does then
+    /// reaches no other host. A host that is down stays down. If a program of the world calls this function, the
+    /// crash follows when that program has returned to its loop.
+    public func crash() {
+        later { host in
+            guard !host.isDown else { return }
+            host.note("crashes")
+            host.isOff = true
+            host.refreshPaths()
+            for driver in host.drivers { for handle in driver.openObjects { handle.vanish() } }
+            host.takeDown()
+        }
+    }
+
+    /// Ends the program as the signal `SIGKILL` does. The system of the host goes on, and closes the connections,
+    /// so that the peers read their end or a reset.
+    public func kill() {
+        later { host in
+            guard !host.isDown else { return }
+            host.note("is killed")
+            for driver in host.drivers { for handle in driver.openObjects { handle.end() } }
+            host.takeDown()
+        }
+    }
+
+    /// Starts the program again, on a new loop. A host that is not down crashes first.
+    public func restart() {
+        crash()
+        later { host in
+            guard host.isDown else { return }
+            host.note("restarts")
+            host.start()
+        }
+    }
+
+    /// Makes the program stand still until ``resume()``. The system of the host goes on: it accepts
+    /// connections into the backlog, and takes bytes as far as there is room.
+    public func pause() {
+        later { host in
+            guard !host.isPaused, !host.isDown else { return }
+            host.note("pauses")
+            host.isPaused = true
+            for driver in host.drivers { driver.pauseChanged() }
+        }
+    }
+
+    /// Lets a paused program go on. Its timers are late.
+    public func resume() {
+        later { host in
+            guard host.isPaused else { return }
+            host.note("goes on")
+            host.isPaused = false
+            for driver in host.drivers { driver.pauseChanged() }
+            for body in host.takePostponed() { body() }
+        }
+    }
+
+    /// Sends a signal to the program. If the program does not wait for it, the program ends as after ``kill()``,
+    /// except for signals that have no effect by default.
+    public func send(_ signal: ProcessSignal) {
+        later { host in
+            guard !host.isDown else { return }
+            host.note("gets signal \(signal.rawValue)")
+            let watches = host.drivers.flatMap(\.openObjects).compactMap { $0 as? SimulatedSignal }
+                .filter { $0.signal == signal.rawValue && !$0.isClosing }
+            if watches.isEmpty, signal != .windowChange { return host.kill() }
+            for watch in watches { watch.whenAwake { watch.isDelivered() } }
+        }
+    }
+
+    /// Calls `body` now or, while the world runs, in an event of its own.
+    private func later(_ body: @escaping (SimulatedHost) -> Void) {
+        guard world?.isRunning == true else { return body(self) }
+        simulation.call { [self] in body(self) }
+    }
+
+    private func takeDown() {
+        isDown = true
+        isPaused = false
+        _ = takePostponed()
+        sockets = SocketTable()
+        shutDown()
+    }
+
+    /// Shuts down all loops.
+    private func shutDown() {
+        for loop in loops { loop.shutdown() }
+        loops = []
+    }
+
+    /// Ends the host for ever.
+    func end() {
+        isDown = true
+        shutDown()
+        program = { _ in }
+        _ = takePostponed()
+    }
+
+    private func refreshPaths() {
+        for other in simulation.hosts where other !== self {
+            simulation.routes.path(from: self, to: other).refresh()
+            simulation.routes.path(from: other, to: self).refresh()
+        }
+    }
+}
+
+extension SimulatedHost {
+    /// What is alive on the loops of the host, a line for each thing.
+    var underWay: [String] {
+        guard !isDown else { return ["\(name) is down"] }
+        return loops.flatMap { $0.dump().split(separator: "\n").map { "\(name): \($0)" } }
+    }
+}

@@ -1,0 +1,89 @@
+internal import Futures
+internal import UVFutures
+
+/// A host of a ``World``: a machine with a name, addresses, and a program, which runs on the loops of the
+/// host.
+///
+/// The host's loop has the network, the names, the clock and the signals of the world. A program that takes
+/// its loop as an argument runs on it unchanged.
+public final class SimulatedHost {
+    public let name: String
+    /// The numeric addresses of the host, IPv4 and IPv6. Each host also has 127.0.0.1 and ::1 for itself.
+    public let addresses: [String]
+    unowned let simulation: Simulation
+    let isInWorld: Bool
+
+    /// Whether the host stands still: its program does not run, and its system goes on.
+    public internal(set) var isPaused = false
+    /// Whether the host has crashed, or its program has ended, and it has not been restarted.
+    public internal(set) var isDown = false
+    /// Whether the whole machine is off, and not only the program has ended.
+    var isOff = false
+    /// The number of times that the host has been started.
+    public internal(set) var startCount = 0
+    /// The most sockets that the programs of the host may have open. A further socket is refused with
+    /// `UVError.Code.tooManyOpenFiles`.
+    public var maxDescriptors = Int.max
+    /// The number of faults that leave the host without descriptors.
+    var shortages = 0
+    /// The time that a closure takes in `RemoteContext.pool`.
+    public var workDuration: Duration = .zero
+    /// The difference between the host's wall clock and the world's, at the beginning.
+    public var wallClockOffset: Duration = .zero
+    /// The number of seconds that the host's wall clock gains in each second. 0.001 means that it is a
+    /// millisecond ahead after a second.
+    public var wallClockDrift = 0.0
+
+    var sockets = SocketTable()
+    var loops: [EventLoop] = []
+    var maxCallbacksPerInstant = 1_000_000
+    weak var world: World?
+    private(set) var drivers: [VirtualDriver] = []
+    private var postponed: [() -> Void] = []
+    var program: (SimulatedHost) throws -> Void = { _ in }
+    var names: (any NameResolver)?
+    var random: SplitMix?
+
+    init(
+        _ name: String, _ addresses: [String], _ simulation: Simulation, isInWorld: Bool
+    ) {
+        self.name = name
+        self.addresses = addresses
+        self.simulation = simulation
+        self.isInWorld = isInWorld
+    }
+
+    /// The time at which all simulated clocks begin: the beginning of the year 2000, in seconds since 1970.
+    private static let epoch: Duration = .seconds(946_684_800)
+
+    var wallClock: Duration {
+        let passed = Duration.nanoseconds(Int64(clamping: simulation.now))
+        return Self.epoch + wallClockOffset + passed + passed * wallClockDrift
+    }
+
+    func randomNumber() -> UInt64 { random?.next() ?? UInt64.random(in: .min ... .max) }
+
+    /// Makes a loop on this host.
+    func makeLoop(maxCallbacksPerInstant: Int) -> EventLoop {
+        let driver = VirtualDriver(simulation, self, maxCallbacksPerInstant: maxCallbacksPerInstant)
+        let core = LoopCore(driver: driver, movesWithTasks: true)
+        driver.loop = core
+        drivers.append(driver)
+        if isInWorld { driver.slot = simulation.schedule.add(driver) }
+        return EventLoop(owning: core)
+    }
+
+    func loopDidClose(_ driver: VirtualDriver) {
+        drivers.removeAll { $0 === driver }
+        if let slot = driver.slot { simulation.schedule.remove(slot) }
+        if !isInWorld { simulation.end() }
+    }
+
+    /// Calls `body` when the host is not paused any more.
+    func postpone(_ body: @escaping () -> Void) { postponed.append(body) }
+
+    func takePostponed() -> [() -> Void] {
+        defer { postponed = [] }
+        return postponed
+    }
+}

@@ -1,0 +1,129 @@
+public import Futures
+internal import Synchronization
+
+extension World {
+    /// Runs the programs of all hosts for `time`.
+    ///
+    /// Throws the first error that a program or a check throws, as a ``WorldFailure``. Traps if it is called by
+    /// a program of the world, or if `time` is negative.
+    public func run(for time: Duration) throws {
+        guard let nanoseconds = time.wholeNanoseconds else {
+            fatalError("A world was run for \(time); time only moves forward.")
+        }
+        let end = simulation.now.addingSaturated(nanoseconds)
+        try running { while failure == nil, step(until: end) {} }
+        if simulation.now < end { simulation.now = end }
+    }
+
+    /// Runs the programs of all hosts until `future` completes. Returns the value of `future`, or throws its
+    /// error.
+    ///
+    /// Throws ``Futures/FutureError/timedOut(after:)`` if `future` is pending when `limit` has passed. Throws
+    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could complete `future`. Throws the
+    /// first error that a program or a check throws, as a ``WorldFailure``. Traps if `future` does not belong to
+    /// a loop of this world.
+    public func run<Value>(until future: Future<Value>, within limit: Duration = .seconds(3600)) throws
+        -> Value
+    {
+        guard let driver = future.loop.core.driver as? VirtualDriver, driver.simulation === simulation else {
+            fatalError(
+                "A world was run until a future of another world or loop completes, which it cannot do. Pass a future "
+                    + "of one of its own hosts.")
+        }
+        try run(until: { future.isCompleted }, within: limit)
+        return try future.result!.get()
+    }
+
+    /// Runs the programs of all hosts until `condition` returns `true`. The world asks after each event.
+    ///
+    /// Throws ``Futures/FutureError/timedOut(after:)`` if that does not happen within `limit`. Throws
+    /// ``Futures/FutureError/stalled`` if nothing is left in the world that could happen. Throws the first error
+    /// that a program or a check throws, as a ``WorldFailure``.
+    public func run(until condition: () throws -> Bool, within limit: Duration = .seconds(3600)) throws {
+        let end = simulation.now.addingSaturated(limit.wholeNanoseconds ?? 0)
+        var holds = try condition()
+        try running {
+            while failure == nil, !holds, step(until: end) { holds = try condition() }
+        }
+        if holds { return }
+        guard hasEvents else { throw FutureError.stalled }
+        simulation.now = end
+        throw FutureError.timedOut(after: limit)
+    }
+
+    /// Calls `check` each time that `interval` has passed, between two events. If it throws, the run ends, and
+    /// throws that error as a ``WorldFailure``. Use it for what must always hold.
+    public func check(every interval: Duration, _ check: @escaping () throws -> Void) {
+        simulation.call(after: interval) { [unowned self] in
+            do {
+                try check()
+                self.check(every: interval, check)
+            } catch {
+                fail(error, of: "a check")
+            }
+        }
+    }
+
+    /// Ends the run because of `error`.
+    func fail(_ error: any Error, of subject: String) {
+        guard failure == nil else { return }
+        note("\(subject) fails: \(error)")
+        failure = WorldFailure(seed: seed, time: now, subject: subject, error: error)
+    }
+
+    private func running(_ body: () throws -> Void) throws {
+        guard !isRunning else {
+            fatalError(
+                "A world was run by one of its own programs. Let the program return; the world goes on by itself."
+            )
+        }
+        isRunning = true
+        defer { isRunning = false }
+        if failure == nil { try body() }
+        if let failure { throw failure }
+    }
+
+    private var hasEvents: Bool {
+        simulation.nextTime != nil || simulation.schedule.nextDeadline < .max
+    }
+
+    /// Lets one thing happen, or moves the clock to the next. Returns `false` if nothing happens until `end`.
+    private func step(until end: UInt64) -> Bool {
+        if simulation.hasWokenLoops.load(ordering: .relaxed) { markWoken() }
+        let now = simulation.now
+        let ready = simulation.schedule.readyCount
+        let next = simulation.nextTime ?? .max
+        if ready > 0 || next <= now {
+            // An event counts as much as a loop.
+            let count = next <= now ? ready + 1 : ready
+            let index = count > 1 ? simulation.choices!.ties.below(count) : 0
+            if index == ready { return simulation.takeDue() }
+            simulation.schedule.takeReady(at: index)?.runOnce()
+            return true
+        }
+        let time = min(next, simulation.schedule.nextDeadline)
+        guard time <= end, time < .max else { return false }
+        simulation.now = max(now, time)
+        simulation.schedule.markDue(at: simulation.now)
+        return true
+    }
+
+    private func markWoken() {
+        simulation.hasWokenLoops.store(false, ordering: .sequentiallyConsistent)
+        for driver in simulation.schedule.all { driver.markIfWoken() }
+    }
+}
+
+/// The error of a program or of a check that ended the run of a world.
+public struct WorldFailure: Error {
+    public let seed: UInt64
+    /// The time since the beginning of the world.
+    public let time: Duration
+    /// What failed, such as `the program of host a`.
+    public let subject: String
+    public let error: any Error
+}
+
+extension WorldFailure: CustomStringConvertible {
+    public var description: String { "seed \(seed), at \(time): \(subject) failed: \(error)" }
+}

@@ -1,0 +1,133 @@
+import Dispatch
+import FoundationEssentials
+import FuturesTesting
+import Synchronization
+import TestSupport
+import Testing
+import UVFutures
+
+struct ExploreTests {
+    /// A client that asks once a second, under all kinds of faults.
+    @Sendable private static func busyDay(_ world: World) throws {
+        try world.addHost("server", Programs.echo)
+        let client = try world.addHost("client")
+        var answers = 0
+        client.loop.repeat(every: .seconds(1)) {
+            Programs.ask(client).timeout(after: .seconds(5)).whenSuccess { _ in answers += 1 }
+        }.future.ignoreFailure()
+        var mix = World.FaultMix()
+        mix.hosts = ["server"]
+        mix.kinds.removeAll { $0 == .crash }
+        world.injectFaults(mix, until: .seconds(20))
+        try world.run(for: .seconds(60))
+        guard answers > 30 else { throw Lost(answers: answers) }
+    }
+
+    private struct Lost: Error { let answers: Int }
+
+    @Test("the same seed gives the same hash and the same trace, another one another")
+    func same() throws {
+        func run(_ seed: UInt64) throws -> (UInt64, [String]) {
+            let world = World(seed: seed)
+            world.keepsTrace = true
+            try Self.busyDay(world)
+            return (world.traceHash, world.trace)
+        }
+        let (one, same, other) = (try run(1), try run(1), try run(2))
+        #expect(one.1 == same.1)
+        #expect(one.0 == same.0)
+        #expect(one.0 != other.0)
+        #expect(one.1.count > 100)
+    }
+
+    @Test("many seeds run on all cores, each twice, and nothing is left of them")
+    func many() throws { try World.explore(seeds: 0..<200, Self.busyDay) }
+
+    @Test("a failure is told with its seed, the fewest faults that lead to it, and the trace")
+    func shrunk() throws {
+        do {
+            try World.explore(seeds: 0..<1000) { world in
+                let server = try world.addHost("server", Programs.echo)
+                try world.addHost("client")
+                var mix = World.FaultMix()
+                mix.kinds.removeAll { $0 == .outOfDescriptors }
+                world.injectFaults(mix, until: .seconds(60))
+                try world.run(for: .seconds(70))
+                if server.startCount > 3 { throw Lost(answers: server.startCount) }
+            }
+            Issue.record("nothing failed")
+        } catch let failure as ExplorationFailure {
+            let report = try #require(failure.reports.first)
+            #expect(report.faultsBefore > 10)
+            #expect(report.faults.count == 3)
+            #expect(report.faults.allSatisfy { $0.kind == .crash && $0.hosts == ["server"] })
+            let text = "\(failure)"
+            #expect(text.contains("Seed \(report.seed) fails: Lost(answers: 4)"))
+            #expect(
+                text.contains(
+                    "let world = World(seed: \(report.seed), faults: [\n        .crash(\"server\", at: "))
+            #expect(text.contains("server restarts"))
+            #expect(text.contains("client: event loop: "))
+        }
+    }
+
+    @Test(
+        "a program that depends on what the world does not rule is caught, and where the traces part is said")
+    func undetermined() throws {
+        let count = Atomic(0)
+        do {
+            try World.explore(seeds: 0..<1) { world in
+                let host = try world.addHost("host")
+                let number = count.add(1, ordering: .relaxed).newValue
+                host.loop.schedule(after: .seconds(1)) { host.note("drew \(number)") }
+                try world.run(for: .seconds(2))
+            }
+            Issue.record("nothing was found")
+        } catch let failure as ExplorationFailure {
+            let error = try #require(failure.reports.first?.error as? DeterminismError)
+            #expect(error.first?.hasPrefix("1.000000 s  host drew ") == true)
+            #expect("\(error)".contains("The program depends on what the world does not rule"))
+        }
+    }
+
+    @Test("all failures are collected up to the given number")
+    func collected() throws {
+        do {
+            try World.explore(seeds: 0..<100, maxFailures: 5, repeating: false) { world in
+                if world.seed.isMultiple(of: 10) { throw Lost(answers: 0) }
+            }
+            Issue.record("nothing failed")
+        } catch let failure as ExplorationFailure {
+            #expect((5...6).contains(failure.reports.count))
+            #expect(failure.reports.allSatisfy { $0.seed.isMultiple(of: 10) && $0.faults.isEmpty })
+        }
+    }
+
+    @Test("the printed faults are Swift that makes them")
+    func source() {
+        let faults: [World.Fault] = [
+            .crash("a", at: .milliseconds(312), lasting: .seconds(2)),
+            .pause("a", at: .zero, lasting: .seconds(2)),
+            .partition("a", "b", at: .nanoseconds(1), lasting: .seconds(2)),
+            .partitionOneWay(from: "a", to: "b", at: .zero, lasting: .seconds(1)),
+            .hold("a", "b", at: .zero, lasting: .seconds(1)),
+            .slow("a", "b", at: .zero, lasting: .seconds(1)),
+            .breakConnections("a", "b", at: .seconds(1)),
+            .outOfDescriptors("a", at: .zero, lasting: .seconds(1)),
+            .silentName("a", at: .zero, lasting: .seconds(1)),
+        ]
+        #expect(
+            faults.map(\.description) == [
+                ".crash(\"a\", at: .milliseconds(312), lasting: .milliseconds(2000))",
+                ".pause(\"a\", at: .milliseconds(0), lasting: .milliseconds(2000))",
+                ".partition(\"a\", \"b\", at: .nanoseconds(1), lasting: .milliseconds(2000))",
+                ".partitionOneWay(from: \"a\", to: \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".hold(\"a\", \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".slow(\"a\", \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".breakConnections(\"a\", \"b\", at: .milliseconds(1000))",
+                ".outOfDescriptors(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".silentName(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+            ])
+        #expect(Set(faults.map(\.kind)) == Set(World.Fault.Kind.allCases))
+    }
+}

@@ -1,0 +1,183 @@
+import FoundationEssentials
+import FuturesTesting
+import TestSupport
+import Testing
+import UVFutures
+
+/// What the system of a simulated host gives its programs, besides connections.
+struct HostSystemTests {
+    @Test("names stand for hosts, and can change, fail, or stay without an answer")
+    func names() throws {
+        let world = World(seed: 1)
+        try world.addHost("server", Programs.echo)
+        let client = try world.addHost("client")
+        #expect(try world.run(until: Programs.ask(client, "SERVER")) == Data("hello".utf8))
+        #expect(
+            world.failure(of: Programs.ask(client, "nobody"))
+                == "resolve EAI_NONAME nobody: unknown node or service")
+        world.names.fail("server")
+        #expect(
+            world.failure(of: Programs.ask(client)) == "resolve EAI_AGAIN server: temporary failure")
+        world.names.silence("server")
+        let start = world.now
+        #expect(world.failure(of: Programs.ask(client)) == "resolve ETIMEDOUT server: no answer came in time")
+        #expect(world.now - start == .seconds(5))
+        try world.names.set("other", to: ["10.0.0.1"])
+        #expect(try world.run(until: Programs.ask(client, "other")) == Data("hello".utf8))
+        world.names.latency = .seconds(1)
+        let late = world.now
+        _ = try world.run(until: client.loop.addresses(of: "other", port: 1))
+        #expect(world.now - late == .seconds(1))
+        #expect(throws: FutureError.self) { try world.names.set("x", to: ["y"]) }
+    }
+
+    @Test("a signal goes to who waits for it, and ends the program if nobody does")
+    func signals() throws {
+        let world = World(seed: 1)
+        var summaries: [String] = []
+        let server = try world.addHost("server") { host in
+            let server = try TCPServer.listen(host: "0.0.0.0", port: 7, on: host.loop) { connection in
+                connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+            server.drain(on: .terminate, within: .seconds(5)).whenSuccess { summaries.append("\($0)") }
+            Future<Void>(on: host.loop) {
+                for try await signal in host.loop.signals(.hangup) { summaries.append("\(signal.rawValue)") }
+            }.ignoreFailure()
+        }
+        let client = try world.addHost("client")
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "server", port: 7, on: client.loop))
+        connection.write("x")
+        _ = try world.run(until: connection.read())
+        server.send(.hangup)
+        try world.run(for: .seconds(1))
+        #expect(summaries == ["1"])
+        server.send(.terminate)
+        #expect(try world.run(until: connection.readToEnd()) == Data())
+        connection.close()
+        try world.run(for: .seconds(6))
+        #expect(summaries.count == 2)
+        #expect(!server.isDown)
+        server.send(.windowChange)
+        #expect(!server.isDown)
+        server.send(.terminate)
+        #expect(server.isDown)
+    }
+
+    @Test("a host that is out of descriptors refuses sockets, and accepts again when it has some")
+    func descriptors() throws {
+        let world = World(seed: 1)
+        var shortages: [String] = []
+        let server = try world.addHost("server") { host in
+            let server = try TCPServer.listen(host: "0.0.0.0", port: 7, on: host.loop) { connection in
+                connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+            server.onShortage = { shortages.append("\($0)") }
+        }
+        let client = try world.addHost("client")
+        server.maxDescriptors = 1
+        let answer = Programs.ask(client)
+        try world.run(for: .seconds(3))
+        #expect(shortages == ["accept EMFILE 0.0.0.0:7: too many open files"])
+        #expect(!answer.isCompleted)
+        server.maxDescriptors = 2
+        #expect(try world.run(until: answer) == Data("hello".utf8))
+        client.maxDescriptors = 0
+        #expect(
+            world.failure(of: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+                == "connect EMFILE 10.0.0.1:7: too many open files")
+        #expect(throws: UVError.self) { try TCPListener(host: "0.0.0.0", port: 0, on: client.loop) }
+    }
+
+    @Test("loops of one host share its ports, and paths are the host's own")
+    func loops() throws {
+        let world = World(seed: 1)
+        let server = try world.addHost("server")
+        let other = server.makeLoop()
+        var counts = [0, 0]
+        for (index, loop) in [server.loop, other].enumerated() {
+            _ = try TCPServer.listen(host: "0.0.0.0", port: 7, sharingPort: true, on: loop) { connection in
+                counts[index] += 1
+                return connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+        }
+        let client = try world.addHost("client")
+        for _ in 0..<40 { _ = try world.run(until: Programs.ask(client)) }
+        #expect(counts.allSatisfy { $0 > 5 })
+        let unix = try UnixListener(path: "/run/x", on: server.loop)
+        let local = UnixConnection.connect(path: "/run/x", on: other)
+        let accepted = try world.run(until: unix.accept())
+        try world.run(until: local).write("x")
+        #expect(try world.run(until: accepted.read()) == Data("x".utf8))
+        #expect(
+            world.failure(of: UnixConnection.connect(path: "/run/x", on: client.loop))
+                == "connect ENOENT unix:/run/x: no such file or directory")
+    }
+
+    @Test("work off the loop takes the time that it is told, and no thread")
+    func work() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("host")
+        host.workDuration = .seconds(3)
+        let sum = RemoteContext.pool.execute(on: host.loop) { (0..<10).reduce(0, +) }
+        #expect(try world.run(until: sum) == 45)
+        #expect(world.now == .seconds(3))
+    }
+
+    @Test("an asynchronous program runs on the loop, waits there, and ends with the host")
+    func asynchronous() throws {
+        let world = World(seed: 1)
+        var lines: [String] = []
+        try world.addHost("server") { host in
+            let listener = try TCPListener(host: "0.0.0.0", port: 7, on: host.loop)
+            for try await connection in listener.connections {
+                for try await line in connection.lines() {
+                    lines.append(String(decoding: line, as: UTF8.self))
+                    connection.write(line + Data("\n".utf8))
+                }
+                connection.close()
+            }
+        }
+        let client = try world.addHost("client")
+        #expect(try world.run(until: Programs.ask(client, line: "one")) == Data("one".utf8))
+        world.host("server").restart()
+        #expect(try world.run(until: Programs.ask(client, line: "two")) == Data("two".utf8))
+        #expect(lines == ["one", "two"])
+    }
+
+    @Test("a program or a check that throws ends the run, with the seed, the time and who it was")
+    func failures() throws {
+        struct Broken: Error, CustomStringConvertible { let description = "it is broken" }
+        let world = World(seed: 7)
+        try world.addHost("a") { host in
+            try await host.loop.sleep(for: .seconds(2)).value
+            throw Broken()
+        }
+        #expect(throws: WorldFailure.self) { try world.run(for: .seconds(10)) }
+        do {
+            try world.run(for: .seconds(10))
+        } catch {
+            #expect("\(error)" == "seed 7, at 2.0 seconds: the program of host a failed: it is broken")
+        }
+        let other = World(seed: 8)
+        other.check(every: .milliseconds(300)) { if other.now > .seconds(1) { throw Broken() } }
+        do {
+            try other.run(for: .seconds(10))
+            Issue.record("nothing was thrown")
+        } catch {
+            #expect("\(error)" == "seed 8, at 1.2 seconds: a check failed: it is broken")
+        }
+    }
+
+    @Test("waiting for what cannot come, or comes too late, ends")
+    func waiting() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("host")
+        #expect(throws: FutureError.stalled) { try world.run(until: host.loop.never(of: Void.self)) }
+        let late = host.loop.sleep(for: .seconds(100))
+        #expect(throws: FutureError.timedOut(after: .seconds(10))) {
+            try world.run(until: late, within: .seconds(10))
+        }
+        #expect(world.now == .seconds(10))
+    }
+}

@@ -1,0 +1,69 @@
+import FoundationEssentials
+import FuturesTesting
+import Synchronization
+import TestSupport
+import Testing
+import UVFutures
+
+struct WorldLeakTests {
+    /// Counts the objects of its kind that are alive.
+    private final class Witness: Sendable {
+        let alive: Atomic<Int>.Counter
+
+        init(_ alive: Atomic<Int>.Counter) {
+            self.alive = alive
+            alive.add(1)
+        }
+
+        deinit { alive.add(-1) }
+    }
+
+    @Test("a thousand worlds that are dropped in the midst of work leave nothing")
+    func dropped() throws {
+        let witnesses = Atomic<Int>.Counter()
+        var loops: [EventLoop] = []
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        for seed in 0..<(isDebug ? 100 : 1000) as Range<UInt64> {
+            let world = World(seed: seed)
+            for name in ["a", "b", "c"] {
+                let witness = Witness(witnesses)
+                try world.addHost(name) { host in
+                    let server = try TCPServer.listen(host: "0.0.0.0", port: 7, on: host.loop) { connection in
+                        _ = witness
+                        return connection.forEachChunk { chunk in connection.write(chunk) }
+                    }
+                    server.onConnectionError = { _ in }
+                    let unix = try UnixListener(path: "/run/\(name)", on: host.loop)
+                    Future<Void>(on: host.loop) {
+                        for try await connection in unix.connections { connection.abort() }
+                    }.ignoreFailure()
+                    host.loop.repeat(every: .milliseconds(50)) { [unowned host] in
+                        _ = witness
+                        Programs.ask(host, "b", line: String(repeating: "x", count: 10_000)).ignoreFailure()
+                        UnixConnection.connect(path: "/run/\(name)", on: host.loop).ignoreFailure()
+                    }.future.ignoreFailure()
+                }
+            }
+            world.injectFaults(until: .seconds(1))
+            try world.run(for: .milliseconds(Int(seed) * 7 % 1000))
+            if seed.isMultiple(of: 2) { world.host("a").crash() }
+            loops = world.hosts.filter { !$0.isDown }.map(\.loop)
+        }
+        #expect(witnesses.value == 0)
+        for loop in loops {
+            #expect([loop.statistics.futures, loop.statistics.handles, loop.statistics.timers] == [0, 0, 0])
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count <= descriptors + 8)
+    }
+}
+
+extension Atomic where Value == Int {
+    /// A count that several objects share.
+    final class Counter: Sendable {
+        private let count = Atomic(0)
+
+        func add(_ change: Int) { count.add(change, ordering: .relaxed) }
+
+        var value: Int { count.load(ordering: .relaxed) }
+    }
+}

@@ -1,0 +1,93 @@
+import FoundationEssentials
+import FuturesTesting
+import TestSupport
+import Testing
+import UVFutures
+
+/// Bad use of worlds ends with a sentence.
+struct WorldMisuseTests {
+    enum Misuse: String, CaseIterable, Codable, CustomTestStringConvertible {
+        case unknownHost, unknownLink, linkToItself, foreignFuture, ownRun, nestedRun, downLoop, downMakeLoop
+        case advancing, adopting, releasing, releasingListener, backwards, unknownFault
+
+        var testDescription: String { rawValue }
+
+        var sentence: String {
+            switch self {
+            case .unknownHost: "has none of that name. Its hosts are: a, b."
+            case .unknownLink: "A world was asked for its host \"c\""
+            case .linkToItself: "the link of host a to itself, and has none."
+            case .foreignFuture: "Pass a future of one of its own hosts."
+            case .ownRun: "The loop of host a was run by itself, but its world runs it."
+            case .nestedRun: "A world was run by one of its own programs."
+            case .downLoop: "The host a was asked for its loop while it is down. Restart it first."
+            case .downMakeLoop: "The host a was asked for another loop while it is down. Restart it first."
+            case .advancing:
+                "advance(by:) was called on the loop of a host in a world; call run(for:) of the world."
+            case .adopting: "A virtual event loop has no descriptors."
+            case .releasing: "release() was called on a connection of a simulated network"
+            case .releasingListener:
+                "A listener of a simulated network was asked for its descriptor, and has none."
+            case .backwards: "time only moves forward."
+            case .unknownFault: "A world was asked for its host \"x\""
+            }
+        }
+
+        func commit() throws {
+            let world = World(seed: 1, faults: [.pause("x", at: .zero, lasting: .seconds(1))])
+            let a = try world.addHost("a")
+            try world.addHost("b", Programs.echo)
+            switch self {
+            case .unknownHost: _ = world.host("c")
+            case .unknownLink: _ = world.link("a", "c")
+            case .linkToItself: world.partition("a", "a")
+            case .foreignFuture:
+                let other = World(seed: 2)
+                try world.run(until: other.addHost("a").loop.sleep(for: .seconds(1)))
+            case .ownRun: try a.loop.run()
+            case .nestedRun:
+                a.loop.schedule(after: .zero) { try world.run(for: .seconds(1)) }
+                try world.run(for: .seconds(1))
+            case .downLoop:
+                a.crash()
+                _ = a.loop
+            case .downMakeLoop:
+                a.kill()
+                _ = a.makeLoop()
+            case .advancing: a.loop.advance(by: .seconds(1))
+            case .adopting: _ = try TCPConnection(adopting: 0, on: a.loop)
+            case .releasing:
+                let connection = try world.run(until: TCPConnection.connect(host: "b", port: 7, on: a.loop))
+                _ = try connection.release()
+            case .releasingListener: _ = try TCPListener(host: "0.0.0.0", port: 0, on: a.loop).release()
+            case .backwards: try world.run(for: .seconds(-1))
+            case .unknownFault: world.injectFaults(until: .seconds(1))
+            }
+        }
+    }
+
+    @Test("what cannot be traps, and the sentence says what to do", arguments: Misuse.allCases)
+    func traps(misuse: Misuse) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [misuse] in
+            try misuse.commit()
+        }
+        expect(misuse.sentence, in: result)
+    }
+
+    @Test("a name or an address that another host has, or that is none, is refused")
+    func refused() throws {
+        let world = World(seed: 1)
+        try world.addHost("a", addresses: ["192.0.2.1"])
+        for (name, addresses, text) in [
+            ("a", ["192.0.2.2"], "the world has a host a already"),
+            ("b", ["192.0.2.1"], "the host a has the address 192.0.2.1 already"),
+            ("b", ["x"], "host \"x\" is not a numeric IPv4 or IPv6 address"),
+            ("a b", ["192.0.2.3"], "\"a b\" is not a name for a host; give one like server-1"),
+        ] {
+            let error = #expect(throws: FutureError.self) { try world.addHost(name, addresses: addresses) }
+            #expect("\(error!)".contains(text))
+        }
+        #expect(world.hosts.count == 1)
+    }
+}
