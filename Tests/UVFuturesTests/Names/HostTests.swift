@@ -54,9 +54,9 @@ struct HostTests {
         }
     }
 
-    @Test("control characters are spelled out, and a long name is cut off")
-    func quoted() throws {
-        try withLoop { loop in
+    @Test("control characters are spelled out, and a long name is cut off", arguments: TestNetwork.allCases)
+    func quoted(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             func complaint(_ host: String) -> String {
                 "\(loop.failure(of: loop.addresses(of: host, port: 1, resolver: NoResolver()))!)"
             }
@@ -106,9 +106,11 @@ struct HostTests {
         #expect(min(addresses, names, refused) > largeCount / 100, "\(addresses) \(names) \(refused)")
     }
 
-    @Test("connecting to what is no address fails, in the same way for whatever is given")
-    func connects() throws {
-        try withLoop { loop in
+    @Test(
+        "connecting to what is no address fails, in the same way for whatever is given",
+        arguments: TestNetwork.allCases)
+    func connects(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var generator = SeededGenerator()
             for _ in 0..<largeCount / 100 {
                 let host = generator.host()

@@ -25,8 +25,10 @@ struct LookupThreadsTests {
         loop.shutdown()
     }
 
-    @Test("two names that are stuck delay neither the time limit of a third nor its answer, nor the pool")
-    func stuck() throws {
+    @Test(
+        "two names that are stuck delay neither the time limit of a third nor its answer, nor the pool",
+        arguments: TestNetwork.allCases)
+    func stuck(network: TestNetwork) throws {
         let names = Names()
         defer { names.answerAll() }
         let resolver = try SystemResolver(lookup: names.lookUp)
@@ -42,7 +44,7 @@ struct LookupThreadsTests {
         names.answer("c", ["192.0.2.3"])
         #expect(eventually { settle(loop) && third.isCompleted })
         #expect(try third.result?.get() == [SocketAddress(host: "192.0.2.3", port: 1)])
-        try withLoop { loop in
+        try withLoop(network) { loop in
             let inPool = try loop.run(until: RemoteContext.pool.execute(on: loop) { 1 })
             #expect(inPool == 1)
         }

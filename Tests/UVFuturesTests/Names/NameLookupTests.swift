@@ -14,9 +14,9 @@ struct NameLookupTests {
         }
     }
 
-    @Test("a name that does not exist fails with the name and the reason")
-    func unknown() throws {
-        try withLoop { loop in
+    @Test("a name that does not exist fails with the name and the reason", arguments: TestNetwork.allCases)
+    func unknown(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let name = "there-is.none.invalid"
             let error = loop.failure(of: loop.addresses(of: name, port: 7)) as? ResolutionError
             #expect(error?.name == name)

@@ -2,9 +2,11 @@ import Testing
 import UVFutures
 
 struct NameResolverTests {
-    @Test("names as long as they may be, with underscores and a dot at the end, reach the resolver")
-    func names() throws {
-        try withLoop { loop in
+    @Test(
+        "names as long as they may be, with underscores and a dot at the end, reach the resolver",
+        arguments: TestNetwork.allCases)
+    func names(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let label = String(repeating: "a", count: 63)
             let longest = [label, label, label, String(repeating: "b", count: 61)].joined(separator: ".")
             #expect(longest.utf8.count == 253)
@@ -18,9 +20,9 @@ struct NameResolverTests {
         }
     }
 
-    @Test("numeric addresses and localhost need no resolver")
-    func fast() throws {
-        try withLoop { loop in
+    @Test("numeric addresses and localhost need no resolver", arguments: TestNetwork.allCases)
+    func fast(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             for (host, found) in [
                 ("127.0.0.1", ["127.0.0.1:9"]), ("::ffff:10.0.0.1", ["[::ffff:10.0.0.1]:9"]),
                 ("fe80::1%lo", ["[fe80::1%lo]:9"]), ("fe80::1%1", ["[fe80::1%lo]:9"]),

@@ -5,11 +5,13 @@ import Testing
 import UVFutures
 
 struct SystemResolverTests {
-    @Test("the system is not asked for what is no name, and not for a numeric address")
-    func malformed() throws {
+    @Test(
+        "the system is not asked for what is no name, and not for a numeric address",
+        arguments: TestNetwork.allCases)
+    func malformed(network: TestNetwork) throws {
         let names = Names()
         let resolver = try SystemResolver(lookup: names.lookUp)
-        try withLoop { loop in
+        try withLoop(network) { loop in
             for host in ["localhost\0.example.com", "", "a b"] {
                 let error = loop.failure(of: resolver.resolve(host, port: 1, on: loop))
                 guard case .invalidArgument = error as? FutureError else {
@@ -44,14 +46,16 @@ struct SystemResolverTests {
         }
     }
 
-    @Test("cancelling in line, or while the system is asked, ends the wait at once and lets go of the loop")
-    func cancelled() throws {
+    @Test(
+        "cancelling in line, or while the system is asked, ends the wait at once and lets go of the loop",
+        arguments: TestNetwork.allCases)
+    func cancelled(network: TestNetwork) throws {
         let names = Names()
         defer { names.answerAll() }
         let resolver = try SystemResolver(maxConcurrent: 1, lookup: names.lookUp)
         weak var freed: LoopCore?
         try onThread {
-            try withLoop { loop in
+            try withLoop(network) { loop in
                 let asked = resolver.resolve("a", port: 1, on: loop)
                 let inLine = resolver.resolve("b", port: 1, on: loop)
                 names.waitUntilAsked("a")

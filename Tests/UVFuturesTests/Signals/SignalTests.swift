@@ -21,9 +21,9 @@ struct SignalTests {
         }
     }
 
-    @Test("waiting for a signal does not keep the loop alive")
-    func keepsNothingAlive() throws {
-        try withLoop { loop in
+    @Test("waiting for a signal does not keep the loop alive", arguments: TestNetwork.allCases)
+    func keepsNothingAlive(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let waiting = loop.signal(.user2)
             try loop.run()
             #expect(loop.failure(of: waiting) as? FutureError == .stalled)
@@ -31,9 +31,11 @@ struct SignalTests {
         }
     }
 
-    @Test("signals that cannot be had are refused", arguments: [SIGKILL, SIGSTOP, SIGCHLD, 0, -1, 1_000])
-    func refuses(number: CInt) throws {
-        try withLoop { loop in
+    @Test(
+        "signals that cannot be had are refused", arguments: [SIGKILL, SIGSTOP, SIGCHLD, 0, -1, 1_000],
+        TestNetwork.allCases)
+    func refuses(number: CInt, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             #expect(loop.failure(of: loop.signal(ProcessSignal(rawValue: number))) != nil)
         }
     }

@@ -46,9 +46,9 @@ struct SignalsTests {
         }
     }
 
-    @Test("a sequence of signals that cannot be had fails")
-    func refuses() throws {
-        try withLoop { loop in
+    @Test("a sequence of signals that cannot be had fails", arguments: TestNetwork.allCases)
+    func refuses(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let error = loop.failure(of: loop.signals(.user1, ProcessSignal(rawValue: SIGKILL)).first())
             #expect(error as? FutureError == .invalidArgument("signal \(SIGKILL) cannot be waited for"))
             try loop.run()

@@ -79,9 +79,9 @@ struct AcceptLimitsTests {
         }
     }
 
-    @Test("limits that make no sense are refused by what they are")
-    func refused() throws {
-        try withLoop { loop in
+    @Test("limits that make no sense are refused by what they are", arguments: TestNetwork.allCases)
+    func refused(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let refused = [
                 AcceptLimits(maxConnections: 0):
                     "a limit of 0 connections would take none; give one or more, or nil for no limit",

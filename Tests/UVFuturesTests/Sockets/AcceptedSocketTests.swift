@@ -3,9 +3,11 @@ import Testing
 import UVFutures
 
 struct AcceptedSocketTests: UsesUnixSockets {
-    @Test("one server listens on TCP and at a path, and tells by the address what came")
-    func mixed() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "one server listens on TCP and at a path, and tells by the address what came",
+        arguments: TestNetwork.allCases)
+    func mixed(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let server = SocketServer<SocketConnection>(on: loop) { connection -> Future<Int> in
                 connection.write(connection is UnixConnection ? "unix " : "tcp ")
                 return connection.pipe(to: connection)

@@ -60,9 +60,11 @@ struct AcceptorTests {
         #expect(lines.first?.hasSuffix(advice) == true)
     }
 
-    @Test("a storm of connections is accepted over several rounds, all of them")
-    func storm() throws {
-        try withLoop { loop in
+    @Test(
+        "a storm of connections is accepted over several rounds, all of them", arguments: TestNetwork.allCases
+    )
+    func storm(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let (host, port) = (listener.localAddress.host, listener.localAddress.port)
             let clients = try loop.run(

@@ -14,10 +14,10 @@ struct BackPressureTests {
     static let bound = size / 2
 
     @Test(
-        "a consumer that stops holds the sender back, and gets every byte later", arguments: Consumer.allCases
-    )
-    func stops(_ consumer: Consumer) throws {
-        try withLoop { loop in
+        "a consumer that stops holds the sender back, and gets every byte later",
+        arguments: Consumer.allCases, TestNetwork.allCases)
+    func stops(_ consumer: Consumer, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (sender, receiver) = try loop.connectedPair()
             let (near, far) = try loop.connectedPair()
             let sending = Sending(Self.size, to: sender)

@@ -20,9 +20,9 @@ struct DisconnectionTests {
 
     private struct Mistake: Error {}
 
-    @Test("a peer that simply left is told from a failure", arguments: Ending.allCases)
-    func told(ending: Ending) throws {
-        try withLoop { loop in
+    @Test("a peer that simply left is told from a failure", arguments: Ending.allCases, TestNetwork.allCases)
+    func told(ending: Ending, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var reported: [any Error] = []
             var limits = StreamLimits()
             if ending == .idle { limits.idleTimeout = .milliseconds(20) }
@@ -41,9 +41,11 @@ struct DisconnectionTests {
         }
     }
 
-    @Test("a peer that leaves between two messages is no failure at all", arguments: [true, false])
-    func betweenMessages(byCount: Bool) throws {
-        try withLoop { loop in
+    @Test(
+        "a peer that leaves between two messages is no failure at all", arguments: [true, false],
+        TestNetwork.allCases)
+    func betweenMessages(byCount: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var messages = 0
             func serve(_ connection: TCPConnection) -> Future<Void> {
                 let read = byCount ? connection.read(exactly: 2) : connection.read(until: Data("\n".utf8))

@@ -21,9 +21,10 @@ struct EndAtSignalTests {
         }
     }
 
-    @Test("signals that nobody may have are refused, and none is caught then")
-    func refusedSignals() throws {
-        try withLoop { loop in
+    @Test(
+        "signals that nobody may have are refused, and none is caught then", arguments: TestNetwork.allCases)
+    func refusedSignals(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
             let child = ProcessSignal(rawValue: SIGCHLD)
             let error = loop.failure(of: server.drain(on: .user1, child, within: .seconds(1)))

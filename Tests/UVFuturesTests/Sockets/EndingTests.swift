@@ -5,9 +5,11 @@ import Testing
 import UVFutures
 
 struct EndingTests {
-    @Test("what waits for nothing is half-closed, what is in hand is finished first")
-    func finishes() throws {
-        try withLoop { loop in
+    @Test(
+        "what waits for nothing is half-closed, what is in hand is finished first",
+        arguments: TestNetwork.allCases)
+    func finishes(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
             let idle = try loop.connect(to: server.localAddress)
             let inTheMiddle = try loop.connect(to: server.localAddress)
@@ -33,9 +35,9 @@ struct EndingTests {
 
     @Test(
         "a message in parts is finished, though nothing of it is left unread in between",
-        arguments: [true, false])
-    func parts(byChunks: Bool) throws {
-        try withLoop { loop in
+        arguments: [true, false], TestNetwork.allCases)
+    func parts(byChunks: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var sizes: [Int] = []
             func handle(_ connection: TCPConnection) -> Future<Void> {
                 if byChunks {
@@ -131,9 +133,9 @@ struct EndingTests {
         }
     }
 
-    @Test("a peer that has sent nothing yet has until half of the deadline")
-    func fresh() throws {
-        try withLoop { loop in
+    @Test("a peer that has sent nothing yet has until half of the deadline", arguments: TestNetwork.allCases)
+    func fresh(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
             let (silent, late) = (
                 try loop.connect(to: server.localAddress), try loop.connect(to: server.localAddress)
@@ -152,9 +154,9 @@ struct EndingTests {
         }
     }
 
-    @Test("what comes after the half-close is a mistake of nobody")
-    func tooLate() throws {
-        try withLoop { loop in
+    @Test("what comes after the half-close is a mistake of nobody", arguments: TestNetwork.allCases)
+    func tooLate(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 connection.forEachChunk { chunk in connection.write(chunk) }
             }
@@ -170,9 +172,11 @@ struct EndingTests {
         }
     }
 
-    @Test("drain can be called again, and after close; a server that has begun to end listens no more")
-    func again() throws {
-        try withLoop { loop in
+    @Test(
+        "drain can be called again, and after close; a server that has begun to end listens no more",
+        arguments: TestNetwork.allCases)
+    func again(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, answerLines)
             let negative = loop.failure(of: server.drain(within: .seconds(-1)))
             let text = "drain(within:) was given -1.0 seconds; give zero or more"
@@ -259,9 +263,9 @@ struct EndingTests {
         }
     }
 
-    @Test("close stops accepting, and lets connections go on")
-    func closing() throws {
-        try withLoop { loop in
+    @Test("close stops accepting, and lets connections go on", arguments: TestNetwork.allCases)
+    func closing(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             let client = try loop.connect(to: server.localAddress)
             client.write("a")
@@ -278,9 +282,11 @@ struct EndingTests {
         }
     }
 
-    @Test("shutdown waits for connections, and aborts those that last beyond the grace")
-    func shutsDown() throws {
-        try withLoop { loop in
+    @Test(
+        "shutdown waits for connections, and aborts those that last beyond the grace",
+        arguments: TestNetwork.allCases)
+    func shutsDown(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             server.onConnectionError = { Issue.record($0) }
             let clients = try (0..<5).map { _ in try loop.connect(to: server.localAddress) }
@@ -300,9 +306,11 @@ struct EndingTests {
         }
     }
 
-    @Test("shutdown without connections does not wait, and a second one may be more impatient")
-    func shutsDownTwice() throws {
-        try withLoop { loop in
+    @Test(
+        "shutdown without connections does not wait, and a second one may be more impatient",
+        arguments: TestNetwork.allCases)
+    func shutsDownTwice(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let idle = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             #expect(try loop.run(until: idle.shutdown(within: .seconds(60))).finished == 0)
             #expect(try loop.run(until: idle.shutdown(within: .seconds(60))).finished == 0)
@@ -321,9 +329,9 @@ struct EndingTests {
         }
     }
 
-    @Test("a negative grace is refused, and stops nothing")
-    func negativeGrace() throws {
-        try withLoop { loop in
+    @Test("a negative grace is refused, and stops nothing", arguments: TestNetwork.allCases)
+    func negativeGrace(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             let text = "shutdown(within:) was given -1.0 seconds; give zero or more"
             #expect(

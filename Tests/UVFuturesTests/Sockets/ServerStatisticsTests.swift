@@ -2,9 +2,9 @@ import Testing
 import UVFutures
 
 struct ServerStatisticsTests {
-    @Test("a server counts its connections, their bytes, and why they ended")
-    func counts() throws {
-        try withLoop { loop in
+    @Test("a server counts its connections, their bytes, and why they ended", arguments: TestNetwork.allCases)
+    func counts(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.idleTimeout = .seconds(1)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
@@ -42,9 +42,11 @@ struct ServerStatisticsTests {
         }
     }
 
-    @Test("connections that are aborted at the end of the grace are counted as such")
-    func aborted() throws {
-        try withLoop { loop in
+    @Test(
+        "connections that are aborted at the end of the grace are counted as such",
+        arguments: TestNetwork.allCases)
+    func aborted(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 connection.forEachChunk { _ in }
             }

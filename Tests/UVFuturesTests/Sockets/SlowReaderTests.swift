@@ -11,9 +11,11 @@ struct SlowReaderTests {
     // Not stored: a leak detector does not see into a global `Data`.
     private static var answer: Data { Data(repeating: 7, count: 300_000) }
 
-    @Test("each gets all that it was sent, though it sends one byte more", arguments: [false, true])
-    func complete(draining: Bool) throws {
-        try withLoop { loop in
+    @Test(
+        "each gets all that it was sent, though it sends one byte more", arguments: [false, true],
+        TestNetwork.allCases)
+    func complete(draining: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) {
                 draining ? answerAll($0) : answerOnce($0)
             }

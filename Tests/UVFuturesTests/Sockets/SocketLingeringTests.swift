@@ -72,9 +72,11 @@ struct SocketLingeringTests {
         }
     }
 
-    @Test("a peer that has finished is not waited for, though nobody has read that yet")
-    func finished() throws {
-        try withLoop { loop in
+    @Test(
+        "a peer that has finished is not waited for, though nobody has read that yet",
+        arguments: TestNetwork.allCases)
+    func finished(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             try loop.run(until: client.shutdownWrite())
             try loop.run(for: .milliseconds(1))
@@ -84,9 +86,11 @@ struct SocketLingeringTests {
         }
     }
 
-    @Test("a connection that lingers leaves its place to the next", arguments: [false, true])
-    func place(overUnix: Bool) throws {
-        try withLoop { loop in
+    @Test(
+        "a connection that lingers leaves its place to the next", arguments: [false, true],
+        TestNetwork.allCases)
+    func place(overUnix: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = SocketServer<SocketConnection>(on: loop) { connection in
                 connection.write("welcome").asVoid()
             }
@@ -107,9 +111,11 @@ struct SocketLingeringTests {
         }
     }
 
-    @Test("what the peer has not acknowledged in time is no connection that has finished")
-    func unacknowledged() throws {
-        try withLoop { loop in
+    @Test(
+        "what the peer has not acknowledged in time is no connection that has finished",
+        arguments: TestNetwork.allCases)
+    func unacknowledged(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.closeTimeout = .milliseconds(20)
             let begin = loop.makePromise(of: Void.self)
@@ -142,9 +148,9 @@ struct SocketLingeringTests {
 
     @Test(
         "a peer that has finished, and reads slowly, is waited for by a server that ends",
-        arguments: [true, false])
-    func finishedSlowly(reads: Bool) throws {
-        try withLoop { loop in
+        arguments: [true, false], TestNetwork.allCases)
+    func finishedSlowly(reads: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = SocketServer<SocketConnection>(on: loop) { connection in
                 connection.readToEnd().flatMap { _ in connection.write(Data(count: Self.size)) }
             }
@@ -163,9 +169,11 @@ struct SocketLingeringTests {
         }
     }
 
-    @Test("at the end of the grace what lingers is reset, and counted, unless its peer has got all")
-    func cutOff() throws {
-        try withLoop { loop in
+    @Test(
+        "at the end of the grace what lingers is reset, and counted, unless its peer has got all",
+        arguments: TestNetwork.allCases)
+    func cutOff(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = SocketServer<SocketConnection>(on: loop) { connection in
                 connection.read().flatMap { ask in
                     connection.write(Data(count: ask == Data("much".utf8) ? Self.size : 10))
@@ -187,11 +195,11 @@ struct SocketLingeringTests {
     }
 
     @Test(
-        "a handler that fails while the server drains is counted as aborted, where its peer has left as failed"
-    )
-    func summary() throws {
+        "a handler that fails while the server drains is counted as aborted, where its peer has left as failed",
+        arguments: TestNetwork.allCases)
+    func summary(network: TestNetwork) throws {
         struct Oops: Error {}
-        try withLoop { loop in
+        try withLoop(network) { loop in
             let server = SocketServer<SocketConnection>(on: loop) { connection in
                 connection.forEachChunk { chunk in
                     if chunk == Data("fail".utf8) { throw Oops() }

@@ -3,9 +3,11 @@ import Testing
 import UVFutures
 
 struct SocketListenerTests {
-    @Test("connections are accepted one by one, in the order in which they came")
-    func accepts() throws {
-        try withLoop { loop in
+    @Test(
+        "connections are accepted one by one, in the order in which they came",
+        arguments: TestNetwork.allCases)
+    func accepts(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let clients = try (0..<5).map { _ in try loop.connect(to: listener.localAddress) }
             for client in clients {
@@ -16,9 +18,9 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("several may wait for a connection at a time")
-    func acceptsSeveral() throws {
-        try withLoop { loop in
+    @Test("several may wait for a connection at a time", arguments: TestNetwork.allCases)
+    func acceptsSeveral(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let accepts = (0..<3).map { _ in listener.accept() }
             let clients = try (0..<3).map { _ in try loop.connect(to: listener.localAddress) }
@@ -28,9 +30,9 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("a cancelled accept takes no connection from the next one")
-    func cancelledAccept() throws {
-        try withLoop { loop in
+    @Test("a cancelled accept takes no connection from the next one", arguments: TestNetwork.allCases)
+    func cancelledAccept(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let first = listener.accept()
             let second = listener.accept()
@@ -42,9 +44,10 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("closing cancels what waits for a connection, and what comes later")
-    func closing() throws {
-        try withLoop { loop in
+    @Test(
+        "closing cancels what waits for a connection, and what comes later", arguments: TestNetwork.allCases)
+    func closing(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let accepts = [listener.accept(), listener.accept()]
             let closed = listener.close()
@@ -59,9 +62,9 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("closing ends connections that nobody has accepted")
-    func closingUnaccepted() throws {
-        try withLoop { loop in
+    @Test("closing ends connections that nobody has accepted", arguments: TestNetwork.allCases)
+    func closingUnaccepted(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let clients = try (0..<3).map { _ in try loop.connect(to: listener.localAddress) }
             try loop.run(until: listener.close())
@@ -74,9 +77,11 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("a listener that nobody holds is closed, but not while an accept is pending")
-    func dropped() throws {
-        try withLoop { loop in
+    @Test(
+        "a listener that nobody holds is closed, but not while an accept is pending",
+        arguments: TestNetwork.allCases)
+    func dropped(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var accept: Future<TCPConnection>?
             let address: SocketAddress
             do {
@@ -93,9 +98,11 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("the connections of a listener come to a for loop until it is closed")
-    func connections() throws {
-        try withLoop { loop in
+    @Test(
+        "the connections of a listener come to a for loop until it is closed", arguments: TestNetwork.allCases
+    )
+    func connections(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let served = Future(on: loop) {
                 var peers: [SocketAddress?] = []
@@ -114,9 +121,11 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("a connection that nobody asked for any more waits for the next who asks")
-    func losesNothing() throws {
-        try withLoop { loop in
+    @Test(
+        "a connection that nobody asked for any more waits for the next who asks",
+        arguments: TestNetwork.allCases)
+    func losesNothing(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let cancelled = Future(on: loop) {
                 for try await _ in listener.connections { Issue.record("there was none") }
@@ -133,9 +142,11 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("iterations and accepts get connections in the order in which they asked")
-    func order() throws {
-        try withLoop { loop in
+    @Test(
+        "iterations and accepts get connections in the order in which they asked",
+        arguments: TestNetwork.allCases)
+    func order(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let first = Future(on: loop) {
                 var iterator = listener.connections.makeAsyncIterator()
@@ -158,9 +169,11 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("a cancelled iteration that waits takes no connection, while another one waits")
-    func cancelledIteration() throws {
-        try withLoop { loop in
+    @Test(
+        "a cancelled iteration that waits takes no connection, while another one waits",
+        arguments: TestNetwork.allCases)
+    func cancelledIteration(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let cancelled = Future(on: loop) {
                 for try await _ in listener.connections { Issue.record("there was none") }
@@ -176,9 +189,11 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("an actor's task gets connections, and the end when the listener is closed")
-    func actorsTask() throws {
-        try withLoop { loop in
+    @Test(
+        "an actor's task gets connections, and the end when the listener is closed",
+        arguments: TestNetwork.allCases)
+    func actorsTask(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             var count = 0
             let end = listener.connections.iterate(byActor: true) { connection in
@@ -195,10 +210,10 @@ struct SocketListenerTests {
         }
     }
 
-    @Test("shutdown ends the wait for a connection")
-    func shutdown() throws {
+    @Test("shutdown ends the wait for a connection", arguments: TestNetwork.allCases)
+    func shutdown(network: TestNetwork) throws {
         var error: (any Error)?
-        try withLoop { loop in
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             Future(on: loop) {
                 do { for try await _ in listener.connections {} } catch let caught { error = caught }
@@ -208,9 +223,10 @@ struct SocketListenerTests {
         #expect(error as? FutureError == .shutDown)
     }
 
-    @Test("an echo server of a for loop over connections and one over chunks")
-    func echo() throws {
-        try withLoop { loop in
+    @Test(
+        "an echo server of a for loop over connections and one over chunks", arguments: TestNetwork.allCases)
+    func echo(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let served = Future(on: loop) {
                 for try await connection in listener.connections {

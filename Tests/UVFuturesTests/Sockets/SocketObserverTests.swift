@@ -4,9 +4,11 @@ import Testing
 import UVFutures
 
 struct SocketObserverTests {
-    @Test("the observer hears of connections and listeners as they open and close, and of what broke them")
-    func opensAndCloses() throws {
-        try withLoop { loop in
+    @Test(
+        "the observer hears of connections and listeners as they open and close, and of what broke them",
+        arguments: TestNetwork.allCases)
+    func opensAndCloses(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let told = Told(by: loop)
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let address = listener.localAddress

@@ -36,9 +36,11 @@ struct SocketServerTests {
         }
     }
 
-    @Test("an error that an asynchronous handler throws aborts the connection, and is reported once")
-    func throwing() throws {
-        try withLoop { loop in
+    @Test(
+        "an error that an asynchronous handler throws aborts the connection, and is reported once",
+        arguments: TestNetwork.allCases)
+    func throwing(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var reported: [any Error] = []
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 _ = try await connection.read().value
@@ -55,9 +57,11 @@ struct SocketServerTests {
         }
     }
 
-    @Test("an asynchronous handler ends when its server shuts down, and nothing is reported")
-    func shutDown() throws {
-        try withLoop { loop in
+    @Test(
+        "an asynchronous handler ends when its server shuts down, and nothing is reported",
+        arguments: TestNetwork.allCases)
+    func shutDown(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var hasEnded = false
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 defer { hasEnded = true }

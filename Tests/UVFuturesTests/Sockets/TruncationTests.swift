@@ -167,9 +167,9 @@ struct TruncationTests {
         .read, .readToEnd, .readExactly, .readUntil, .readLine, .chunks, .lines, .forEachChunk, .forEachSpan,
     ]
 
-    @Test("an orderly end that a reset follows is an end", arguments: prompt)
-    func orderly(verb: ReadingVerb) throws {
-        try withLoop(ignoringUnhandled: true) { loop in
+    @Test("an orderly end that a reset follows is an end", arguments: prompt, TestNetwork.allCases)
+    func orderly(verb: ReadingVerb, network: TestNetwork) throws {
+        try withLoop(network, ignoringUnhandled: true) { loop in
             let (client, server) = try Carrier.tcp.makePair(on: loop)
             let (sink, drain) = try MemoryStream.pair(on: loop)
             var taken = Data()

@@ -2,25 +2,35 @@ import CLibUV
 import Dispatch
 import Foundation
 import Futures
+import FuturesTesting
 import Glibc
 import Synchronization
 import Testing
 import UVFutures
 
+/// The systems on which a test runs.
+enum TestNetwork: String, CaseIterable, Codable, CustomTestStringConvertible {
+    case system, virtual
+
+    var testDescription: String { rawValue }
+
+    func makeLoop() throws -> EventLoop { self == .system ? try EventLoop() : .virtual() }
+}
+
 /// Runs `body` with a loop of its own, shuts that down, and proves that nothing is left of it:
 /// `uv_loop_close`, which traps otherwise, finds no handle, and a handle takes its descriptor with it.
 func withLoop(
-    ignoringUnhandled: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: (EventLoop) throws -> Void
+    _ network: TestNetwork = .system, ignoringUnhandled: Bool = false,
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: (EventLoop) throws -> Void
 ) throws {
-    let loop = try EventLoop()
+    let loop = try network.makeLoop()
     let before = loop.statistics
     var unhandled: [any Error] = []
     loop.onUnhandledFailure = { unhandled.append($0) }
     defer {
         loop.shutdown()
         loop.onUnhandledFailure = nil
-        #expect(loop.statistics.alive == before.alive, sourceLocation: sourceLocation)
+        #expect(loop.statistics.alive == before.alive, "\(loop.dump())", sourceLocation: sourceLocation)
         if !ignoringUnhandled { #expect(unhandled.isEmpty, sourceLocation: sourceLocation) }
     }
     try body(loop)

@@ -9,11 +9,14 @@ protocol UsesUnixSockets {}
 
 extension UsesUnixSockets {
     /// A directory for sockets, in which nothing may be left but what the test says.
-    func withDirectory(leaving left: [String] = [], _ body: (String, EventLoop) throws -> Void) throws {
+    func withDirectory(
+        _ network: TestNetwork = .system, leaving left: [String] = [],
+        _ body: (String, EventLoop) throws -> Void
+    ) throws {
         var template = Array("/tmp/uvfutures-XXXXXX".utf8CString)
         try #require(unsafe mkdtemp(&template) != nil)
         let directory = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        try withLoop { loop in try body(directory, loop) }
+        try withLoop(network) { loop in try body(directory, loop) }
         let names = try FileManager.default.contentsOfDirectory(atPath: directory)
         #expect(names.sorted() == left.sorted())
         try FileManager.default.removeItem(atPath: directory)

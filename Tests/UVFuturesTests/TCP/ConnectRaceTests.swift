@@ -172,7 +172,8 @@ private final class Network {
                 attempts.append(attempt)
                 if refusesAll { loop.submit { attempt.end(.connectionRefused) }.ignoreFailure() }
                 return attempt
-            }, connected: { $0 as! Attempt }, failure: { ConnectError(host: "example.com", port: 80, errors: $0) })
+            }, connected: { $0 as! Attempt },
+            failure: { ConnectError(host: "example.com", port: 80, errors: $0) })
         return race.start(until: loop.now.advanced(by: timeout))
     }
 

@@ -54,9 +54,9 @@ struct ConnectTests {
         }
     }
 
-    @Test("a server does not resolve names, and says so")
-    func serverName() throws {
-        try withLoop { loop in
+    @Test("a server does not resolve names, and says so", arguments: TestNetwork.allCases)
+    func serverName(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let sentence = FutureError.invalidArgument(
                 #"host "example.com" is no numeric IPv4 or IPv6 address; a server listens on such an "#
                     + "address or localhost")
@@ -141,9 +141,11 @@ struct ConnectTests {
         }
     }
 
-    @Test("a name is resolved by the loop's resolver, or by the call's, and its addresses are tried")
-    func name() throws {
-        try withLoop { loop in
+    @Test(
+        "a name is resolved by the loop's resolver, or by the call's, and its addresses are tried",
+        arguments: TestNetwork.allCases)
+    func name(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) {
                 $0.forEachChunk { _ in }
             }
@@ -170,9 +172,11 @@ struct ConnectTests {
         }
     }
 
-    @Test("a name that is not resolved in time is given up, and so is one when the future is cancelled")
-    func unresolved() throws {
-        try withLoop { loop in
+    @Test(
+        "a name that is not resolved in time is given up, and so is one when the future is cancelled",
+        arguments: TestNetwork.allCases)
+    func unresolved(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let resolver = SilentResolver(on: loop)
             let late = TCPConnection.connect(
                 host: "some.name", port: 1, timeout: .milliseconds(1), resolver: resolver, on: loop)
@@ -273,9 +277,9 @@ struct ConnectTests {
         }
     }
 
-    @Test("arguments out of range are refused")
-    func arguments() throws {
-        try withLoop { loop in
+    @Test("arguments out of range are refused", arguments: TestNetwork.allCases)
+    func arguments(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.writeCap = -1
             let refused = [
@@ -294,9 +298,9 @@ struct ConnectTests {
         }
     }
 
-    @Test("a connection that nobody keeps is aborted")
-    func dropped() throws {
-        try withLoop(ignoringUnhandled: true) { loop in
+    @Test("a connection that nobody keeps is aborted", arguments: TestNetwork.allCases)
+    func dropped(network: TestNetwork) throws {
+        try withLoop(network, ignoringUnhandled: true) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             _ = TCPConnection.connect(host: "127.0.0.1", port: listener.localAddress.port, on: loop)
             let server = try loop.run(until: listener.accept())

@@ -29,9 +29,11 @@ struct KeepAliveTests {
         }
     }
 
-    @Test("settings that make no sense are refused with what to give, and change nothing")
-    func refusals() throws {
-        try withLoop { loop in
+    @Test(
+        "settings that make no sense are refused with what to give, and change nothing",
+        arguments: TestNetwork.allCases)
+    func refusals(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             for duration in [Duration.zero, .seconds(-1), .seconds(32_768)] {
                 let advice = "of \(duration) makes no sense; give more than zero, up to 32767 seconds"

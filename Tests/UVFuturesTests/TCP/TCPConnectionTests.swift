@@ -4,9 +4,9 @@ import Testing
 import UVFutures
 
 struct TCPConnectionTests {
-    @Test("what one end writes the other one reads", arguments: loopbackHosts)
-    func readsAndWrites(host: String) throws {
-        try withLoop { loop in
+    @Test("what one end writes the other one reads", arguments: loopbackHosts, TestNetwork.allCases)
+    func readsAndWrites(host: String, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: host, port: 0, on: loop)
             let client = try loop.connect(to: listener.localAddress)
             let server = try loop.run(until: listener.accept())
@@ -18,9 +18,9 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("an end that has finished sending still reads", arguments: [false, true])
-    func halfClose(serverFirst: Bool) throws {
-        try withLoop { loop in
+    @Test("an end that has finished sending still reads", arguments: [false, true], TestNetwork.allCases)
+    func halfClose(serverFirst: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let (first, second) = serverFirst ? (server, client) : (client, server)
             first.write("last words")
@@ -34,9 +34,9 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("a reset is seen by the other end, and says where it happened")
-    func reset() throws {
-        try withLoop { loop in
+    @Test("a reset is seen by the other end, and says where it happened", arguments: TestNetwork.allCases)
+    func reset(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let read = server.read()
             let address = client.localAddress!
@@ -50,9 +50,9 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("aborting after a shutdown resets as well")
-    func resetAfterShutdown() throws {
-        try withLoop { loop in
+    @Test("aborting after a shutdown resets as well", arguments: TestNetwork.allCases)
+    func resetAfterShutdown(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             try loop.run(until: client.shutdownWrite())
             #expect(try loop.run(until: server.read()).isEmpty)
@@ -66,9 +66,10 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("closing twice is closing once; reads and writes fail from then on")
-    func closesOnce() throws {
-        try withLoop { loop in
+    @Test(
+        "closing twice is closing once; reads and writes fail from then on", arguments: TestNetwork.allCases)
+    func closesOnce(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let read = client.read()
             let closing = [client.close(), client.close(), client.closed]
@@ -83,9 +84,9 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("close sends what has been written first")
-    func closeFlushes() throws {
-        try withLoop { loop in
+    @Test("close sends what has been written first", arguments: TestNetwork.allCases)
+    func closeFlushes(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let sent = pattern(32_000_000)
             let write = client.write(sent)
@@ -98,9 +99,11 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("aborting fails a write that is under way, and everything before closed")
-    func abortWhileWriting() throws {
-        try withLoop { loop in
+    @Test(
+        "aborting fails a write that is under way, and everything before closed",
+        arguments: TestNetwork.allCases)
+    func abortWhileWriting(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             var order: [String] = []
             client.write(pattern(32_000_000)).whenFailure { _ in order.append("write") }
@@ -115,9 +118,9 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("a peer is held back when nobody reads")
-    func holdsBack() throws {
-        try withLoop { loop in
+    @Test("a peer is held back when nobody reads", arguments: TestNetwork.allCases)
+    func holdsBack(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let write = client.write(pattern(32_000_000))
             #expect(try loop.run(until: server.read(exactly: 1))?.count == 1)
@@ -131,9 +134,9 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("options can be set, and make no sense when out of range")
-    func options() throws {
-        try withLoop { loop in
+    @Test("options can be set, and make no sense when out of range", arguments: TestNetwork.allCases)
+    func options(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             #expect(client.noDelay)
             client.noDelay = false

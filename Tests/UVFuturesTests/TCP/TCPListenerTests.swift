@@ -2,9 +2,9 @@ import Testing
 import UVFutures
 
 struct TCPListenerTests {
-    @Test("an address in use is refused")
-    func inUse() throws {
-        try withLoop { loop in
+    @Test("an address in use is refused", arguments: TestNetwork.allCases)
+    func inUse(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
             let port = listener.localAddress.port
             let error = #expect(throws: UVError.self) {
@@ -21,9 +21,9 @@ struct TCPListenerTests {
         }
     }
 
-    @Test("an address of another machine is refused")
-    func notOurs() throws {
-        try withLoop { loop in
+    @Test("an address of another machine is refused", arguments: TestNetwork.allCases)
+    func notOurs(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let error = #expect(throws: UVError.self) {
                 try TCPListener(host: "192.0.2.1", port: 0, on: loop)
             }
@@ -48,9 +48,9 @@ struct TCPListenerTests {
         }
     }
 
-    @Test("arguments out of range are refused")
-    func arguments() throws {
-        try withLoop { loop in
+    @Test("arguments out of range are refused", arguments: TestNetwork.allCases)
+    func arguments(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.readHighWaterMark = 0
             let attempts = [

@@ -3,9 +3,9 @@ import Testing
 import UVFutures
 
 struct TCPServerTests {
-    @Test("a server gives back what its handler writes")
-    func echoes() throws {
-        try withLoop { loop in
+    @Test("a server gives back what its handler writes", arguments: TestNetwork.allCases)
+    func echoes(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             let client = try loop.connect(to: server.localAddress)
             client.write("hello")
@@ -17,9 +17,11 @@ struct TCPServerTests {
         }
     }
 
-    @Test("when the handler's future completes, the connection is closed, after what was written")
-    func closesWhenHandled() throws {
-        try withLoop { loop in
+    @Test(
+        "when the handler's future completes, the connection is closed, after what was written",
+        arguments: TestNetwork.allCases)
+    func closesWhenHandled(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let answer = pattern(3_000_000)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 connection.write(answer)
@@ -32,9 +34,9 @@ struct TCPServerTests {
         }
     }
 
-    @Test("until the handler's future completes, the connection stays open")
-    func staysOpen() throws {
-        try withLoop { loop in
+    @Test("until the handler's future completes, the connection stays open", arguments: TestNetwork.allCases)
+    func staysOpen(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let promise = loop.makePromise(of: Void.self)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in promise.future }
             let client = try loop.connect(to: server.localAddress)
@@ -84,9 +86,11 @@ struct TCPServerTests {
         }
     }
 
-    @Test("a reset reaches the handler's future, and is reported from there, once")
-    func reset() throws {
-        try withLoop { loop in
+    @Test(
+        "a reset reaches the handler's future, and is reported from there, once",
+        arguments: TestNetwork.allCases)
+    func reset(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
             var reported: [any Error] = []
             server.onConnectionError = { reported.append($0) }
@@ -124,9 +128,11 @@ struct TCPServerTests {
         }
     }
 
-    @Test("what broke the connection of a handler that succeeds nevertheless is reported, once")
-    func reportsBreakage() throws {
-        try withLoop { loop in
+    @Test(
+        "what broke the connection of a handler that succeeds nevertheless is reported, once",
+        arguments: TestNetwork.allCases)
+    func reportsBreakage(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 connection.closed.recover { _ in }
             }
@@ -141,9 +147,11 @@ struct TCPServerTests {
         }
     }
 
-    @Test("a cancelled handler has its connection aborted, and nothing is reported")
-    func cancelledHandler() throws {
-        try withLoop { loop in
+    @Test(
+        "a cancelled handler has its connection aborted, and nothing is reported",
+        arguments: TestNetwork.allCases)
+    func cancelledHandler(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let promise = loop.makePromise(of: Void.self)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { _ in promise.future }
             server.onConnectionError = { Issue.record($0) }
@@ -156,9 +164,10 @@ struct TCPServerTests {
         }
     }
 
-    @Test("a handler without a result owns the connection until it closes it")
-    func ownsConnection() throws {
-        try withLoop { loop in
+    @Test(
+        "a handler without a result owns the connection until it closes it", arguments: TestNetwork.allCases)
+    func ownsConnection(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var finish: (() -> Void)?
             let owning = { (connection: TCPConnection) in
                 finish = { [unowned connection] in
@@ -179,9 +188,9 @@ struct TCPServerTests {
         }
     }
 
-    @Test("a server serves on though nobody holds it")
-    func nobodyHoldsIt() throws {
-        try withLoop { loop in
+    @Test("a server serves on though nobody holds it", arguments: TestNetwork.allCases)
+    func nobodyHoldsIt(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let address = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo).localAddress
             for _ in 0..<3 {
                 let client = try loop.connect(to: address)

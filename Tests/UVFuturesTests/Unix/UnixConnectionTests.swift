@@ -41,9 +41,9 @@ struct UnixConnectionTests: UsesUnixSockets {
         }
     }
 
-    @Test("a peer that goes while reading is paused costs no turns")
-    func pausedHangUp() throws {
-        try withDirectory { directory, loop in
+    @Test("a peer that goes while reading is paused costs no turns", arguments: TestNetwork.allCases)
+    func pausedHangUp(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             var limits = StreamLimits()
             limits.readHighWaterMark = 1

@@ -34,9 +34,11 @@ struct UnixListenerTests: UsesUnixSockets {
         }
     }
 
-    @Test("permissions that make no sense are refused, and what is refused leaves no file")
-    func arguments() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "permissions that make no sense are refused, and what is refused leaves no file",
+        arguments: TestNetwork.allCases)
+    func arguments(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             #expect(
                 complaint { _ = try UnixListener(path: path, permissions: 0o1777, on: loop) }

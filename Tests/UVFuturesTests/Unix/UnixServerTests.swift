@@ -3,9 +3,11 @@ import Testing
 import UVFutures
 
 struct UnixServerTests: UsesUnixSockets {
-    @Test("a server at a path answers, says where it is, and takes its file with it")
-    func path() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "a server at a path answers, says where it is, and takes its file with it",
+        arguments: TestNetwork.allCases)
+    func path(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             let server = try UnixServer.listen(path: path, on: loop) { connection in
                 #expect(connection.localAddress?.description == "unix:\(path)")
@@ -19,9 +21,11 @@ struct UnixServerTests: UsesUnixSockets {
         }
     }
 
-    @Test("a server at a path has limits of accepting, too: what is over them waits in the backlog")
-    func accepting() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "a server at a path has limits of accepting, too: what is over them waits in the backlog",
+        arguments: TestNetwork.allCases)
+    func accepting(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let limits = AcceptLimits(maxConnections: 1)
             var held: [UnixConnection] = []
             let servers = [
@@ -53,9 +57,9 @@ struct UnixServerTests: UsesUnixSockets {
         }
     }
 
-    @Test("bytes survive in both directions, in any amount")
-    func manyBytes() throws {
-        try withDirectory { directory, loop in
+    @Test("bytes survive in both directions, in any amount", arguments: TestNetwork.allCases)
+    func manyBytes(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             let server = try UnixServer.listen(path: path, on: loop) { echo($0) }
             let bytes = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 >> 4) })

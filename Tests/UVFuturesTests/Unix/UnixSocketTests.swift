@@ -5,9 +5,11 @@ import Testing
 import UVFutures
 
 struct UnixSocketTests: UsesUnixSockets {
-    @Test("an abstract name is no file, and free again when the server is closed")
-    func abstract() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "an abstract name is no file, and free again when the server is closed",
+        arguments: TestNetwork.allCases)
+    func abstract(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let name = "@uvfutures-\(directory)"
             for _ in 0..<2 {
                 let server = try UnixServer.listen(path: name, on: loop) { echo($0) }
@@ -21,9 +23,11 @@ struct UnixSocketTests: UsesUnixSockets {
         }
     }
 
-    @Test("a path of 107 bytes works, and a longer one, an empty one and one with a zero byte are refused")
-    func paths() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "a path of 107 bytes works, and a longer one, an empty one and one with a zero byte are refused",
+        arguments: TestNetwork.allCases)
+    func paths(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let longest = directory + "/" + String(repeating: "x", count: 107 - directory.utf8.count - 1)
             let server = try UnixServer.listen(path: longest, on: loop) { echo($0) }
             #expect(try answer("hello", at: longest, loop) == "hello")
@@ -84,9 +88,10 @@ struct UnixSocketTests: UsesUnixSockets {
     }
 
     @Test(
-        "a socket at which somebody listens is not replaced, be its backlog full or not", arguments: [0, 10])
-    func inUse(backlog: Int) throws {
-        try withDirectory { directory, loop in
+        "a socket at which somebody listens is not replaced, be its backlog full or not", arguments: [0, 10],
+        TestNetwork.allCases)
+    func inUse(backlog: Int, network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             let listener = try UnixListener(path: path, backlog: backlog, on: loop)
             let waiting = try (0...1).map { _ in
