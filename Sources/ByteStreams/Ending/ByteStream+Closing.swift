@@ -195,6 +195,11 @@ extension ByteStream {
             failAll(FutureError.shutDown)
         }
         phase = .closed
+        if writeSide == .shuttingDown {
+            // The transport has not answered, and told the end by closing.
+            writeSide = .shutDown
+            details?.shutdownPromise?.succeed()
+        }
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
         if let failure { details?.closedPromise?.fail(failure) } else { details?.closedPromise?.succeed() }
         owner.take()?.streamDidClose(self)

@@ -3,9 +3,23 @@ import Testing
 import UVFutures
 
 struct SocketConnectionTests {
-    @Test("a handler hears that it is to end, and may do so by itself")
-    func draining() throws {
-        try withLoop { loop in
+    @Test(
+        "a close without any time lets go of a connection whose end the system has not told yet",
+        arguments: TestNetwork.allCases)
+    func closedAtOnce(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let (client, server) = try loop.connectedPair()
+            let shutdown = client.shutdownWrite()
+            try loop.run(until: client.close(within: .zero))
+            #expect(shutdown.isCompleted)
+            #expect(try loop.run(until: server.readToEnd()) == Data())
+            try loop.run(until: server.close())
+        }
+    }
+
+    @Test("a handler hears that it is to end, and may do so by itself", arguments: TestNetwork.allCases)
+    func draining(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var heard: [Result<Void, any Error>] = []
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 connection.endsWhenIdle = false
@@ -33,9 +47,11 @@ struct SocketConnectionTests {
         }
     }
 
-    @Test("both ends know both addresses, and each connection has a number of its own")
-    func addresses() throws {
-        try withLoop { loop in
+    @Test(
+        "both ends know both addresses, and each connection has a number of its own",
+        arguments: TestNetwork.allCases)
+    func addresses(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             #expect(client.localAddress == server.peerAddress)
             #expect(client.peerAddress == server.localAddress)
