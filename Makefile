@@ -114,6 +114,7 @@ soak:
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd python3
 	swift build -c release --package-path Examples $(FLAGS)
+	swift test --package-path Examples $(CHECKED)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/production.sh

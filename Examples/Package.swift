@@ -40,6 +40,12 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
+        .testTarget(
+            name: "ExampleTests",
+            dependencies: [
+                "EchoServer", "PortForwarder",
+                .product(name: "FuturesTesting", package: "swift-uv-futures"),
+            ]),
         .target(
             name: "EchoLibrary", dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]),
         .executableTarget(

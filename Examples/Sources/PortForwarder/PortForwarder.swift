@@ -32,10 +32,16 @@ struct PortForwarder: ParsableCommand {
 
     func run() throws {
         let loop = EventLoop.main
+        try loop.run(until: serve(on: loop))
+        loop.shutdown()
+    }
+
+    /// Passes connections on until a signal comes, and completes when all of them have ended.
+    func serve(on loop: EventLoop) throws -> Future<Void> {
         var (connections, bytes, failures) = (0, 0, 0)
         let server = SocketServer<SocketConnection>(on: loop) { client in
             connections += 1
-            return target.connect(on: loop).flatMap { upstream in
+            return target.connect(on: client.loop).flatMap { upstream in
                 forward(client, upstream).map { bytes += $0 }
             }
         }
@@ -49,9 +55,9 @@ struct PortForwarder: ParsableCommand {
         if let path { say("listening on \(path)") }
 
         let signal = Future.race([loop.signal(.interrupt), loop.signal(.terminate)])
-        _ = try loop.run(until: signal.flatMap { server.shutdown(within: .seconds(grace)) })
-        loop.shutdown()
-        say("passed on \(bytes) bytes of \(connections) connections, of which \(failures) broke")
+        return signal.flatMap { server.shutdown(within: .seconds(grace)) }.map { _ in
+            say("passed on \(bytes) bytes of \(connections) connections, of which \(failures) broke")
+        }
     }
 }
 

@@ -1,0 +1,103 @@
+import Foundation
+import FuturesTesting
+import Testing
+import UVFutures
+
+@testable import EchoServer
+@testable import PortForwarder
+
+/// The examples' own sources in simulated worlds.
+struct WorldTests {
+    /// Sends `text` to `host`, and completes with all that comes back.
+    private static func send(_ text: Data, to host: String, from client: SimulatedHost) -> Future<Data> {
+        TCPConnection.connect(host: host, port: 7, on: client.loop).flatMap { connection in
+            connection.write(text)
+            connection.shutdownWrite()
+            return connection.readToEnd().always { connection.close() }
+        }
+    }
+
+    private static func addServer(_ arguments: String..., to world: World) throws {
+        let server = try EchoServer.parse(["--host", "0.0.0.0", "--port", "7"] + arguments)
+        let counts = Counts()
+        try world.addHost("server") { host in _ = try server.serve(on: host.loop, counts) }
+    }
+
+    private static func addForwarder(to world: World) throws {
+        let forwarder = try PortForwarder.parse(["server:7", "--host", "0.0.0.0", "--port", "7"])
+        try world.addHost("forwarder") { host in try forwarder.serve(on: host.loop).ignoreFailure() }
+    }
+
+    private static let text = Data((0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 8) })
+
+    @Test("EchoServer sends back what it is sent, all of it or nothing that is wrong, whatever happens")
+    func echoServer() throws {
+        try World.explore(seeds: 0..<100) { world in
+            try Self.addServer("--grace", "3", to: world)
+            let client = try world.addHost("client")
+            var mix = World.FaultMix()
+            mix.kinds.removeAll { [.outOfDescriptors, .crash].contains($0) }
+            world.injectFaults(mix, until: .seconds(20))
+            var answers: [Future<Data>] = []
+            for _ in 0..<20 {
+                try world.run(for: .seconds(1))
+                answers.append(Self.send(Self.text, to: "server", from: client).ignoreFailure())
+            }
+            // A client that only reads does not notice that its server is gone.
+            try world.run(for: .seconds(60))
+            for case .success(let data)? in answers.map(\.result) where data != Self.text {
+                throw WrongAnswer()
+            }
+            let last = try world.run(until: Self.send(Self.text, to: "server", from: client))
+            guard last == Self.text else { throw WrongAnswer() }
+        }
+    }
+
+    @Test("EchoServer ends after a signal, when its connections have ended")
+    func echoServerEnds() throws {
+        let world = World(seed: 1)
+        try Self.addServer("--grace", "3", to: world)
+        let client = try world.addHost("client")
+        let connection = try world.run(until: TCPConnection.connect(host: "server", port: 7, on: client.loop))
+        connection.write("hello")
+        #expect(try world.run(until: connection.read()) == Data("hello".utf8))
+        world.host("server").send(.terminate)
+        #expect(try world.run(until: connection.readToEnd()).isEmpty)
+        connection.close()
+        try world.run(for: .seconds(4))
+        #expect(world.host("server").loop.statistics.connections == 0)
+        #expect(throws: ConnectError.self) {
+            try world.run(until: TCPConnection.connect(host: "server", port: 7, on: client.loop))
+        }
+    }
+
+    @Test("PortForwarder passes on each byte and each end, and what breaks one side breaks the other")
+    func portForwarder() throws {
+        try World.explore(seeds: 0..<100) { world in
+            try Self.addServer(to: world)
+            try Self.addForwarder(to: world)
+            let client = try world.addHost("client")
+            var mix = World.FaultMix()
+            mix.kinds = [.partition, .hold, .slow, .pause]
+            world.injectFaults(mix, until: .seconds(10))
+            var answers: [Future<Data>] = []
+            for _ in 0..<10 {
+                try world.run(for: .seconds(1))
+                answers.append(Self.send(Self.text, to: "forwarder", from: client).ignoreFailure())
+            }
+            try world.run(until: { answers.allSatisfy { $0.isCompleted } })
+            for case .success(let data)? in answers.map(\.result) where data != Self.text {
+                throw WrongAnswer()
+            }
+            let last = try world.run(until: Self.send(Self.text, to: "forwarder", from: client))
+            guard last == Self.text else { throw WrongAnswer() }
+            try world.run(for: .seconds(60))
+            let connections = world.host("forwarder").loop.statistics.connections
+            guard connections == 0 else { throw LeftOpen(connections: connections) }
+        }
+    }
+}
+
+private struct WrongAnswer: Error {}
+
+private struct LeftOpen: Error { let connections: Int }
