@@ -123,8 +123,8 @@ extension SimulatedHost {
         isDown = true
         isPaused = false
         _ = takePostponed()
-        sockets = SocketTable()
         shutDown()
+        sockets = SocketTable()
     }
 
     /// Shuts down all loops.

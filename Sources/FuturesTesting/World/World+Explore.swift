@@ -6,8 +6,9 @@ extension World {
     /// Runs `body` in a world of its own for each of `seeds`, on all cores. Throws an ``ExplorationFailure`` if
     /// the body or a program of its world fails, with the shortest list of faults that still leads to a failure.
     ///
-    /// `body` adds the hosts, injects faults, runs the world, and throws if the outcome is wrong. It may be
-    /// called on any thread, and several calls run at the same time. Each seed runs twice: a body that does not
+    /// `body` adds the hosts, injects faults, runs the world, and throws if the outcome is wrong. Only an error
+    /// counts: what `#expect` finds in the body belongs to no test. The body may be called on any thread, and
+    /// several calls run at the same time. Each seed runs twice: a body that does not
     /// do the same in both runs fails with the place where the two traces part. Leave the second run out with
     /// `repeating: false`. After `maxFailures` failures, no further seeds are tried.
     ///

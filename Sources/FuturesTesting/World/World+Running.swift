@@ -51,6 +51,14 @@ extension World {
         throw FutureError.timedOut(after: limit)
     }
 
+    /// Calls `body` when `delay` has passed, between two events. Use it to change the world while it runs, for
+    /// example to crash a host. If `body` throws, the run ends, and throws that error as a ``WorldFailure``.
+    public func schedule(after delay: Duration, _ body: @escaping () throws -> Void) {
+        simulation.call(after: delay) { [unowned self] in
+            do { try body() } catch { fail(error, of: "a scheduled change") }
+        }
+    }
+
     /// Calls `check` each time that `interval` has passed, between two events. If it throws, the run ends, and
     /// throws that error as a ``WorldFailure``. Use it for what must always hold.
     public func check(every interval: Duration, _ check: @escaping () throws -> Void) {

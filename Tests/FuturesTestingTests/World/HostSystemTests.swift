@@ -169,6 +169,19 @@ struct HostSystemTests {
         }
     }
 
+    @Test("a scheduled change happens at its time, and its error ends the run")
+    func scheduled() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("a")
+        world.schedule(after: .seconds(3)) { host.crash() }
+        try world.run(for: .milliseconds(2999))
+        #expect(!host.isDown)
+        try world.run(for: .milliseconds(1))
+        #expect(host.isDown)
+        world.schedule(after: .zero) { throw CancellationError() }
+        #expect(throws: WorldFailure.self) { try world.run(for: .zero) }
+    }
+
     @Test("waiting for what cannot come, or comes too late, ends")
     func waiting() throws {
         let world = World(seed: 1)
