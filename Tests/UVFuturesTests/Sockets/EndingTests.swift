@@ -128,7 +128,8 @@ struct EndingTests {
             #expect(try loop.run(until: drained) == ShutdownSummary(finished: 0, aborted: 1))
             #expect(start.duration(to: loop.now) >= .milliseconds(30))
             #expect((loop.failure(of: client.read()) as? UVError)?.code == .connectionReset)
-            #expect(waiting.receive() == [])
+            // A process that is being started may have a copy of the listening socket for a moment.
+            #expect(eventually { waiting.receive() == [] })
             promise.succeed()
         }
     }

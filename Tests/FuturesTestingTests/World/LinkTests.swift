@@ -1,0 +1,57 @@
+import FoundationEssentials
+import FuturesTesting
+import Testing
+import UVFutures
+
+struct LinkTests {
+    @Test("a link lets no more bytes pass in a second than its bandwidth, in each direction")
+    func bandwidth() throws {
+        let world = World(seed: 1)
+        world.latency = .constant(.milliseconds(1))
+        try world.addHost("server", Programs.echo)
+        let client = try world.addHost("client")
+        world.link("client", "server").bandwidth = 1_000_000
+        #expect(world.link("server", "client").bandwidth == 1_000_000)
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+        let start = world.now
+        connection.write(Data(count: 2_000_000))
+        #expect(try world.run(until: connection.read(exactly: 2_000_000))?.count == 2_000_000)
+        let passed = world.now - start
+        #expect(passed > .seconds(2) && passed < .milliseconds(2200), "\(passed)")
+        connection.close()
+    }
+
+    @Test("breaking the connections of a link resets both ends, and those of no other")
+    func breaking() throws {
+        let world = World(seed: 1)
+        try world.addHost("server", Programs.echo)
+        let clients = try ["a", "b"].map { try world.addHost($0) }
+        let connections = try clients.map {
+            try world.run(until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: $0.loop))
+        }
+        for connection in connections {
+            connection.write("x")
+            _ = try world.run(until: connection.read())
+        }
+        world.link("a", "server").breakConnections()
+        #expect(world.failure(of: connections[0].read()).hasPrefix("read ECONNRESET"))
+        connections[1].write("y")
+        #expect(try world.run(until: connections[1].read()) == Data("y".utf8))
+        #expect(world.host("server").loop.statistics.connections == 1)
+        connections[1].close()
+    }
+
+    @Test("isolated hosts reach each other and nobody else, until all is healed")
+    func isolated() throws {
+        let world = World(seed: 1)
+        for name in ["a", "b", "c"] { try world.addHost(name, Programs.echo) }
+        world.isolate("a", "b")
+        let inside = Programs.ask(world.host("a"), "b")
+        let outside = Programs.ask(world.host("c"), "b").timeout(after: .seconds(3))
+        #expect(try world.run(until: inside) == Data("hello".utf8))
+        #expect(throws: FutureError.timedOut(after: .seconds(3))) { try world.run(until: outside) }
+        world.heal()
+        #expect(try world.run(until: Programs.ask(world.host("c"), "b")) == Data("hello".utf8))
+    }
+}
