@@ -47,14 +47,16 @@ extension SimulatedHost {
     /// reaches no other host. A host that is down stays down. If a program of the world calls this function, the
     /// crash follows when that program has returned to its loop.
     public func crash() {
-        later { host in
-            guard !host.isDown else { return }
-            host.note("crashes")
-            host.isOff = true
-            host.refreshPaths()
-            for driver in host.drivers { for handle in driver.openObjects { handle.vanish() } }
-            host.takeDown()
-        }
+        later { $0.crashNow() }
+    }
+
+    private func crashNow() {
+        guard !isDown else { return }
+        note("crashes")
+        isOff = true
+        refreshPaths()
+        for driver in drivers { for handle in driver.openObjects { handle.vanish() } }
+        takeDown()
     }
 
     /// Ends the program as the signal `SIGKILL` does. The system of the host goes on, and closes the connections,
@@ -70,9 +72,8 @@ extension SimulatedHost {
 
     /// Starts the program again, on a new loop. A host that is not down crashes first.
     public func restart() {
-        crash()
         later { host in
-            guard host.isDown else { return }
+            host.crashNow()
             host.note("restarts")
             host.start()
         }

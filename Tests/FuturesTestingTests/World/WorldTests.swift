@@ -146,6 +146,20 @@ struct WorldTests {
         #expect(try world.run(until: Programs.ask(client)) == Data("hello".utf8))
     }
 
+    @Test(
+        "a restart that a program or a fault asks for while the world runs leaves the host up",
+        arguments: 0..<20)
+    func restartedWhileRunning(seed: UInt64) throws {
+        let world = World(seed: seed)
+        let host = try world.addHost("a", Programs.echo)
+        world.schedule(after: .seconds(1)) { host.restart() }
+        world.schedule(after: .seconds(2)) { host.crash() }
+        world.schedule(after: .seconds(3)) { host.restart() }
+        try world.run(for: .seconds(4))
+        #expect(!host.isDown)
+        #expect(host.startCount == 3)
+    }
+
     @Test("a program that is killed has a system that tells its peers")
     func kill() throws {
         let world = World(seed: 6)
