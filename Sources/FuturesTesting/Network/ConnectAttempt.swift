@@ -11,8 +11,10 @@ final class ConnectAttempt {
 
     private let socket: SimulatedSocket
     private let target: SocketAddress
-    private let completion: (UVError?) -> Void
-    var isOver = false
+    /// `nil` when it has been called, or will not be called. A request that would be repeated later keeps the
+    /// attempt, but not the connection that has come of it.
+    private var completion: ((UVError?) -> Void)?
+    private var isOver = false
     private var count = 0
 
     init(
@@ -71,13 +73,22 @@ final class ConnectAttempt {
         simulation.add(Message { if path.isOpen { arrived() } }, at: path.arrival(ofBytes: 0))
     }
 
+    /// Gives up, and does not call `completion`.
+    func cancel() {
+        isOver = true
+        completion = nil
+    }
+
     private func end(after delay: Duration, _ code: UVError.Code?) {
         guard !isOver else { return }
         isOver = true
         simulation.call(after: delay) { [self] in
             socket.whenAwake { [self] in
-                if socket.isClosing { return }
-                socket.driver.deliver { completion(code.map { socket.error($0, "connect") }) }
+                guard !socket.isClosing, let completion = completion.take() else { return }
+                // Without a connection, the address of this end is not known.
+                socket.driver.deliver {
+                    completion(code.map { UVError($0, "connect", peer: socket.peerAddress) })
+                }
             }
         }
     }

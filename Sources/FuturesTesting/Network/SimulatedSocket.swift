@@ -62,7 +62,7 @@ final class SimulatedSocket: SimulatedHandle {
     }
 
     override func willClose() {
-        attempt.take()?.isOver = true
+        attempt.take()?.cancel()
         probes?.isOver = true
         leave()
         host.free(self)
@@ -85,7 +85,11 @@ extension SimulatedSocket: SocketTransport {
     var descriptor: CInt? { nil }
     var hasArrivals: Bool { incoming?.hasArrivals ?? false }
 
-    func serve(_ stream: ByteStream?) { unsafe self.stream = stream }
+    func serve(_ stream: ByteStream?) {
+        unsafe self.stream = stream
+        // The reset may have come before the connection was accepted.
+        if stream != nil, incoming?.isReset == true { lookSoon() }
+    }
 
     func nextNumber() -> UInt64 { number }
 
@@ -120,10 +124,20 @@ extension SimulatedSocket: SocketTransport {
         probes?.heardOfPeer()
         guard !isClosing else { return }
         guard !host.isPaused else { return host.postpone { [self] in arrived(isReset: isReset) } }
-        driver.serve {
-            if isReset { goOnWriting() }
-            if isReading { receive() } else if isReset { loop.turn(reset) }
-        }
+        driver.serve(look)
+    }
+
+    /// Reads first, as libuv does. A socket that is not read is told of a reset by its pending write. A socket of
+    /// the UNIX domain hangs up when both sides have ended, and a reset after that is told to readers only.
+    private func look() {
+        if isReading { return receive() }
+        guard let incoming, incoming.isReset, !(kind == .unix && hasEndedInBothDirections) else { return }
+        goOnWriting()
+        loop.turn(reset)
+    }
+
+    private var hasEndedInBothDirections: Bool {
+        incoming?.isEndDelivered == true && outgoing?.isEndSent == true
     }
 
     /// Receives once, as a read of the system would.
@@ -133,6 +147,8 @@ extension SimulatedSocket: SocketTransport {
         case .bytes(let data):
             loop.turn { unsafe stream?.transportDidRead(data) }
             lookSoon()
+        // TCP tells of the end first, and then of the reset.
+        case .end where kind == .unix && incoming.isReset: loop.turn(reset)
         case .end:
             isReading = false
             hasReachedEnd = true
@@ -147,7 +163,7 @@ extension SimulatedSocket: SocketTransport {
 
     /// Reports to the stream that the connection has broken.
     private func breakDown(_ error: UVError) {
-        guard !isClosing, !isBroken else { return }
+        guard unsafe stream != nil, !isClosing, !isBroken else { return }
         isBroken = true
         isReading = false
         unsafe stream?.transportDidFail(error)
@@ -181,8 +197,8 @@ extension SimulatedSocket: SocketTransport {
     /// Returns the wire that takes bytes. Throws an error if a write fails now.
     private func wireToWrite() throws(UVError) -> Wire {
         guard let outgoing, let incoming else { throw error(.notConnected, "write") }
+        if kind == .unix, outgoing.isAbandoned || incoming.isReset { throw error(.brokenPipe, "write") }
         if incoming.isReset { throw error(hasReachedEnd ? .brokenPipe : .connectionReset, "write") }
-        if kind == .unix, outgoing.isAbandoned { throw error(.brokenPipe, "write") }
         return outgoing
     }
 
@@ -243,7 +259,13 @@ extension SimulatedSocket: SocketTransport {
         guard !isClosing else { return }
         if let incoming, let outgoing, !incoming.isReset {
             let losesBytes = incoming.hasArrivedBytes
-            if losesBytes || resetting && kind == .tcp { outgoing.sendReset() } else { outgoing.sendEnd() }
+            // TCP has closed the connection when both sides have ended, and has nothing to reset.
+            let canReset = kind == .unix || !hasEndedInBothDirections
+            if canReset, losesBytes || resetting && kind == .tcp {
+                outgoing.sendReset()
+            } else {
+                outgoing.sendEnd()
+            }
         }
         close()
     }
@@ -268,7 +290,7 @@ extension SimulatedSocket: SimulatedEvent {
         isLookingAgain = false
         guard !isClosing, let incoming, incoming.hasArrivals else { return }
         guard !host.isPaused else { return host.postpone { [self] in happen() } }
-        driver.serve { if isReading { receive() } else if incoming.isReset { loop.turn(reset) } }
+        driver.serve(look)
     }
 }
 

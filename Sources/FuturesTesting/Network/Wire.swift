@@ -27,6 +27,8 @@ final class Wire: SimulatedEvent {
     private var hasSentReset = false
     private(set) var isReset = false
     private var hasEnd = false
+    /// Whether the end has arrived.
+    private(set) var isEndDelivered = false
     /// Whether something has arrived whose acknowledgement was lost.
     private var isAcknowledgementLost = false
     private var retransmission: Retransmission?
@@ -76,6 +78,9 @@ final class Wire: SimulatedEvent {
         return taken
     }
 
+    /// Whether the end has left, after all bytes.
+    var isEndSent: Bool { hasEnd && queue.nextToSend == nil }
+
     func sendEnd() {
         guard !hasEnd else { return }
         hasEnd = true
@@ -121,6 +126,7 @@ final class Wire: SimulatedEvent {
         schedule()
         guard let arrival else { return }
         note(arrival)
+        if arrival.hasEnd { isEndDelivered = true }
         if wayBack.state == .cut {
             isAcknowledgementLost = true
             stall()

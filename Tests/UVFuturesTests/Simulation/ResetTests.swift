@@ -1,0 +1,116 @@
+import FoundationEssentials
+import FuturesTesting
+import Testing
+import UVFutures
+
+/// What a kernel does when connections are reset or refused, and a simulated network, too.
+struct ResetTests: UsesUnixSockets {
+    enum Network: CaseIterable { case kernel, simulated }
+
+    /// Runs `body` with a loop, which has this network, and the path of a socket.
+    private func with(_ network: Network, _ body: (EventLoop, String) throws -> Void) throws {
+        try withDirectory { directory, loop in
+            if network == .kernel { return try body(loop, "\(directory)/socket") }
+            let virtual = EventLoop.virtual()
+            virtual.onUnhandledFailure = { _ in }
+            defer { virtual.shutdown() }
+            try body(virtual, "\(directory)/socket")
+        }
+    }
+
+    private func unixPair(_ path: String, _ loop: EventLoop) throws -> (UnixConnection, UnixConnection) {
+        let listener = try UnixListener(path: path, on: loop)
+        let pair = try loop.run(
+            until: UnixConnection.connect(path: path, on: loop).and(listener.accept()))
+        try loop.run(until: listener.close())
+        return pair
+    }
+
+    @Test("the error of a refused connection has no local address", arguments: Network.allCases)
+    func refused(_ network: Network) throws {
+        try with(network) { loop, _ in
+            let bound = PlainSocket.bound()
+            let connecting = TCPConnection.connect(host: "127.0.0.1", port: bound.port, on: loop)
+            let error = loop.failure(of: connecting) as? UVError
+            #expect(error?.code == .connectionRefused)
+            #expect(error?.localAddress == nil)
+            #expect(error?.peerAddress?.port == bound.port)
+        }
+    }
+
+    @Test("a connection that is dropped soon after it was made is reset", arguments: Network.allCases)
+    func dropped(_ network: Network) throws {
+        try with(network) { loop, _ in
+            loop.onUnhandledFailure = { _ in }
+            var pair = Optional(try loop.connectedPair())
+            let server = pair!.1
+            let start = loop.now
+            pair = nil
+            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
+            if network == .simulated { #expect(start.duration(to: loop.now) < .milliseconds(10)) }
+        }
+    }
+
+    @Test("a connection that was reset before it is accepted says so then", arguments: Network.allCases)
+    func resetBeforeAccept(_ network: Network) throws {
+        try with(network) { loop, _ in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let client = try loop.connect(to: listener.localAddress)
+            try loop.run(until: client.abort())
+            let server = try loop.run(until: listener.accept())
+            #expect((loop.failure(ofEnd: server) as? UVError)?.code == .connectionReset)
+            try loop.run(until: listener.close())
+        }
+    }
+
+    @Test("an abort does not reset a connection that both sides have ended", arguments: Network.allCases)
+    func abortAfterTheEnd(_ network: Network) throws {
+        try with(network) { loop, _ in
+            let (client, server) = try loop.connectedPair()
+            client.shutdownWrite()
+            #expect(try loop.run(until: server.readToEnd()).isEmpty)
+            server.write("x")
+            server.shutdownWrite()
+            #expect(try loop.run(until: client.readToEnd()) == Data("x".utf8))
+            try loop.run(until: client.abort())
+            try loop.run(for: .milliseconds(1))
+            #expect(!server.closed.isCompleted)
+            try loop.run(until: server.close())
+        }
+    }
+
+    @Test("a read learns of a reset before a write that waits", arguments: Network.allCases)
+    func readBeforeWrite(_ network: Network) throws {
+        try with(network) { loop, path in
+            let (client, server) = try unixPair(path, loop)
+            let write = client.write(Data(count: 1_000_000))
+            let read = client.read()
+            try loop.run(for: .milliseconds(1))
+            server.abort()
+            for error in [loop.failure(of: read), loop.failure(of: write)] {
+                let error = error as? UVError
+                #expect(error?.code == .connectionReset)
+                #expect(error?.operation == "read")
+            }
+        }
+    }
+
+    @Test("only a read learns of a reset after both ends of a UNIX connection", arguments: Network.allCases)
+    func unixResetAfterTheEnd(_ network: Network) throws {
+        try with(network) { loop, path in
+            let (client, server) = try unixPair(path, loop)
+            client.write("unread")
+            client.shutdownWrite()
+            server.write("x")
+            server.shutdownWrite()
+            _ = try loop.run(until: server.shutdownWrite().and(client.shutdownWrite()))
+            try loop.run(for: .milliseconds(1))
+            try loop.run(until: server.abort())
+            try loop.run(for: .milliseconds(1))
+            #expect(!client.closed.isCompleted)
+            let error = loop.failure(of: client.readToEnd()) as? UVError
+            #expect(error?.code == .connectionReset)
+            #expect(loop.failure(ofEnd: client) != nil)
+        }
+    }
+}
