@@ -1,0 +1,73 @@
+import FuturesTesting
+import TestSupport
+import Testing
+import UVFutures
+
+/// Holds the simulated network against the kernel's: random programs, each of which is run over the loopback
+/// interface, on a virtual loop, and on the hosts of a world. What becomes of each step has to be the same, and
+/// how each connection ends.
+///
+/// The following may differ, since it differs between two runs on a kernel, too. The programs do not ask for it, or
+/// `agreementName(of:)` leaves it out:
+///
+/// - When something happens, and in which order it is told at different connections.
+/// - How bytes are cut into reads and chunks, and so what a `read()` leaves for the next one.
+/// - How many bytes the system takes while nobody reads: 128 KiB here, and up to some megabytes there. A write may
+///   or may not wait for a reader if it is in between. How many bytes of a write arrive that was cut short.
+/// - What becomes of bytes that are on their way when a connection is reset, and of an end before a reset.
+/// - Whether all has been acknowledged when a connection ends: a kernel may wait 40 ms for that.
+/// - Which peer is served first among those that come at the same time.
+/// - The numbers of ports, and of bytes that an error counts as waiting.
+struct KernelAgreementTests: UsesUnixSockets {
+    private static let size = isSoaking ? 2000 : isDebug ? 300 : 600
+
+    @Test("a simulated network does the same as the kernel's")
+    func loopback() throws {
+        for seed in SeededGenerator.seeds(Self.size) {
+            let program = AgreementMaker.program(seed: seed)
+            try withDirectory { directory, loop in
+                let real = RealStage(directory, loop)
+                try compare(program, seed, "on a real loop", real, in: directory)
+            }
+        }
+    }
+
+    @Test("hosts of a world do the same as one virtual loop")
+    func world() throws {
+        for seed in SeededGenerator.seeds(Self.size) {
+            let program = AgreementMaker.program(seed: seed)
+            let directory = "/tmp/sockets"
+            let world = try WorldStage(directory, seed: seed, peers: program.peers)
+            try compare(program, seed, "in a world", world, in: directory)
+        }
+    }
+
+    private func compare(
+        _ program: AgreementProgram, _ seed: UInt64, _ name: String, _ stage: any AgreementStage,
+        in directory: String
+    ) throws {
+        let virtual = VirtualStage(directory: directory)
+        defer { virtual.loop.shutdown() }
+        let expected = try AgreementRun.outcomes(of: program, on: virtual)
+        let seen = try AgreementRun.outcomes(of: program, on: stage, expecting: expected)
+        let round = seen.count - 1
+        guard seen[round] != expected[round] else { return }
+        Issue.record(
+            """
+            seed \(seed): a virtual loop does not agree with what happens \(name), after round \(round) of
+            \(program)
+
+            on a virtual loop:
+            \(marked(expected[round], unlike: seen[round]))
+
+            \(name):
+            \(marked(seen[round], unlike: expected[round]))
+            """)
+    }
+
+    private func marked(_ lines: [String], unlike others: [String]) -> String {
+        lines.enumerated().map { index, line in
+            (others.indices.contains(index) && others[index] == line ? "  " : "* ") + line
+        }.joined(separator: "\n")
+    }
+}
