@@ -57,25 +57,6 @@ struct WorldLeakTests {
     }
 }
 
-extension WorldLeakTests {
-    @Test("a world has no descriptors")
-    func descriptors() async {
-        await #expect(processExitsWith: .success) {
-            func count() throws -> Int {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-            }
-            let before = try count()
-            for seed in 0..<10 as Range<UInt64> {
-                let world = World(seed: seed)
-                try world.addHost("server", Programs.echo)
-                let client = try world.addHost("client")
-                _ = try world.run(until: Programs.ask(client))
-                #expect(try count() == before)
-            }
-        }
-    }
-}
-
 extension Atomic where Value == Int {
     /// A count that several objects share.
     final class Counter: Sendable {
