@@ -3,9 +3,12 @@ internal import Futures
 
 /// One direction of a simulated connection, from the socket that writes to the socket that reads.
 final class Wire: SimulatedEvent {
-    /// The bytes that may be under way or wait to be read, and the bytes that may wait to be sent.
-    private static let window = 65_536
-    private static let sendBuffer = 1_048_576
+    /// The bytes that may be under way or wait to be read, and the bytes that may wait to be sent. What is sent to a
+    /// UNIX socket is at the reader at once.
+    private let window: Int
+    private let sendBuffer: Int
+    /// The bytes that one read returns at most.
+    private static let mostToRead = 65_536
     /// The bytes of one piece. A piece arrives as a whole.
     private static let maximumPiece = 16_384
 
@@ -33,7 +36,10 @@ final class Wire: SimulatedEvent {
     private var isAcknowledgementLost = false
     private var retransmission: Retransmission?
 
-    private init(_ simulation: Simulation, _ path: Path, back wayBack: Path) {
+    private init(
+        _ simulation: Simulation, _ kind: SimulatedSocket.Kind, _ path: Path, back wayBack: Path
+    ) {
+        (window, sendBuffer) = kind == .tcp ? (65_536, 1_048_576) : (212_992, 0)
         self.simulation = simulation
         self.path = path
         self.wayBack = wayBack
@@ -47,7 +53,9 @@ final class Wire: SimulatedEvent {
     ) -> (Wire, Wire) {
         let there = simulation.routes.path(from: client.host, to: server.host)
         let back = simulation.routes.path(from: server.host, to: client.host)
-        let wires = (Wire(simulation, there, back: back), Wire(simulation, back, back: there))
+        let wires = (
+            Wire(simulation, client.kind, there, back: back), Wire(simulation, client.kind, back, back: there)
+        )
         (wires.0.opposite, wires.1.opposite) = (wires.1, wires.0)
         (wires.0.sender, wires.0.receiver) = (client, server)
         (wires.1.sender, wires.1.receiver) = (server, client)
@@ -57,7 +65,7 @@ final class Wire: SimulatedEvent {
     // MARK: Sending
 
     /// The number of bytes that the sender may hand over now.
-    private var room: Int { max(0, Wire.window + Wire.sendBuffer - queue.unreadBytes) }
+    private var room: Int { max(0, window + sendBuffer - queue.unreadBytes) }
 
     /// Whether the receiver has been closed.
     var isAbandoned: Bool { receiver == nil }
@@ -105,7 +113,7 @@ final class Wire: SimulatedEvent {
     private func pump() {
         while let count = queue.nextToSend {
             guard path.isOpen else { return stall() }
-            guard count == 0 || queue.sentBytes < Wire.window else { return }
+            guard count == 0 || queue.sentBytes < window else { return }
             queue.send(arrivingAt: path.arrival(ofBytes: count))
             schedule()
         }
@@ -156,7 +164,7 @@ final class Wire: SimulatedEvent {
 
     /// Removes and returns the next piece that has arrived: bytes that follow each other as one. `most` is the
     /// largest number of bytes to return.
-    func take(most: Int = Wire.window) -> PieceQueue.Content? {
+    func take(most: Int = Wire.mostToRead) -> PieceQueue.Content? {
         guard let content = queue.take(most: most) else { return nil }
         sender?.roomChanged()
         pump()

@@ -12,8 +12,8 @@ import UVFutures
 ///
 /// - When something happens, and in which order it is told at different connections.
 /// - How bytes are cut into reads and chunks, and so what a `read()` leaves for the next one.
-/// - How many bytes the system takes while nobody reads: some 1 MiB here, and up to some megabytes there. A write may
-///   or may not wait for a reader if it is in between. How many bytes of a write arrive that was cut short.
+/// - How many bytes the system takes while nobody reads: about 208 KiB over UNIX sockets, and over TCP 1 MiB here
+///   and up to some megabytes there. How many bytes of a write arrive that was cut short.
 /// - What becomes of bytes that are on their way when a connection is reset, and of an end before a reset.
 /// - Whether all has been acknowledged when a connection ends: a kernel may wait 40 ms for that.
 /// - Which peer is served first among those that come at the same time.

@@ -79,6 +79,21 @@ struct ResetTests: UsesUnixSockets {
         }
     }
 
+    @Test("a UNIX socket takes 150 KB, and not 300 KB, while nobody reads", arguments: Network.allCases)
+    func unixRoom(_ network: Network) throws {
+        try with(network) { loop, path in
+            let (client, server) = try unixPair(path, loop)
+            let write = client.write(Data(count: 150_000))
+            #expect(write.isCompleted)
+            let other = client.write(Data(count: 150_000))
+            try loop.run(for: .milliseconds(1))
+            #expect(!other.isCompleted)
+            #expect(try loop.run(until: server.read(exactly: 300_000))?.count == 300_000)
+            try loop.run(until: other)
+            loop.closeAll(client, server)
+        }
+    }
+
     @Test("a read learns of a reset before a write that waits", arguments: Network.allCases)
     func readBeforeWrite(_ network: Network) throws {
         try with(network) { loop, path in
