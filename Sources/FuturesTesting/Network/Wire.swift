@@ -34,7 +34,8 @@ final class Wire: SimulatedEvent {
     private(set) var isEndDelivered = false
     /// Whether something has arrived whose acknowledgement was lost.
     private var isAcknowledgementLost = false
-    private var retransmission: Retransmission?
+    /// The event to come keeps it, and it keeps the wire.
+    private weak var retransmission: Retransmission?
 
     private init(
         _ simulation: Simulation, _ kind: SimulatedSocket.Kind, _ path: Path, back wayBack: Path

@@ -18,10 +18,15 @@ struct WorldLeakTests {
         deinit { alive.add(-1) }
     }
 
+    private struct Weak<Object: AnyObject> {
+        weak var object: Object?
+    }
+
     @Test("a thousand worlds that are dropped in the midst of work leave nothing")
     func dropped() throws {
         let witnesses = Atomic<Int>.Counter()
         var loops: [EventLoop] = []
+        var hosts: [Weak<SimulatedHost>] = []
         for seed in 0..<(isDebug ? 100 : 1000) as Range<UInt64> {
             let world = World(seed: seed)
             for name in ["a", "b", "c"] {
@@ -48,12 +53,15 @@ struct WorldLeakTests {
             world.injectFaults(mix, until: .seconds(1))
             try world.run(for: .milliseconds(Int(seed) * 7 % 1000))
             if seed.isMultiple(of: 2) { world.host("a").crash() }
+            hosts += world.hosts.map { Weak(object: $0) }
             loops = world.hosts.filter { !$0.isDown }.map(\.loop)
         }
         #expect(witnesses.value == 0)
         for loop in loops {
             #expect([loop.statistics.futures, loop.statistics.handles, loop.statistics.timers] == [0, 0, 0])
         }
+        loops = []
+        #expect(hosts.count { $0.object != nil } == 0)
     }
 }
 
