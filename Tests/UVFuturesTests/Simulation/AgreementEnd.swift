@@ -101,15 +101,17 @@ final class AgreementEnd {
 enum AgreementBytes {
     private static let period = 65_521
     private static let longest = 2_097_152
-    private static let all: Data = {
+    /// An array: the leak check does not recognise the pointer that a static `Data` holds.
+    private static let all: [UInt8] = {
         var generator = SeededGenerator(seed: 1)
-        var bytes = Data()
+        var bytes: [UInt8] = []
         while bytes.count < period {
             bytes += generator.bytes(generator.below(10) == 0 ? generator.below(3000) : generator.below(100))
             bytes += generator.below(2) == 0 ? [10] : [13, 10]
         }
-        bytes = bytes.prefix(period)
-        var all = Data(capacity: longest)
+        bytes.removeLast(bytes.count - period)
+        var all: [UInt8] = []
+        all.reserveCapacity(longest + period)
         while all.count < longest { all += bytes }
         return all
     }()
