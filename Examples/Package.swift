@@ -27,6 +27,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "Replica",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
             name: "Observed",
             dependencies: [
                 .product(name: "UVFutures", package: "swift-uv-futures"),
@@ -43,7 +49,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "PortForwarder",
+                "EchoServer", "PortForwarder", "Replica",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(

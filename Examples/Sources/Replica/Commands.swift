@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import UVFutures
+
+@main
+struct Commands: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "Replica", abstract: "Keeps a counter on several hosts, of which some may fail.",
+        subcommands: [Serve.self, Add.self, Get.self])
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            exit(
+                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
+        }
+    }
+}
+
+struct Serve: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Runs one of the replicas, until SIGINT or SIGTERM.")
+
+    @OptionGroup var group: Group
+
+    @Option(help: "Which of the members this is: 0 is the first.")
+    var id: Int
+
+    @Option(help: "The file that keeps what this replica must not forget.")
+    var file: String
+
+    @Option(help: "A mistake to make: \(Mistake.allCases.map(\.rawValue).joined(separator: ", ")).")
+    var mistake: Mistake?
+
+    func validate() throws {
+        guard group.members.indices.contains(id) else {
+            throw ValidationError("there is no member \(id); the first of \(group.members.count) is 0")
+        }
+    }
+
+    func run() throws {
+        let loop = EventLoop.main
+        let url = URL(fileURLWithPath: file)
+        let replica = Replica(id, of: group.members, saved: try read(url), on: loop, mistake: mistake) {
+            text in
+            try Data(text.utf8).write(to: url, options: .atomic)
+        }
+        let member = group.members[id]
+        let server = try replica.serve(host: member.host, port: member.port)
+        print("listening on \(server.localAddress)")
+        fflush(nil)
+        let summary = try loop.run(until: server.drain(on: .interrupt, .terminate, within: .zero))
+        loop.shutdown()
+        print("after the signal \(summary)")
+    }
+
+    private func read(_ url: URL) throws -> Saved {
+        guard FileManager.default.fileExists(atPath: url.path) else { return Saved() }
+        guard let saved = Saved(try String(contentsOf: url, encoding: .utf8)) else {
+            throw Refusal(description: "\(file) is no file of a replica; name another one")
+        }
+        return saved
+    }
+}
+
+struct Add: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Adds an amount, and prints the sum.")
+
+    @OptionGroup var group: Group
+
+    @Argument(help: "What to add; behind -- it may be negative.")
+    var amount: Int
+
+    func run() throws { try group.ask { $0.add(amount) } }
+}
+
+struct Get: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Prints the sum.")
+
+    @OptionGroup var group: Group
+
+    func run() throws { try group.ask { $0.get() } }
+}
+
+/// The replicas.
+struct Group: ParsableArguments {
+    @Option(
+        name: .customLong("member"), parsing: .upToNextOption,
+        help: "The replicas, in the same order for all: HOST:PORT …")
+    var members: [Member]
+
+    func validate() throws {
+        guard !members.isEmpty else { throw ValidationError("name the replicas: --member HOST:PORT …") }
+        for member in members { try TCPConnection.checkTarget(host: member.host, port: member.port) }
+    }
+
+    func ask(_ request: (Client) -> Future<Int>) throws {
+        let loop = EventLoop.main
+        do {
+            print(try loop.run(until: request(Client(of: members, attempts: 50, on: loop))))
+        } catch {
+            throw Refusal(description: "no leader among the replicas answers: \(error)")
+        }
+        loop.shutdown()
+    }
+}
+
+extension Member: ExpressibleByArgument {
+    init?(argument: String) {
+        guard let colon = argument.lastIndex(of: ":"),
+            let port = Int(argument[argument.index(after: colon)...])
+        else { return nil }
+        self.init(host: String(argument[..<colon]), port: port)
+    }
+}
+
+struct Refusal: Error, CustomStringConvertible {
+    let description: String
+}
