@@ -15,7 +15,6 @@ enum Mistake: String, CaseIterable, ExpressibleByArgument {
     case obeysOldLeaders
     case trustsPrevious
     case keepsConflicts
-    case commitsBeyondMatch
     case matchesAtReplyTime
     case neverStepsBack
     case storesLate

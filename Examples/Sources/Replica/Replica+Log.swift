@@ -76,8 +76,7 @@ extension Replica {
             return loop.succeeded("appended \(term) no \(min(saved.log.count, max(0, count - 1)))")
         }
         take(entries, after: count)
-        let known = mistake == .commitsBeyondMatch ? saved.log.count : count + entries.count
-        committedCount = max(committedCount, min(committed, known))
+        committedCount = max(committedCount, min(committed, count + entries.count))
         apply()
         let answer = "appended \(term) yes \(count + entries.count)"
         if mistake == .storesLate {

@@ -96,8 +96,7 @@ final class Replica {
 
     func save() -> Future<Void> {
         var saved = saved
-        // Only the log is stored.
-        if mistake == .forgetsTerms { (saved.term, saved.vote) = (saved.log.last?.term ?? 0, nil) }
+        if mistake == .forgetsTerms { (saved.term, saved.vote) = (0, nil) }
         return store.save(saved)
     }
 }

@@ -60,28 +60,35 @@ final class ReplicaWorld {
         try replicas.converge(work)
     }
 
-    /// A client adds numbers and reads the sum in turn.
+    /// A client adds numbers and reads the sum, in random order.
     private func addClient(_ name: String) throws -> Future<Void> {
         let host = try world.addHost(name)
         let loop = host.loop
         let client = Client(of: Self.members, attempts: .max, on: loop, mistake: mistake)
         clients.append(client)
         return Future(on: loop) { [self] in
-            for amount in 1...25 {
-                started += amount
-                let least = answered + amount
-                let sum = try await client.add(amount).value
-                answered += amount
-                try require(
-                    (least...started).contains(sum), "adding \(amount) gave \(sum), not \(least)...\(started)"
-                )
-                let known = answered
-                let read = try await client.get().value
-                try require(
-                    (known...started).contains(read), "reading gave \(read), not \(known)...\(started)")
+            for amount in 1...50 {
+                if Bool.random(using: &loop.random) {
+                    try await add(amount, client)
+                } else {
+                    let least = answered
+                    try check(await client.get().value, isFrom: least, "reading")
+                }
                 try await loop.sleep(for: .milliseconds(Int.random(in: 1...500, using: &loop.random))).value
             }
         }
+    }
+
+    private func add(_ amount: Int, _ client: Client) async throws {
+        started += amount
+        let least = answered + amount
+        let sum = try await client.add(amount).value
+        answered += amount
+        try check(sum, isFrom: least, "adding \(amount)")
+    }
+
+    private func check(_ sum: Int, isFrom least: Int, _ what: String) throws {
+        try require((least...started).contains(sum), "\(what) gave \(sum), not \(least)...\(started)")
     }
 
     /// When the world is whole, the work comes to its end, and the replicas are the same.

@@ -93,16 +93,31 @@ struct Experiment: Sendable {
     }
 
     /// Returns a part of `faults` that still fails: leaves out halves, quarters, and so on down to single
-    /// faults, as long as the rest fails.
-    private func shrink(_ faults: [World.Fault], fails: ([World.Fault]) -> Bool) -> [World.Fault] {
+    /// faults, and then about two at random, as long as the rest fails.
+    private func shrink(_ faults: [World.Fault], while isFailure: ([World.Fault]) -> Bool) -> [World.Fault] {
         let end = DispatchTime.now() + Self.shrinkingTime
-        var faults = faults
+        func fails(_ faults: [World.Fault]) -> Bool { DispatchTime.now() < end && isFailure(faults) }
         if !faults.isEmpty, fails([]) { return [] }
+        var faults = shrinkByRuns(faults, fails)
+        var random = SplitMix(0, for: 0)
+        var tries = 0
+        while faults.count > 1, tries < 100 {
+            tries += 1
+            let fewer = faults.filter { _ in random.below(faults.count) >= 2 }
+            guard fewer.count < faults.count, fails(fewer) else { continue }
+            faults = shrinkByRuns(fewer, fails)
+            tries = 0
+        }
+        return faults
+    }
+
+    private func shrinkByRuns(_ faults: [World.Fault], _ fails: ([World.Fault]) -> Bool) -> [World.Fault] {
+        var faults = faults
         var size = max(1, faults.count / 2)
-        while !faults.isEmpty, DispatchTime.now() < end {
+        while !faults.isEmpty {
             var start = 0
             var hasShrunk = false
-            while start < faults.count, DispatchTime.now() < end {
+            while start < faults.count {
                 var fewer = faults
                 fewer.removeSubrange(start..<min(start + size, faults.count))
                 if fails(fewer) {
