@@ -31,6 +31,8 @@ STRICT_BUILD = $(if $(CI),.build,.build-check)
 BRIEF = $(if $(CI),-Xswiftc -gline-tables-only)
 STRICT = $(CHECKED) $(BRIEF) -Xswiftc -warnings-as-errors --scratch-path $(STRICT_BUILD)
 DEBUG = $(if $(CI),$(STRICT),$(CHECKED))
+# A release build whose tests see what is internal.
+TESTABLE = -Xswiftc -enable-testing
 # As packages have it that enable the feature.
 NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
 NEEDS = @Tests/Checks/deps.sh libuv1-dev pkg-config
@@ -104,7 +106,7 @@ soak:
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
-	swift build -c release --package-path Examples $(FLAGS)
+	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
 	Tests/Checks/soak.sh
 	Tests/Checks/forward.sh 10G
 	Tests/Checks/idle.sh
@@ -113,8 +115,9 @@ soak:
 
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd python3
-	swift build -c release --package-path Examples $(FLAGS)
+	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
+	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/production.sh

@@ -252,6 +252,48 @@ smoke_Observed() {
     [ "$(grep -c 'what=listener .* opened' "$work/log")" = 1 ] || fail "does not log listeners"
 }
 
+# Three replicas, of which any one may be gone.
+smoke_Replica() {
+    local members replicas=() id
+    members=$(python3 -c '
+import socket
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+print(*("127.0.0.1:%d" % s.getsockname()[1] for s in sockets))')
+    expect_refusal serve --id 3 --file "$work/one" --member $members
+    expect_refusal add 5 --member 127.0.0.1
+    echo nonsense >"$work/nonsense"
+    expect_refusal serve --id 0 --file "$work/nonsense" --member $members
+    for id in 0 1 2; do start_replica; done
+    expect_sum 5 add 5
+    expect_sum 12 add 7
+    for id in 0 1 2; do
+        kill -KILL "${replicas[id]}"
+        wait "${replicas[id]}" 2>/dev/null || true
+        expect_sum $((13 + id)) add 1
+        start_replica
+    done
+    expect_sum 15 get
+    for id in 0 1 2; do
+        kill -TERM "${replicas[id]}"
+        wait "${replicas[id]}" || fail "ended with status $?"
+    done
+    expect_refusal get --member $members
+}
+
+start_replica() {
+    "$bin/Replica" serve --id "$id" --file "$work/replica-$id" --member $members >"$work/out-$id" &
+    replicas[id]=$!
+    timeout 10 grep -q -m1 '^listening on ' <(tail -n +1 -f --pid="${replicas[id]}" "$work/out-$id") ||
+        fail "replica $id does not listen"
+}
+
+# usage: expect_sum SUM COMMAND…
+expect_sum() {
+    local sum
+    sum=$(timeout 30 "$bin/Replica" "${@:2}" --member $members) || fail "does not answer ${*:2}"
+    [ "$sum" = "$1" ] || fail "says of ${*:2}: $sum, not $1"
+}
+
 smoke_CHost() {
     [ "$(timeout 60 "$bin/CHost")" = "C host: passed" ] || fail "does not pass"
 }
@@ -277,7 +319,7 @@ finish_client() {
     exec {client}>&-
 }
 
-for part in EchoServer limits loops systemd Observed CHost Supervised OpenCombine; do
+for part in EchoServer limits loops systemd Observed Replica CHost Supervised OpenCombine; do
     example=$part
     "smoke_$part"
     echo "$part: works"

@@ -50,7 +50,7 @@ final class Peer {
     }
 
     func disconnect() {
-        connection?.whenSuccess { $0.abort() }
+        connection?.tap { $0.abort() }.ignoreFailure()
         connection = nil
     }
 

@@ -26,7 +26,7 @@ extension Replica {
             guard role == .candidate, saved.term == term else { return }
             if votes >= majority { return lead() }
             for other in others {
-                other.peer.ask(request).whenSuccess { [self] in counted($0, in: term) }
+                other.peer.ask(request).tap { [self] in counted($0, in: term) }.ignoreFailure()
             }
         }
     }

@@ -101,7 +101,7 @@ struct Experiment: Sendable {
         var faults = shrinkByRuns(faults, fails)
         var random = SplitMix(0, for: 0)
         var tries = 0
-        while faults.count > 1, tries < 100 {
+        while faults.count > 1, tries < 60 {
             tries += 1
             let fewer = faults.filter { _ in random.below(faults.count) >= 2 }
             guard fewer.count < faults.count, fails(fewer) else { continue }

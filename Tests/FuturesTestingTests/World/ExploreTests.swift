@@ -90,6 +90,31 @@ struct ExploreTests {
         }
     }
 
+    @Test("faults that only make up for one another are left out together")
+    func pairs() throws {
+        struct Uneven: Error {}
+        let wanted = Mutex<Int?>(nil)
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { world in
+                try world.addHost("server")
+                var mix = World.FaultMix()
+                mix.kinds = [.pause, .crash]
+                world.injectFaults(mix, until: .seconds(20))
+                try world.run(for: .seconds(21))
+                // A whole list and each part of it that is as uneven.
+                let difference = world.faults.reduce(0) { $0 + ($1.kind == .pause ? 1 : -1) }
+                let first = wanted.withLock { wanted in
+                    wanted = wanted ?? difference
+                    return wanted
+                }
+                if !world.faults.isEmpty, difference == first { throw Uneven() }
+            }
+        }
+        let report = try #require(failure).reports[0]
+        let difference = abs(try #require(wanted.withLock { $0 }))
+        #expect(report.faults.count == (difference == 0 ? 2 : difference), "of \(report.faultsBefore)")
+    }
+
     @Test("all failures are collected up to the given number")
     func collected() throws {
         do {
