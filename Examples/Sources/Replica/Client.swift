@@ -15,7 +15,7 @@ final class Client {
 
     init(of members: [Member], attempts: Int = 100, on loop: EventLoop, mistake: Mistake? = nil) {
         (self.loop, self.attempts, self.mistake) = (loop, attempts, mistake)
-        id = Int.random(in: 1 ... .max, using: &loop.random)
+        id = Int.random(in: 1..<Replica.numbers.upperBound, using: &loop.random)
         peers = members.map { Peer($0, patience: .seconds(1), on: loop, mistake: mistake) }
     }
 
@@ -41,8 +41,8 @@ final class Client {
             return peers[asked].ask(request(attempt)).map { [self] answer in
                 let words = answer.split(separator: " ")
                 let number = words.count == 2 ? Int(words[1]) : nil
-                if words[0] == "sum", let number { return number }
-                if words[0] == "leader", let number, peers.indices.contains(number) { current = number }
+                if words.first == "sum", let number { return number }
+                if words.first == "leader", let number, peers.indices.contains(number) { current = number }
                 throw NoLeader()
             }
             .tapError { [self] error in

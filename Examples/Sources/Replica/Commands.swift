@@ -6,6 +6,13 @@ import UVFutures
 struct Commands: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Replica", abstract: "Keeps a counter on several hosts, of which some may fail.",
+        discussion: """
+            To try it with three replicas, run in three terminals, with --id 0, 1 and 2 and a file for each:
+              Replica serve --id 0 --file replica-0 --member 127.0.0.1:7010 127.0.0.1:7011 127.0.0.1:7012
+            and, while you stop and start any one of them:
+              Replica add 5 --member 127.0.0.1:7010 127.0.0.1:7011 127.0.0.1:7012
+            Whoever reaches a port may change the counter.
+            """,
         subcommands: [Serve.self, Add.self, Get.self])
 
     static func main() {
@@ -43,9 +50,9 @@ struct Serve: ParsableCommand {
     func run() throws {
         let loop = EventLoop.main
         let url = URL(fileURLWithPath: file)
-        let replica = Replica(id, of: group.members, saved: try read(url), on: loop, mistake: mistake) {
-            text in
-            try Data(text.utf8).write(to: url, options: .atomic)
+        let saved = try read(url)
+        let replica = Replica(id, of: group.members, saved: saved, on: loop, mistake: mistake) { text in
+            try replace(url, with: text)
         }
         let member = group.members[id]
         let server = try replica.serve(host: member.host, port: member.port)
@@ -65,6 +72,24 @@ struct Serve: ParsableCommand {
     }
 }
 
+/// Replaces a file, so that after a loss of power it has the old text or the new one. The new one is on the disk on
+/// return.
+private func replace(_ url: URL, with text: String) throws {
+    let new = url.appendingPathExtension("new")
+    try Data(text.utf8).write(to: new)
+    try synchronize(new.path)
+    guard rename(new.path, url.path) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    try synchronize(url.deletingLastPathComponent().path)
+}
+
+private func synchronize(_ path: String) throws {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    defer { close(descriptor) }
+    guard descriptor >= 0, fsync(descriptor) == 0 else {
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+}
+
 struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Adds an amount, and prints the sum.")
 
@@ -72,6 +97,13 @@ struct Add: ParsableCommand {
 
     @Argument(help: "What to add; behind -- it may be negative.")
     var amount: Int
+
+    func validate() throws {
+        guard Replica.amounts.contains(amount) else {
+            throw ValidationError(
+                "an amount of \(amount) is too large; give at most \(Replica.amounts.upperBound)")
+        }
+    }
 
     func run() throws { try group.ask { $0.add(amount) } }
 }

@@ -5,6 +5,10 @@ import UVFutures
 final class Replica {
     enum Role { case follower, candidate, leader }
 
+    /// What a request may have as a number, and as an amount: sums of these do not overflow.
+    static let numbers = 0..<(1 << 53)
+    static let amounts = -(1 << 32)...(1 << 32)
+
     let id: Int
     let members: [Member]
     let loop: EventLoop
@@ -81,15 +85,19 @@ final class Replica {
 
     private func answer(_ words: [String]) -> Future<String> {
         let numbers = words.dropFirst().prefix(5).compactMap { Int($0) }
-        return switch (words.first, numbers.count) {
-        case ("vote", 4):
+        let entries = words.dropFirst(6).compactMap { Entry($0) }
+        let isValid = numbers.allSatisfy { Self.numbers.contains($0) }
+        return switch (words.first, numbers.count, words.count) {
+        case ("vote", 4, 5) where isValid:
             vote(for: numbers[1], in: numbers[0], holding: numbers[2], lastTerm: numbers[3])
-        case ("append", 5):
+        case ("append", 5, 6 + entries.count) where isValid:
             append(
-                words.dropFirst(6).compactMap { Entry($0) }, after: numbers[2], previousTerm: numbers[3],
-                of: numbers[1], in: numbers[0], committed: numbers[4])
-        case ("add", 3): add(numbers[2], for: numbers[0], number: numbers[1])
-        case ("get", 0): get()
+                entries, after: numbers[2], previousTerm: numbers[3], of: numbers[1], in: numbers[0],
+                committed: numbers[4])
+        case ("add", 3, 4)
+        where numbers[..<2].allSatisfy(Self.numbers.contains) && Self.amounts.contains(numbers[2]):
+            add(numbers[2], for: numbers[0], number: numbers[1])
+        case ("get", 0, 1): get()
         default: loop.succeeded("error not a request")
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import FuturesTesting
 import Testing
+import UVFutures
 
 @testable import Replica
 
@@ -33,6 +34,30 @@ struct ReplicaTests {
             "\(mistake): seed \(report.seed), \(report.faults.count) of \(report.faultsBefore) faults: \(report.error)"
         )
         #expect(report.faults.count <= 10)
+    }
+
+    @Test(
+        "a line that is no request is refused, and breaks nothing",
+        arguments: [
+            "", "give", "get it", "vote 1 1 1", "vote 1 1 -1 1", "append 1 1 -5 0 0",
+            "append 1 1 0 0 0 1:2:3",
+            "append 9223372036854775807 1 0 0 0", "add 1 1 9223372036854775807", "add 1 -1 5", "add 1 1",
+        ])
+    func refused(_ request: String) throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("one") { host in
+            let replica = Replica(0, of: [Member(host: "one", port: 7)], on: host.loop) { _ in }
+            try replica.serve(host: "0.0.0.0", port: 7)
+        }
+        let client = try world.addHost("client")
+        try world.run(for: .seconds(1))
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "one", port: 7, on: client.loop))
+        connection.write("4 \(request)\n5 add 1 1 5\n")
+        #expect(try world.run(until: connection.readLine()) == Data("4 error not a request".utf8))
+        #expect(try world.run(until: connection.readLine()) == Data("5 sum 5".utf8))
+        connection.close()
+        #expect(!host.isDown)
     }
 
     @Test("what a replica must not forget is read again as it was written")
