@@ -16,39 +16,30 @@ struct SocketTable {
 extension SimulatedHost {
     // MARK: Addresses
 
-    private func isLoopback(_ address: SocketAddress) -> Bool {
-        address.host == "::1" || address.host.hasPrefix("127.")
-    }
+    private func isOwn(_ address: SocketAddress) -> Bool { address.isLoopback || has(address) }
 
-    private func isOwn(_ address: SocketAddress) -> Bool {
-        isLoopback(address) || addresses.contains(address.host)
-    }
-
-    private static func isAny(_ address: SocketAddress) -> Bool { ["0.0.0.0", "::"].contains(address.host) }
+    private func has(_ address: SocketAddress) -> Bool { ownAddresses.contains(address.with(port: 0)) }
 
     /// Returns the address that a program means by `target`.
     func destination(of target: SocketAddress) -> SocketAddress {
-        switch target.host {
-        case "0.0.0.0": target.with(host: "127.0.0.1")
-        case "::": target.with(host: "::1")
-        default: target.unmapped
-        }
+        guard target.isWildcard else { return target.unmapped }
+        return SocketAddress(
+            canonicalHost: target.isIPv6 ? "::1" : "127.0.0.1", port: UInt16(target.port))
     }
 
     /// Returns the host that has `address`. `nil` if there is none.
     func hostWith(_ address: SocketAddress) -> SimulatedHost? {
-        isOwn(address) ? self : simulation.hosts.first { $0.addresses.contains(address.host) }
+        isOwn(address) ? self : simulation.hosts.first { $0.has(address) }
     }
 
     /// Returns the address of the end of `socket`, which connects to `peer`. `nil` if the host has no address
     /// of that kind.
     func localAddress(of socket: SimulatedSocket, towards peer: SocketAddress) -> SocketAddress? {
         let bound = socket.localAddress
-        if let bound, !Self.isAny(bound) { return bound }
-        let port = bound?.port ?? takePort(for: socket)
+        if let bound, !bound.isWildcard { return bound }
+        let port = UInt16(bound?.port ?? takePort(for: socket))
         if isOwn(peer) { return peer.with(port: port) }
-        return addresses.first { $0.contains(":") == peer.isIPv6 }
-            .map { peer.with(host: $0).with(port: port) }
+        return ownAddresses.first { $0.isIPv6 == peer.isIPv6 }?.with(port: port)
     }
 
     // MARK: Listening
@@ -56,12 +47,12 @@ extension SimulatedHost {
     func listen(
         on address: SocketAddress, backlog: CInt, sharingPort: Bool, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedListener {
-        guard isOwn(address) || Self.isAny(address) else {
+        guard isOwn(address) || address.isWildcard else {
             throw UVError(.addressNotAvailable, "listen", local: address)
         }
         guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "listen", local: address) }
         var address = address
-        if address.port == 0 { address = address.with(port: freePort()) }
+        if address.port == 0 { address = address.with(port: UInt16(freePort())) }
         let isTaken = sockets.listeners.contains {
             $0.localAddress.port == address.port && Self.overlap($0.localAddress, address)
                 && !($0.sharesPort && sharingPort)
@@ -77,8 +68,9 @@ extension SimulatedHost {
     }
 
     private static func overlap(_ a: SocketAddress, _ b: SocketAddress) -> Bool {
-        if a.host == b.host || a.host == "::" || b.host == "::" { return true }
-        return a.isIPv6 == b.isIPv6 && (isAny(a) || isAny(b))
+        let isSame = a.with(port: 0) == b.with(port: 0)
+        if isSame || a.isIPv6 && a.isWildcard || b.isIPv6 && b.isWildcard { return true }
+        return a.isIPv6 == b.isIPv6 && (a.isWildcard || b.isWildcard)
     }
 
     /// Returns the socket that listens for connections from `peer` to `address`. Sockets that share a port
@@ -86,9 +78,8 @@ extension SimulatedHost {
     func listener(at address: SocketAddress, from peer: SocketAddress) -> SimulatedListener? {
         let all = sockets.listeners.filter { listener in
             let own = listener.localAddress
-            guard own.port == address.port else { return false }
-            return own.host == address.host || own.host == "::"
-                || own.host == "0.0.0.0" && !address.isIPv6
+            if own == address { return true }
+            return own.port == address.port && own.isWildcard && (own.isIPv6 || !address.isIPv6)
         }
         guard all.count > 1 else { return all.first }
         return all[simulation.choices?.network.below(all.count) ?? peer.port % all.count]
@@ -122,7 +113,7 @@ extension SimulatedHost {
         }
         guard var address else { return SimulatedSocket(driver, .tcp) }
         let code: UVError.Code? =
-            !isOwn(address) && !Self.isAny(address)
+            !isOwn(address) && !address.isWildcard
             ? .addressNotAvailable
             : sockets.listeners.contains { $0.localAddress.port == address.port && address.port > 0 }
                 ? .addressInUse : nil
@@ -131,7 +122,7 @@ extension SimulatedHost {
             throw UVError(code, "bind", local: address)
         }
         let socket = SimulatedSocket(driver, .tcp)
-        if address.port == 0 { address = address.with(port: takePort(for: socket)) }
+        if address.port == 0 { address = address.with(port: UInt16(takePort(for: socket))) }
         socket.localAddress = address
         return socket
     }
@@ -185,17 +176,4 @@ extension SimulatedHost {
     }
 
     func descriptorWasClosed() { sockets.descriptors -= 1 }
-}
-
-extension SocketAddress {
-    func with(host: String) -> SocketAddress { SocketAddress(canonicalHost: host, port: UInt16(port)) }
-    func with(port: Int) -> SocketAddress { SocketAddress(canonicalHost: host, port: UInt16(port)) }
-
-    /// An IPv4 address as IPv6 sockets show it.
-    var mapped: SocketAddress { with(host: "::ffff:\(host)") }
-
-    /// An IPv4 address that is written as one of IPv6, in its own form.
-    var unmapped: SocketAddress {
-        host.hasPrefix("::ffff:") && host.contains(".") ? with(host: String(host.dropFirst(7))) : self
-    }
 }

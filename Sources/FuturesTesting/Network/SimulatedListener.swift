@@ -55,7 +55,7 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket {
 
     private func add(_ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress) {
         let server = SimulatedSocket(driver, client.kind, isOpen: false)
-        let mapped = localAddress.host == "::" && !address.isIPv6 && client.kind == .tcp
+        let mapped = localAddress.isIPv6 && localAddress.isWildcard && !address.isIPv6 && client.kind == .tcp
         SimulatedSocket.connect(
             client, from: local, to: address, server, seenFrom: mapped ? local.mapped : local,
             at: mapped ? address.mapped : address)

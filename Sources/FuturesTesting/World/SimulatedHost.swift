@@ -10,6 +10,8 @@ public final class SimulatedHost {
     public let name: String
     /// The numeric addresses of the host, IPv4 and IPv6. Each host also has 127.0.0.1 and ::1 for itself.
     public let addresses: [String]
+    /// The same addresses, with port 0.
+    let ownAddresses: [SocketAddress]
     unowned let simulation: Simulation
     let isInWorld: Bool
 
@@ -49,6 +51,7 @@ public final class SimulatedHost {
     ) {
         self.name = name
         self.addresses = addresses
+        ownAddresses = addresses.map { SocketAddress(canonicalHost: $0, port: 0) }
         self.simulation = simulation
         self.isInWorld = isInWorld
     }

@@ -81,7 +81,7 @@ public final class SystemResolver: NameResolver, Sendable {
                     }
             }
             return Question(threads, on: loop.core).ask(name, within: timeout).map { addresses in
-                addresses.map { SocketAddress(canonicalHost: $0.host, port: number) }
+                addresses.map { $0.with(port: number) }
             }
         } catch {
             return loop.failed(error)

@@ -32,22 +32,40 @@ extension SocketAddress {
     }
 
     /// The kind of socket that the address needs: `AF_INET`, `AF_INET6`, `AF_UNIX`.
-    var family: CInt { path != nil ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
+    package var family: CInt {
+        switch form {
+        case .ipv4: AF_INET
+        case .ipv6: AF_INET6
+        case .unix: AF_UNIX
+        }
+    }
 
     private init?(_ storage: sockaddr_storage, _ length: Int) {
         switch CInt(storage.ss_family) {
         case AF_UNIX: self.init(unix: storage, length)
         case AF_INET:
             let address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in.self) }
-            let port = UInt16(bigEndian: address.sin_port)
-            self.init(canonicalHost: ipv4Text(address.sin_addr.s_addr), port: port)
+            self.init(address)
         case AF_INET6:
-            var address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
-            let name = unsafe text(46) { unsafe uv_ip6_name(&address, $0, $1) }
-            let port = UInt16(bigEndian: address.sin6_port)
-            self.init(canonicalHost: name + zone(address.sin6_scope_id), port: port)
+            let address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
+            self.init(address)
         default: return nil
         }
+    }
+
+    init(_ address: sockaddr_in) {
+        let port = UInt16(bigEndian: address.sin_port)
+        self.init(.ipv4(UInt32(bigEndian: address.sin_addr.s_addr), port: port))
+    }
+
+    init(_ address: sockaddr_in6) {
+        let (high, low) = unsafe withUnsafeBytes(of: address.sin6_addr) {
+            unsafe ($0.load(as: UInt64.self), $0.load(fromByteOffset: 8, as: UInt64.self))
+        }
+        self.init(
+            .ipv6(
+                high: UInt64(bigEndian: high), low: UInt64(bigEndian: low), zone: address.sin6_scope_id,
+                port: UInt16(bigEndian: address.sin6_port)))
     }
 
     /// Creates an address from the system's form. Returns `nil` if that is not an IP address.
@@ -85,16 +103,21 @@ extension SocketAddress {
     }
 
     func withSocketAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
-        var storage: sockaddr_storage
-        let size: Int
-        if let path {
-            (storage, size) = unixAddress(path)
-        } else {
-            storage = numericAddress(host, UInt16(port)) ?? sockaddr_storage()
-            size = isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        func call<Address>(_ address: Address, _ size: Int = MemoryLayout<Address>.size) -> CInt {
+            unsafe withUnsafePointer(to: address) {
+                unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    unsafe body($0, socklen_t(size))
+                }
+            }
         }
-        return unsafe withUnsafeMutablePointer(to: &storage) {
-            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, socklen_t(size)) }
+        switch form {
+        case .ipv4(let address, let port):
+            return call(systemForm(address, port))
+        case .ipv6(let high, let low, let zone, let port):
+            return call(systemForm(high, low, zone, port))
+        case .unix(let path):
+            let (storage, size) = unixAddress(path)
+            return call(storage, size)
         }
     }
 
@@ -141,19 +164,18 @@ private func scope(of zone: String) -> UInt32 {
     return index != 0 ? index : isNumber ? UInt32(zone) ?? 0 : 0
 }
 
-/// Returns the text of an IPv4 address, such as `127.0.0.1`. `address` is in network byte order. libuv's own
-/// function takes seven times as long, and each new connection needs this text.
-private func ipv4Text(_ address: in_addr_t) -> String {
+/// Returns the text of an IPv4 address, such as `127.0.0.1`. libuv's own function takes seven times as long.
+func ipv4Text(_ address: UInt32) -> String {
     unsafe String(unsafeUninitializedCapacity: 15) { text in
         var count = 0
         func append(_ character: UInt8) {
             unsafe text[count] = character
             count += 1
         }
-        for shift in stride(from: 0, to: 32, by: 8) {
-            let byte = UInt8(truncatingIfNeeded: UInt32(littleEndian: address) >> UInt32(shift))
+        for shift in stride(from: 24, through: 0, by: -8) {
+            let byte = UInt8(truncatingIfNeeded: address >> UInt32(shift))
             let zero = UInt8(ascii: "0")
-            if shift > 0 { append(UInt8(ascii: ".")) }
+            if shift < 24 { append(UInt8(ascii: ".")) }
             if byte >= 100 { append(zero + byte / 100) }
             if byte >= 10 { append(zero + byte / 10 % 10) }
             append(zero + byte % 10)
@@ -162,12 +184,38 @@ private func ipv4Text(_ address: in_addr_t) -> String {
     }
 }
 
+/// Returns the shortest usual text of an IPv6 address, such as `fe80::1`.
+func ipv6Text(_ high: UInt64, _ low: UInt64) -> String {
+    var address = systemForm(high, low, 0, 0)
+    return unsafe text(46) { unsafe uv_ip6_name(&address, $0, $1) }
+}
+
+private func systemForm(_ address: UInt32, _ port: UInt16) -> sockaddr_in {
+    var system = sockaddr_in()
+    system.sin_family = sa_family_t(AF_INET)
+    system.sin_port = port.bigEndian
+    system.sin_addr.s_addr = address.bigEndian
+    return system
+}
+
+private func systemForm(_ high: UInt64, _ low: UInt64, _ zone: UInt32, _ port: UInt16) -> sockaddr_in6 {
+    var system = sockaddr_in6()
+    system.sin6_family = sa_family_t(AF_INET6)
+    system.sin6_port = port.bigEndian
+    system.sin6_scope_id = zone
+    unsafe withUnsafeMutableBytes(of: &system.sin6_addr) {
+        unsafe $0.storeBytes(of: high.bigEndian, as: UInt64.self)
+        unsafe $0.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    return system
+}
+
 /// The offset, in bytes, of the path in the system's address of the UNIX domain.
 private let pathOffset = MemoryLayout<sa_family_t>.size
 
 /// Returns the suffix for the network interface of a link-local address, such as `%eth0`. Empty if `scope` is
 /// 0.
-private func zone(_ scope: UInt32) -> String {
+func zoneText(_ scope: UInt32) -> String {
     guard scope != 0 else { return "" }
     let name = unsafe text(Int(IF_NAMESIZE)) { name, _ in unsafe if_indextoname(scope, name) == nil ? -1 : 0 }
     return "%" + (name.isEmpty ? "\(scope)" : name)

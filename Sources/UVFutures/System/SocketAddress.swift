@@ -3,20 +3,38 @@ internal import Futures
 /// The address of one end of a connection. An address is either a numeric IPv4 or IPv6 host with a port, or a
 /// name in the UNIX domain: a path or an abstract name.
 public struct SocketAddress: Hashable, Sendable {
-    // One property holds the host or the path. That saves memory, because each connection has two addresses.
-    private let text: String
-    private let number: UInt16
-    private let isPath: Bool
+    /// The numbers of an address are in the byte order of this machine. `zone` is the number of the network
+    /// interface of a link-local address, and 0 for all others.
+    enum Form: Hashable {
+        case ipv4(UInt32, port: UInt16)
+        case ipv6(high: UInt64, low: UInt64, zone: UInt32, port: UInt16)
+        case unix(path: String)
+    }
+
+    let form: Form
+
+    init(_ form: Form) { self.form = form }
 
     /// The host in its shortest usual form, such as `127.0.0.1`, `::1` or `fe80::1%eth0`. The text is empty
-    /// if the address is in the UNIX domain.
-    public var host: String { isPath ? "" : text }
+    /// if the address is in the UNIX domain. Each access makes the text anew.
+    public var host: String {
+        switch form {
+        case .ipv4(let address, _): ipv4Text(address)
+        case .ipv6(let high, let low, let zone, _): ipv6Text(high, low) + zoneText(zone)
+        case .unix: ""
+        }
+    }
     /// The port, from 0 to 65535. The port is 0 if the address is in the UNIX domain.
-    public var port: Int { Int(number) }
+    public var port: Int {
+        switch form {
+        case .ipv4(_, let port), .ipv6(_, _, _, let port): Int(port)
+        case .unix: 0
+        }
+    }
     /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. An abstract name
     /// begins with `@`. If an end of a connection has no name, the path is empty. A client usually has no
     /// name.
-    public var path: String? { isPath ? text : nil }
+    public var path: String? { if case .unix(let path) = form { path } else { nil } }
 
     /// Creates an address from a numeric `host` and a `port`. Does not accept names, not even `localhost`.
     ///
@@ -29,7 +47,20 @@ public struct SocketAddress: Hashable, Sendable {
         self = address
     }
 
-    package init(canonicalHost host: String, port: UInt16) { (text, number, isPath) = (host, port, false) }
+    /// Creates an address from the text that `host` has returned, or from another numeric host.
+    package init(canonicalHost host: String, port: UInt16) {
+        self.init(numericHost: host, port: port)!
+    }
+
+    /// The same host with another port. An address in the UNIX domain has no port, and stays as it is.
+    package func with(port: UInt16) -> SocketAddress {
+        switch form {
+        case .ipv4(let address, _): SocketAddress(.ipv4(address, port: port))
+        case .ipv6(let high, let low, let zone, _):
+            SocketAddress(.ipv6(high: high, low: low, zone: zone, port: port))
+        case .unix: self
+        }
+    }
 
     /// The longest path that the system takes, in bytes.
     private static let maximumPath = 107
@@ -59,7 +90,7 @@ public struct SocketAddress: Hashable, Sendable {
         self.init(canonicalPath: path)
     }
 
-    package init(canonicalPath path: String) { (text, number, isPath) = (path, 0, true) }
+    package init(canonicalPath path: String) { form = .unix(path: path) }
 
     /// Whether the address is an abstract name of the UNIX domain.
     public var isAbstract: Bool { path.map(SocketAddress.isAbstract) ?? false }
@@ -80,7 +111,41 @@ public struct SocketAddress: Hashable, Sendable {
         return text.joined() + (start.endIndex == path.endIndex ? "" : "…")
     }
 
-    public var isIPv6: Bool { host.utf8.contains(UInt8(ascii: ":")) }
+    public var isIPv6: Bool { if case .ipv6 = form { true } else { false } }
+
+    /// Whether the address is one of those that a machine has for itself: 127.0.0.0/8 or ::1.
+    package var isLoopback: Bool {
+        switch form {
+        case .ipv4(let address, _): address >> 24 == 127
+        case .ipv6(let high, let low, _, _): high == 0 && low == 1
+        case .unix: false
+        }
+    }
+
+    /// The bits before an IPv4 address that is written as one of IPv6, as in `::ffff:127.0.0.1`.
+    private static let mappedPrefix: UInt64 = 0xFFFF
+
+    /// An IPv4 address as IPv6 sockets show it. Other addresses stay as they are.
+    package var mapped: SocketAddress {
+        guard case .ipv4(let address, let port) = form else { return self }
+        return SocketAddress(
+            .ipv6(high: 0, low: Self.mappedPrefix << 32 | UInt64(address), zone: 0, port: port))
+    }
+
+    /// The form of IPv4 of an address that `mapped` has returned. Other addresses stay as they are.
+    package var unmapped: SocketAddress {
+        guard case .ipv6(0, let low, _, let port) = form, low >> 32 == Self.mappedPrefix else { return self }
+        return SocketAddress(.ipv4(UInt32(truncatingIfNeeded: low), port: port))
+    }
+
+    /// Whether the address stands for all addresses of a machine: `0.0.0.0` or `::`.
+    package var isWildcard: Bool {
+        switch form {
+        case .ipv4(let address, _): address == 0
+        case .ipv6(let high, let low, _, _): high | low == 0
+        case .unix: false
+        }
+    }
 
     /// Returns the addresses to listen on for `host`, in the order in which to try them.
     static func all(host: String, port: Int) throws -> [SocketAddress] {

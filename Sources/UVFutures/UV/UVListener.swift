@@ -33,7 +33,7 @@ final class UVListener: UVHandle, ListenerSocket {
     ) throws(UVError) {
         self.descriptor = descriptor
         self.localAddress = localAddress
-        isWildcard = ["0.0.0.0", "::"].contains(localAddress.host)
+        isWildcard = localAddress.isWildcard
         self.capacity = capacity
         try unsafe super.init(driver, UV_POLL, "listen") { unsafe uv_poll_init($0, $1, descriptor) }
         watch(false)
