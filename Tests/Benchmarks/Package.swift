@@ -12,6 +12,7 @@ let package = Package(
     ],
     targets: [
         .executableTarget(name: "Echo", dependencies: [ours]),
+        .executableTarget(name: "DatagramEcho", dependencies: [ours]),
         .executableTarget(name: "LoopGroup", dependencies: [ours]),
         .executableTarget(name: "Micro", dependencies: [ours, "Figures"]),
         .executableTarget(name: "FlatMapLoop", dependencies: [ours]),

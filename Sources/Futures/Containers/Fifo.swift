@@ -1,21 +1,23 @@
 /// A queue, first in, first out. Appending and taking an element take constant time on average.
-struct Fifo<Element> {
+package struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
-    var count: Int { elements.count - head }
-    var isEmpty: Bool { count == 0 }
-    var first: Element? { isEmpty ? nil : elements[head] }
+    package var count: Int { elements.count - head }
+    package var isEmpty: Bool { count == 0 }
+    package var first: Element? { isEmpty ? nil : elements[head] }
     var all: [Element] { elements[head...].compactMap { $0 } }
 
-    mutating func append(_ element: Element) { elements.append(.some(element)) }
+    package init() {}
+
+    package mutating func append(_ element: Element) { elements.append(.some(element)) }
 
     mutating func removeAll(where shouldBeRemoved: (Element) -> Bool) {
         elements = all.filter { !shouldBeRemoved($0) }
         head = 0
     }
 
-    mutating func takeFirst() -> Element? {
+    package mutating func takeFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]
         elements[head] = .none

@@ -49,7 +49,7 @@ package final class WaitLine<Payload> {
 
     var closedError: FutureError { .closed(name) }
 
-    var count: Int { waiters.count }
+    package var count: Int { waiters.count }
     package var isEmpty: Bool { waiters.isEmpty }
     var first: LineWaiter<Payload>? { waiters.first }
 

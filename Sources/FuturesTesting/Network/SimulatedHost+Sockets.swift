@@ -16,7 +16,7 @@ struct SocketTable {
 extension SimulatedHost {
     // MARK: Addresses
 
-    private func isOwn(_ address: SocketAddress) -> Bool { address.isLoopback || has(address) }
+    func isOwn(_ address: SocketAddress) -> Bool { address.isLoopback || has(address) }
 
     private func has(_ address: SocketAddress) -> Bool { ownAddresses.contains(address.with(port: 0)) }
 
@@ -67,7 +67,7 @@ extension SimulatedHost {
         return listener
     }
 
-    private static func overlap(_ a: SocketAddress, _ b: SocketAddress) -> Bool {
+    static func overlap(_ a: SocketAddress, _ b: SocketAddress) -> Bool {
         let isSame = a.with(port: 0) == b.with(port: 0)
         if isSame || a.isIPv6 && a.isWildcard || b.isIPv6 && b.isWildcard { return true }
         return a.isIPv6 == b.isIPv6 && (a.isWildcard || b.isWildcard)

@@ -24,6 +24,18 @@ extension VirtualDriver: LoopSystem {
         try host.connect(toPath: address, self)
     }
 
+    func makeDatagramSocket(
+        local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
+    ) throws(UVError) -> any DatagramTransport {
+        try host.makeDatagramSocket(local: local, peer: peer, sharingPort: sharingPort, self)
+    }
+
+    func makeDatagramSocket(
+        atPath path: SocketAddress, permissions: UInt32?
+    ) throws -> any DatagramTransport {
+        try host.makeDatagramSocket(atPath: path, self)
+    }
+
     func catchSignal(_ number: CInt, once: Bool) -> any SignalWatch {
         SimulatedSignal(self, number, once: once)
     }

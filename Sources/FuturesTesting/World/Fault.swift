@@ -19,6 +19,8 @@ extension World {
             case slow
             /// The connections between two hosts are reset. This fault has no duration.
             case breakConnections
+            /// Some of the datagrams between two hosts are lost, come twice, or are overtaken by others.
+            case unreliable
             /// A host has no more descriptors.
             case outOfDescriptors
             /// Questions for the name of a host get no answer.
@@ -28,7 +30,7 @@ extension World {
             var isOfLink: Bool {
                 switch self {
                 case .crash, .pause, .outOfDescriptors, .silentName: false
-                case .partition, .partitionOneWay, .hold, .slow, .breakConnections: true
+                case .partition, .partitionOneWay, .hold, .slow, .breakConnections, .unreliable: true
                 }
             }
         }
@@ -69,6 +71,12 @@ extension World {
 
         public static func breakConnections(_ a: String, _ b: String, at start: Duration) -> Fault {
             Fault(kind: .breakConnections, hosts: [a, b], start: start, duration: .zero)
+        }
+
+        public static func unreliable(_ a: String, _ b: String, at start: Duration, lasting: Duration)
+            -> Fault
+        {
+            Fault(kind: .unreliable, hosts: [a, b], start: start, duration: lasting)
         }
 
         public static func outOfDescriptors(_ host: String, at start: Duration, lasting: Duration) -> Fault {

@@ -32,6 +32,53 @@ extension World {
             set { for path in paths { path.bandwidth = newValue } }
         }
 
+        /// The share of datagrams that are lost, from 0 to 1. Connections do not notice it.
+        public var datagramLoss: Double {
+            get { paths[0].ownTrouble.loss }
+            set { change("datagramLoss", newValue) { $0.loss = $1 } }
+        }
+
+        /// The share of datagrams that arrive twice, from 0 to 1.
+        public var datagramDuplication: Double {
+            get { paths[0].ownTrouble.duplication }
+            set { change("datagramDuplication", newValue) { $0.duplication = $1 } }
+        }
+
+        /// The share of datagrams that arrive up to 100 ms later than the others, from 0 to 1. Datagrams also overtake
+        /// each other if the ``latency`` differs from one to the next.
+        public var datagramReordering: Double {
+            get { paths[0].ownTrouble.reordering }
+            set { change("datagramReordering", newValue) { $0.reordering = $1 } }
+        }
+
+        /// The most bytes of a packet of the link, with 28 bytes of headers. `nil`, the default, stands for no limit. A
+        /// longer datagram travels in several packets, each of which may be lost, and the datagram with it.
+        public var mtu: Int? {
+            get { paths[0].ownTrouble.maximumPacket }
+            set {
+                if let newValue, newValue < 68 {
+                    fatalError("The mtu of \(name) was set to \(newValue); the smallest is 68, as of IPv4.")
+                }
+                for path in paths { path.ownTrouble.maximumPacket = newValue }
+            }
+        }
+
+        /// Whether the link drops datagrams that are longer than its ``mtu``, as many firewalls do. The default is
+        /// `false`.
+        public var dropsFragments: Bool {
+            get { paths[0].ownTrouble.dropsFragments }
+            set { for path in paths { path.ownTrouble.dropsFragments = newValue } }
+        }
+
+        private func change(
+            _ what: String, _ share: Double, _ change: (inout DatagramTrouble, Double) -> Void
+        ) {
+            guard (0...1).contains(share) else {
+                fatalError("The \(what) of \(name) was set to \(share); give 0 to 1.")
+            }
+            for path in paths { change(&path.ownTrouble, share) }
+        }
+
         /// Resets all connections between the two hosts.
         public func breakConnections() {
             simulation.trace.note("the connections of \(name) break", at: simulation.now)

@@ -126,6 +126,7 @@ extension SimulatedHost {
         _ = takePostponed()
         shutDown()
         sockets = SocketTable()
+        datagrams = DatagramTable()
     }
 
     /// Shuts down all loops.

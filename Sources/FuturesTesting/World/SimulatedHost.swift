@@ -37,6 +37,7 @@ public final class SimulatedHost {
     public var wallClockDrift = 0.0
 
     var sockets = SocketTable()
+    var datagrams = DatagramTable()
     var loops: [EventLoop] = []
     var maxCallbacksPerInstant = 1_000_000
     weak var world: World?

@@ -40,6 +40,8 @@ final class Simulation {
         add(Call(body), at: now.addingSaturated(delay.wholeNanoseconds ?? 0))
     }
 
+    func call(at time: UInt64, _ body: @escaping () -> Void) { add(Call(body), at: time) }
+
     var nextTime: UInt64? { queue.nextTime }
 
     /// Lets the next event happen, if it is due. Returns `false` if none is due.

@@ -55,6 +55,7 @@ extension World {
             change(a, b, both: true, during: fault) { faults, sign in
                 faults.delay = sign > 0 ? faults.delay + delay : faults.delay - delay
             }
+        case .unreliable: change(a, b, both: true, during: fault) { $0.unreliable += $1 }
         case .breakConnections: link(a, b).breakConnections()
         case .outOfDescriptors:
             host(a).shortages += 1

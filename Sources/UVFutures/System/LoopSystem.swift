@@ -17,6 +17,15 @@ package protocol LoopSystem: LoopDriver {
     ) throws(UVError) -> any ConnectingTCPSocket
     /// Connects to a path at once, or throws an error. The error is `EAGAIN` if the server's backlog is full.
     func connect(toPath address: SocketAddress) throws(UVError) -> any SocketTransport
+    /// Returns a socket for datagrams, bound to `local` and connected to `peer`. One of the two may be `nil`.
+    func makeDatagramSocket(
+        local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
+    ) throws(UVError) -> any DatagramTransport
+    /// Returns a socket for datagrams at `path`. Throws `FutureError.invalidArgument` if there is a file at `path` that
+    /// is not a socket.
+    func makeDatagramSocket(
+        atPath path: SocketAddress, permissions: UInt32?
+    ) throws -> any DatagramTransport
     /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
     func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch
     /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.

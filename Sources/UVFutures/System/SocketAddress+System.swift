@@ -68,6 +68,23 @@ extension SocketAddress {
                 port: UInt16(bigEndian: address.sin6_port)))
     }
 
+    /// Creates an address from the `size` bytes of the system's form. Returns `nil` if that is neither an IP address
+    /// nor in the UNIX domain, or has no name.
+    init?(_ name: UnsafeRawPointer?, size: Int) {
+        guard let name = unsafe name, size > MemoryLayout<sa_family_t>.size else { return nil }
+        switch CInt(unsafe name.load(as: sa_family_t.self)) {
+        case AF_INET: self.init(unsafe name.load(as: sockaddr_in.self))
+        case AF_INET6: self.init(unsafe name.load(as: sockaddr_in6.self))
+        case AF_UNIX:
+            var storage = sockaddr_storage()
+            unsafe withUnsafeMutableBytes(of: &storage) {
+                unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: name, count: min(size, $0.count)))
+            }
+            self.init(unix: storage, size)
+        default: return nil
+        }
+    }
+
     /// Creates an address from the system's form. Returns `nil` if that is not an IP address.
     init?(_ address: UnsafePointer<sockaddr>) {
         var storage = sockaddr_storage()

@@ -122,6 +122,15 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
+    /// Whether the address is the one of a group: in 224.0.0.0/4, or in ff00::/8.
+    package var isMulticast: Bool {
+        switch form {
+        case .ipv4(let address, _): address >> 28 == 0xE
+        case .ipv6(let high, _, _, _): high >> 56 == 0xFF
+        case .unix: false
+        }
+    }
+
     /// The bits before an IPv4 address that is written as one of IPv6, as in `::ffff:127.0.0.1`.
     private static let mappedPrefix: UInt64 = 0xFFFF
 

@@ -25,6 +25,18 @@ extension UVLoop: LoopSystem {
         try UnixSocket.connect(to: address, on: self)
     }
 
+    func makeDatagramSocket(
+        local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool
+    ) throws(UVError) -> any DatagramTransport {
+        try UVDatagrams.made(self, local: local, peer: peer, sharingPort: sharingPort)
+    }
+
+    func makeDatagramSocket(
+        atPath path: SocketAddress, permissions: UInt32?
+    ) throws -> any DatagramTransport {
+        try UnixSocket.bindDatagrams(path, permissions: permissions, on: self)
+    }
+
     func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch {
         try UVSignal(self, number, once: once)
     }

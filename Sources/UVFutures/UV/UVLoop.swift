@@ -53,6 +53,8 @@ final class UVLoop: LoopDriver {
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
     var writes = UVWritePool()
+    /// The memory of datagram sockets. `nil` while there are none.
+    var datagrams: UVDatagramBlock?
     /// The `NameResolver` of this loop, or `nil`. This folder may not name the type.
     var resolver: Any?
     /// The numbers of connections, and of `residents`.

@@ -5,8 +5,10 @@ internal import Glibc
 /// The functions that make sockets of the UNIX domain without libuv. Before version 1.46, libuv cuts off long
 /// paths and has no abstract names.
 enum UnixSocket {
-    private static func make(_ operation: String, _ address: SocketAddress) throws(UVError) -> CInt {
-        let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    private static func make(
+        _ operation: String, _ address: SocketAddress, _ type: __socket_type = SOCK_STREAM
+    ) throws(UVError) -> CInt {
+        let kind = CInt(type.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let descriptor = StandardDescriptors.leave(socket(AF_UNIX, kind, 0))
         guard descriptor >= 0 else { throw UVError(-errno, operation, local: nil, peer: address) }
         return descriptor
@@ -36,23 +38,43 @@ enum UnixSocket {
     static func listen(
         _ address: SocketAddress, permissions: UInt32?, backlog: CInt, on driver: UVLoop
     ) throws -> UVListener {
-        let descriptor = try make("listen", address)
-        var file: SocketFile?
-        do {
-            // From the start, the file has no more than these permissions. The umask may remove some of them.
-            // `setPermissions` restores those before the socket listens.
-            if let permissions { fchmod(descriptor, permissions) }
-            try bind(descriptor, to: address)
-            if !address.isAbstract {
-                file = SocketFile(address.path!)
-                if let permissions { try file?.setPermissions(permissions, address) }
-            }
+        try open(try make("listen", address), "listen", address, permissions) { descriptor, file in
             guard Glibc.listen(descriptor, backlog) == 0 else {
                 throw UVError(-errno, "listen", local: address, peer: nil)
             }
             let listener = try UVListener(driver, adopting: descriptor, address, capacity: Int(backlog) + 1)
             if let file { listener.beforeClose = { file.remove() } }
             return listener
+        }
+    }
+
+    static func bindDatagrams(
+        _ address: SocketAddress, permissions: UInt32?, on driver: UVLoop
+    ) throws -> UVDatagrams {
+        try open(try make("bind", address, SOCK_DGRAM), "bind", address, permissions) { descriptor, file in
+            let socket = try UVDatagrams(driver, adopting: descriptor)
+            if let file { socket.beforeClose = { file.remove() } }
+            return socket
+        }
+    }
+
+    /// Binds a socket to `address`, and calls `body` with the socket and with the file that it has made, if it has. If
+    /// that throws, closes the socket and removes the file.
+    private static func open<Opened>(
+        _ descriptor: CInt, _ operation: String, _ address: SocketAddress, _ permissions: UInt32?,
+        _ body: (CInt, SocketFile?) throws -> Opened
+    ) throws -> Opened {
+        var file: SocketFile?
+        do {
+            // From the start, the file has no more than these permissions. The umask may remove some of them.
+            // `setPermissions` restores those before the socket listens.
+            if let permissions { fchmod(descriptor, permissions) }
+            try bind(descriptor, to: address, operation)
+            if !address.isAbstract {
+                file = SocketFile(address.path!)
+                if let permissions { try file?.setPermissions(permissions, address) }
+            }
+            return try body(descriptor, file)
         } catch {
             file?.remove()
             close(descriptor)
@@ -60,25 +82,28 @@ enum UnixSocket {
         }
     }
 
-    private static func bind(_ descriptor: CInt, to address: SocketAddress) throws {
+    private static func bind(_ descriptor: CInt, to address: SocketAddress, _ operation: String) throws {
         func tryBind() -> Bool {
             unsafe address.withSocketAddress { unsafe Glibc.bind(descriptor, $0, $1) } == 0
         }
         if tryBind() { return }
-        let failure = UVError(-errno, "listen", local: address, peer: nil)
+        let failure = UVError(-errno, operation, local: address, peer: nil)
         guard failure.code == .addressInUse, !address.isAbstract, let path = address.path else {
             throw failure
         }
         guard let left = SocketFile(path) else {
             throw FutureError.invalidArgument(
-                "cannot listen at \(path): there is a file that is no socket; remove it or give another path")
+                "cannot \(operation) at \(path): there is a file that is no socket; remove it or give another path"
+            )
         }
-        guard try nobodyListens(at: address) else { throw failure }
+        guard try isDeserted(address) else { throw failure }
         left.remove()
-        if !tryBind() { throw UVError(-errno, "listen", local: address, peer: nil) }
+        if !tryBind() { throw UVError(-errno, operation, local: address, peer: nil) }
     }
 
-    private static func nobodyListens(at address: SocketAddress) throws(UVError) -> Bool {
+    /// Whether no process has the socket at `address` open any more. A socket for datagrams answers a stream that it is
+    /// of another type.
+    private static func isDeserted(_ address: SocketAddress) throws(UVError) -> Bool {
         let probe = try make("listen", address)
         defer { close(probe) }
         let status = unsafe address.withSocketAddress { unsafe Glibc.connect(probe, $0, $1) }

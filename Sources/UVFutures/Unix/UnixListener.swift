@@ -36,15 +36,7 @@ extension EventLoop {
     ) throws -> any ListenerSocket {
         let (system, backlog) = try system(forBacklog: backlog)
         let address = try SocketAddress(path: path)
-        if let permissions {
-            try requireArgument(
-                permissions <= 0o777,
-                "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o777")
-            try requireArgument(
-                !address.isAbstract,
-                "the abstract name \(path) can have no permissions: everybody can connect; leave them out, and ask "
-                    + "for peerCredentials")
-        }
+        try address.check(permissions)
         return try system.listen(atPath: address, permissions: permissions, backlog: backlog)
     }
 }

@@ -46,3 +46,4 @@ int wait_for_events(int epoll, struct epoll_event *events, int limit);
 void run_round_trips(int epoll, connection_t *connections, long count, long target);
 void run_churn(int epoll, connection_t *connections, long target);
 void run_idle(int epoll);
+void run_datagrams(int epoll, long target);

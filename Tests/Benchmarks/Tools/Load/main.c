@@ -1,11 +1,11 @@
 // The load generator for echo servers on loopback. Prints one line of JSON.
 //
 // Usage: load --port PORT [--connections N] [--size BYTES] [--depth N] [--round-trips N] [--server-pid PID]
-//             [--lines] [--churn | --idle]
+//             [--lines] [--churn | --idle | --datagrams]
 //
 // Each of N connections has DEPTH messages of SIZE bytes in flight, until ROUND-TRIPS messages came back, every byte of
 // them checked; a tenth as many go before, to warm up. With --lines each message is a line. With --churn each connection
-// carries one message, and N are open at a time. With --idle they stay open until the standard input ends.
+// carries one message, and N are open at a time. With --datagrams each is a socket of UDP. With --idle they stay open until the standard input ends.
 // With the server's process id it also reports the CPU nanoseconds that the server spent per round trip, and with --idle
 // the memory that it took for each connection.
 
@@ -17,7 +17,7 @@
 
 long port, connection_count = 50, size = 64, depth = 1, round_trips = 100000, server_pid;
 int lines;
-static int churn, idle;
+static int churn, idle, datagrams;
 
 static void read_options(int argc, char **argv) {
     static const struct option names[] = {
@@ -25,7 +25,7 @@ static void read_options(int argc, char **argv) {
         {"size", required_argument, NULL, 2},        {"depth", required_argument, NULL, 3},
         {"round-trips", required_argument, NULL, 4}, {"server-pid", required_argument, NULL, 5},
         {"churn", no_argument, &churn, 1},           {"idle", no_argument, &idle, 1},
-        {"lines", no_argument, &lines, 1},
+        {"lines", no_argument, &lines, 1},           {"datagrams", no_argument, &datagrams, 1},
         {0},
     };
     long *const values[] = {&port, &connection_count, &size, &depth, &round_trips, &server_pid};
@@ -38,7 +38,7 @@ static void read_options(int argc, char **argv) {
     }
     require(optind == argc, "an argument that is no option");
     require(port > 0 && port < 65536, "--port is missing or out of range");
-    require(!churn || !idle, "--churn and --idle exclude each other");
+    require(churn + idle + datagrams <= 1, "--churn, --idle and --datagrams exclude each other");
     require((!churn && !idle) || depth == 1, "--depth goes with neither --churn nor --idle");
     require(!idle || server_pid, "--idle needs --server-pid");
 }
@@ -51,7 +51,8 @@ static void raise_descriptor_limit(void) {
 }
 
 static void run(int epoll, connection_t *connections, long target) {
-    if (churn) run_churn(epoll, connections, target);
+    if (datagrams) run_datagrams(epoll, target);
+    else if (churn) run_churn(epoll, connections, target);
     else run_round_trips(epoll, connections, connection_count, target);
 }
 
@@ -78,14 +79,14 @@ int main(int argc, char **argv) {
     if (idle) return run_idle(epoll), 0;
 
     connection_t *connections = calloc(connection_count, sizeof *connections);
-    if (!churn) for (long i = 0; i < connection_count; i++) open_connection(&connections[i], epoll);
+    if (!churn && !datagrams) for (long i = 0; i < connection_count; i++) open_connection(&connections[i], epoll);
     run(epoll, connections, round_trips / 10);
     forget_latencies();
     uint64_t cpu_before = server_cpu(), before = now();
     run(epoll, connections, round_trips);
     double seconds = (now() - before) / 1e9;
     double cpu = server_cpu() - cpu_before;
-    if (!churn) finish(epoll, connections);
+    if (!churn && !datagrams) finish(epoll, connections);
 
     printf("{\"connections\":%ld,\"size\":%ld,\"depth\":%ld,\"roundTrips\":%ld,\"seconds\":%.3f,", connection_count,
            size, depth, round_trips, seconds);

@@ -1,0 +1,58 @@
+internal import Futures
+
+/// What happens to datagrams on a path, besides what happens to everything.
+struct DatagramTrouble {
+    /// The share of datagrams that are lost, that come twice, and that others overtake: from 0 to 1.
+    var loss = 0.0, duplication = 0.0, reordering = 0.0
+    /// The most bytes of a packet. `nil` if there is no limit.
+    var maximumPacket: Int?
+    var dropsFragments = false
+}
+
+extension Path {
+    /// The bytes of the headers of a packet.
+    private static let header = 28
+    /// The longest time by which a datagram is late that others overtake.
+    private static let longestDelay = 100_000_000
+
+    /// Sends a datagram, or the part of the system that answers one. Calls `arrived` when it arrives: not at all if it is
+    /// lost, and twice if it is doubled.
+    func send(datagramOf count: Int, by socket: SimulatedDatagrams?, _ arrived: @escaping () -> Void) {
+        let packets = packets(ofBytes: count)
+        let trouble = trouble
+        let (left, time) = departure(ofBytes: count + packets * Self.header)
+        socket?.bytesLeave(count, at: left)
+        if state == .cut || packets > 1 && trouble.dropsFragments { return }
+        for _ in 0..<packets where happens(trouble.loss) { return }
+        let copies = happens(trouble.duplication) ? 2 : 1
+        for copy in 0..<copies {
+            var arrival = time
+            // A datagram is there when the last of its packets is.
+            for _ in 1..<max(packets, copy + 1) { arrival = max(arrival, left.addingSaturated(delay())) }
+            if happens(trouble.reordering) {
+                arrival += UInt64(simulation.choices!.latency.below(Self.longestDelay))
+            }
+            simulation.call(at: arrival) { [self] in land(arrived) }
+        }
+    }
+
+    private func land(_ arrived: @escaping () -> Void) {
+        switch state {
+        case .open: arrived()
+        case .held: held.append(arrived)
+        case .cut: break
+        }
+    }
+
+    private func packets(ofBytes count: Int) -> Int {
+        guard let most = trouble.maximumPacket else { return 1 }
+        let room = max(8, most - Self.header)
+        return max(1, (count + room - 1) / room)
+    }
+
+    /// Whether something happens that has a probability. Asks the seed only if it may happen.
+    private func happens(_ probability: Double) -> Bool {
+        guard probability > 0, simulation.choices != nil else { return false }
+        return simulation.choices!.latency.fraction() < probability
+    }
+}

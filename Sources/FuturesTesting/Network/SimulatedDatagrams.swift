@@ -1,0 +1,243 @@
+internal import FoundationEssentials
+internal import Futures
+internal import UVFutures
+
+/// A socket for datagrams of a simulated system: of UDP, or of the UNIX domain.
+final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
+    /// The bytes of the buffers, and what each datagram needs beside its own, as Linux counts it.
+    private static let buffer = 212_992
+    private static let overhead = 768
+    /// The datagrams that wait at most for a reader of the UNIX domain.
+    private static let queueLength = 10
+    private static let rounds = 32
+
+    let localAddress: SocketAddress?
+    let peerAddress: SocketAddress?
+    let sharesPort: Bool
+    private unowned(unsafe) var receiver: (any DatagramReceiver)?
+
+    private var arrived: [Datagram] = []
+    private var arrivedLoad = 0
+    private(set) var dropped = 0
+    private var isLookingAgain = false
+    /// The bytes that have not left the host.
+    private var leavingBytes = 0
+    private var waitsToSend = false
+    /// The sockets of the UNIX domain that wait until this one has room.
+    private var waitingSenders: [SimulatedDatagrams] = []
+    private var options: [DatagramOption: Int] = [
+        .broadcast: 0, .timeToLive: 64, .multicastTimeToLive: 1, .multicastLoopback: 1,
+        .multicastInterface: 0, .receiveBuffer: buffer, .sendBuffer: buffer,
+    ]
+    /// The groups that the socket has joined, each with its sources, or with `nil` for all.
+    private var groups: [SocketAddress: [SocketAddress?]] = [:]
+    private var failure: (any Error)?
+
+    init(_ driver: VirtualDriver, local: SocketAddress?, peer: SocketAddress?, sharesPort: Bool) {
+        localAddress = local
+        peerAddress = peer
+        self.sharesPort = sharesPort
+        super.init(driver)
+        if loop.isObserved { loop.tell(.opened(line)) }
+    }
+
+    var descriptor: CInt? { nil }
+
+    func serve(_ receiver: (any DatagramReceiver)?) { unsafe self.receiver = receiver }
+
+    override var line: String {
+        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
+        return "datagrams \(ends.isEmpty ? "unnamed" : ends)"
+    }
+
+    // MARK: Receiving
+
+    func wantedChanged() { if !arrived.isEmpty { lookSoon() } }
+
+    /// Whether the socket takes datagrams from `source` to `target`.
+    func takes(from source: SocketAddress?, to target: SocketAddress) -> Bool {
+        guard !isClosing else { return false }
+        if let peerAddress, peerAddress != source { return false }
+        guard let localAddress else { return false }
+        if localAddress == target { return true }
+        guard localAddress.port == target.port, localAddress.isWildcard else { return false }
+        return localAddress.isIPv6 || !target.isIPv6
+    }
+
+    func isMember(of group: SocketAddress, source: SocketAddress) -> Bool {
+        guard let sources = groups[group.with(port: 0)] else { return false }
+        return sources.contains(nil) || sources.contains(source.with(port: 0))
+    }
+
+    /// Whether there is room in the queue of a socket of the UNIX domain.
+    var hasRoom: Bool { arrived.count <= Self.queueLength }
+
+    /// Takes a datagram that has arrived, or drops it if the buffer is full.
+    func take(_ datagram: Datagram) {
+        let load = datagram.bytes.count + Self.overhead
+        guard localAddress?.path != nil || arrivedLoad + load <= options[.receiveBuffer]! else {
+            dropped += 1
+            return
+        }
+        arrivedLoad += load
+        arrived.append(datagram)
+        lookSoon()
+    }
+
+    private func lookSoon() {
+        guard !isLookingAgain else { return }
+        isLookingAgain = true
+        simulation.call { [self] in
+            whenAwake { [self] in
+                isLookingAgain = false
+                if !isClosing { driver.deliver(look) }
+            }
+        }
+    }
+
+    private func look() {
+        guard let wanted = unsafe receiver?.wanted, wanted > 0, !arrived.isEmpty else { return }
+        let count = min(wanted, Self.rounds, arrived.count)
+        let batch = arrived[..<count]
+        arrived.removeFirst(count)
+        for datagram in batch {
+            arrivedLoad -= datagram.bytes.count + Self.overhead
+            guard !isClosing else { return }
+            unsafe receiver?.transportDidReceive(datagram.bytes.bytes, datagram.header)
+        }
+        unsafe receiver?.transportDidReceiveAll()
+        if !arrived.isEmpty { lookSoon() }
+        let senders = waitingSenders
+        waitingSenders = []
+        for sender in senders { sender.canSendAgain() }
+    }
+
+    /// Tells the socket that a datagram to `peer` was not delivered.
+    func learn(_ code: UVError.Code, of peer: SocketAddress) {
+        whenAwake { [self] in
+            guard !isClosing else { return }
+            driver.deliver {
+                unsafe receiver?.transportDidLearn(
+                    of: UVError(code, "send", local: localAddress, peer: peer))
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    func flush(_ queue: inout OutgoingDatagrams, isLast: Bool) {
+        guard !waitsToSend || isLast else { return }
+        while !queue.isEmpty {
+            let entry = queue[0]
+            let bytes = Data(queue.bytes[entry.bytes])
+            let target = (entry.target ?? peerAddress)!
+            let canSend =
+                target.path != nil
+                ? true : leavingBytes == 0 || leavingBytes + bytes.count <= options[.sendBuffer]!
+            guard canSend else {
+                if isLast { return queue.failAll(error(.wouldBlock, target)) }
+                waitsToSend = true
+                return
+            }
+            switch host.send(bytes, from: entry.source, to: target, by: self) {
+            case nil: queue.didSend(1)
+            case .wouldBlock? where peerAddress != nil && !isLast:
+                host.datagramSocket(atPath: target)?.waitingSenders.append(self)
+                waitsToSend = true
+                return
+            case let code?: queue.didFail(error(code, target))
+            }
+        }
+    }
+
+    private func error(_ code: UVError.Code, _ peer: SocketAddress) -> UVError {
+        UVError(code, "send", local: localAddress, peer: peer)
+    }
+
+    /// Counts bytes until they leave the host, at `time`.
+    func bytesLeave(_ count: Int, at time: UInt64) {
+        guard time > simulation.now else { return }
+        leavingBytes += count
+        simulation.call(after: .nanoseconds(Int64(time - simulation.now))) { [self] in
+            leavingBytes -= count
+            canSendAgain()
+        }
+    }
+
+    private func canSendAgain() {
+        guard waitsToSend else { return }
+        whenAwake { [self] in
+            guard waitsToSend, !isClosing else { return }
+            waitsToSend = false
+            driver.deliver { unsafe receiver?.transportCanSend() }
+        }
+    }
+
+    // MARK: Options
+
+    func set(_ option: DatagramOption, to value: Int) throws(UVError) {
+        try checkOpen("set option")
+        // As Linux does.
+        let isBuffer = option == .receiveBuffer || option == .sendBuffer
+        options[option] = isBuffer ? max(2304, 2 * min(value, Self.buffer)) : value
+    }
+
+    func value(of option: DatagramOption) throws(UVError) -> Int {
+        try checkOpen("read option")
+        return options[option]!
+    }
+
+    func isOn(_ option: DatagramOption) -> Bool { options[option] != 0 }
+
+    private func checkOpen(_ operation: String) throws(UVError) {
+        if isClosing { throw UVError(.badDescriptor, operation, local: localAddress) }
+    }
+
+    func changeMembership(
+        of group: SocketAddress, interface: UInt32, source: SocketAddress?, joins: Bool
+    ) throws(UVError) {
+        let operation = joins ? "join" : "leave"
+        try checkOpen(operation)
+        var sources = groups[group] ?? []
+        let index = sources.firstIndex(of: source)
+        guard joins == (index == nil) else {
+            throw UVError(
+                joins ? .addressInUse : .addressNotAvailable, operation, local: localAddress, peer: group)
+        }
+        if let index { sources.remove(at: index) } else { sources.append(source) }
+        groups[group] = sources.isEmpty ? nil : sources
+    }
+
+    // MARK: Closing
+
+    func closeSocket(_ failure: (any Error)?) {
+        self.failure = failure
+        close()
+    }
+
+    func release() -> CInt? {
+        fatalError(
+            "release() was called on a socket of a simulated network, which has no descriptor. Release sockets of "
+                + "real loops only.")
+    }
+
+    override func abort() {
+        guard !isClosing else { return }
+        unsafe receiver?.transportWillAbort()
+        closeSocket(FutureError.shutDown)
+    }
+
+    override func vanish() { abort() }
+
+    override func willClose() {
+        arrived = []
+        host.free(self)
+        for sender in waitingSenders { sender.canSendAgain() }
+        waitingSenders = []
+    }
+
+    override func didClose() {
+        if loop.isObserved { loop.tell(.closed(line, failure: failure)) }
+        unsafe receiver?.transportDidClose()
+    }
+}

@@ -1,0 +1,200 @@
+internal import FoundationEssentials
+internal import Futures
+internal import UVFutures
+
+/// The datagram sockets of a host.
+struct DatagramTable {
+    fileprivate var sockets: [SimulatedDatagrams] = []
+    /// The sockets of the UNIX domain that have a path.
+    fileprivate var paths: [String: SimulatedDatagrams] = [:]
+    fileprivate var lastPort = 32_767
+}
+
+extension SimulatedHost {
+    private static let broadcast = SocketAddress(canonicalHost: "255.255.255.255", port: 0)
+    /// The time after which a network says that it has no host with an address.
+    private static let unreachableAfter: Duration = .seconds(3)
+
+    // MARK: Making sockets
+
+    func makeDatagramSocket(
+        local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
+    ) throws(UVError) -> SimulatedDatagrams {
+        if let path = peer?.path { return try connectDatagrams(to: path, from: local, peer!, driver) }
+        let peer = peer.map(destination)
+        var local = local
+        if let peer, local?.isWildcard ?? true {
+            guard let own = ownAddress(towards: peer) else {
+                throw UVError(.networkUnreachable, "connect", local: local, peer: peer)
+            }
+            local = own.with(port: UInt16(local?.port ?? 0))
+        }
+        var address = local!
+        guard isOwn(address) || address.isWildcard || address.isMulticast else {
+            throw UVError(.addressNotAvailable, "bind", local: address, peer: peer)
+        }
+        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", local: address, peer: peer) }
+        if address.port == 0 { address = address.with(port: freeDatagramPort()) }
+        let isTaken = datagrams.sockets.contains {
+            guard let other = $0.localAddress, other.port == address.port else { return false }
+            return Self.overlap(other, address) && !($0.sharesPort && sharingPort)
+        }
+        guard !isTaken else {
+            descriptorWasClosed()
+            throw UVError(.addressInUse, "bind", local: address, peer: peer)
+        }
+        let socket = SimulatedDatagrams(driver, local: address, peer: peer, sharesPort: sharingPort)
+        datagrams.sockets.append(socket)
+        return socket
+    }
+
+    func makeDatagramSocket(
+        atPath path: SocketAddress, _ driver: VirtualDriver
+    ) throws(UVError) -> SimulatedDatagrams {
+        guard datagrams.paths[path.path!] == nil else {
+            throw UVError(.addressInUse, "bind", local: path)
+        }
+        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", local: path) }
+        let socket = SimulatedDatagrams(driver, local: path, peer: nil, sharesPort: false)
+        datagrams.paths[path.path!] = socket
+        return socket
+    }
+
+    private func connectDatagrams(
+        to path: String, from local: SocketAddress?, _ peer: SocketAddress, _ driver: VirtualDriver
+    ) throws(UVError) -> SimulatedDatagrams {
+        guard datagrams.paths[path] != nil else {
+            throw UVError(
+                peer.isAbstract ? .connectionRefused : .notFound, "connect", local: local, peer: peer)
+        }
+        if let own = local?.path, datagrams.paths[own] != nil {
+            throw UVError(.addressInUse, "bind", local: local, peer: peer)
+        }
+        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", local: local, peer: peer) }
+        let socket = SimulatedDatagrams(
+            driver, local: local ?? SocketAddress(canonicalPath: ""), peer: peer, sharesPort: false)
+        if let own = local?.path { datagrams.paths[own] = socket }
+        return socket
+    }
+
+    private func freeDatagramPort() -> UInt16 {
+        repeat {
+            datagrams.lastPort =
+                simulation.choices.map { _ in 32_768 + simulation.choices!.network.below(28_232) }
+                ?? (datagrams.lastPort < 60_999 ? datagrams.lastPort + 1 : 32_768)
+        } while datagrams.sockets.contains { $0.localAddress?.port == datagrams.lastPort }
+        return UInt16(datagrams.lastPort)
+    }
+
+    func free(_ socket: SimulatedDatagrams) {
+        datagrams.sockets.removeAll { $0 === socket }
+        if let path = socket.localAddress?.path, datagrams.paths[path] === socket {
+            datagrams.paths[path] = nil
+        }
+    }
+
+    func datagramSocket(atPath address: SocketAddress) -> SimulatedDatagrams? {
+        address.path.flatMap { datagrams.paths[$0] }
+    }
+
+    /// Returns the address of this host from which it sends to `peer`. `nil` if it has none of that family.
+    private func ownAddress(towards peer: SocketAddress) -> SocketAddress? {
+        if isOwn(peer) { return peer }
+        return ownAddresses.first { $0.isIPv6 == peer.isIPv6 }
+    }
+
+    // MARK: Sending
+
+    /// Sends a datagram. Returns the reason why the system refuses it, or `nil`.
+    func send(
+        _ bytes: Data, from source: SocketAddress?, to target: SocketAddress, by socket: SimulatedDatagrams
+    ) -> UVError.Code? {
+        if target.path != nil { return deliver(bytes, toPath: target, by: socket) }
+        let bound = socket.localAddress!
+        let target = destination(of: target)
+        guard let own = source?.unmapped ?? (bound.isWildcard ? ownAddress(towards: target) : bound) else {
+            return .networkUnreachable
+        }
+        guard isOwn(own) else { return .invalidArgument }
+        let from = own.with(port: UInt16(bound.port))
+        let isBroadcast = target.with(port: 0) == Self.broadcast
+        if target.isMulticast || isBroadcast {
+            if isBroadcast, !socket.isOn(.broadcast) { return .permissionDenied }
+            sendToAll(bytes, from: from, to: target, by: socket)
+        } else if let peer = hostWith(target) {
+            send(bytes, from: from, to: target, peer, by: socket)
+        } else if isInWorld {
+            simulation.call(after: Self.unreachableAfter) { socket.learn(.hostUnreachable, of: target) }
+        } else {
+            return .networkUnreachable
+        }
+        return nil
+    }
+
+    private func sendToAll(
+        _ bytes: Data, from: SocketAddress, to target: SocketAddress, by socket: SimulatedDatagrams
+    ) {
+        if socket.isOn(.multicastLoopback) || !target.isMulticast {
+            send(bytes, from: from, to: target, self, by: socket)
+        }
+        guard !target.isMulticast || socket.isOn(.multicastTimeToLive) else { return }
+        for host in simulation.hosts where host !== self {
+            send(bytes, from: from, to: target, host, by: socket)
+        }
+    }
+
+    private func send(
+        _ bytes: Data, from: SocketAddress, to target: SocketAddress, _ peer: SimulatedHost,
+        by socket: SimulatedDatagrams
+    ) {
+        let path = simulation.routes.path(from: self, to: peer)
+        path.send(datagramOf: bytes.count, by: socket) { [simulation] in
+            simulation.trace.note(
+                delivery: Trace.mix(UInt64(target.port), bytes.bytes), at: simulation.now
+            ) { "\(path): a datagram of \(bytes.count) bytes" }
+            if peer.arrived(bytes, from: from, to: target) || target.isMulticast { return }
+            let back = simulation.routes.path(from: peer, to: socket.host)
+            back.send(datagramOf: 0, by: nil) { socket.learn(.connectionRefused, of: target) }
+        }
+    }
+
+    /// Gives a datagram to the sockets that take it. Returns `false` if there are none.
+    private func arrived(_ bytes: Data, from source: SocketAddress, to target: SocketAddress) -> Bool {
+        let isBroadcast = target.with(port: 0) == Self.broadcast
+        let isToMany = target.isMulticast || isBroadcast
+        let takers = datagrams.sockets.filter { socket in
+            let seen = socket.localAddress!.isIPv6 ? source.mapped : source
+            if isToMany, !isBroadcast, !socket.isMember(of: target, source: source) { return false }
+            return socket.takes(from: socket.peerAddress == source ? source : seen, to: target)
+        }
+        guard !takers.isEmpty else { return isToMany }
+        // A connected socket comes before those that take what anybody sends.
+        let best = takers.filter { $0.peerAddress != nil }
+        let candidates = best.isEmpty ? takers : best
+        let chosen = simulation.choices?.network.below(candidates.count) ?? source.port % candidates.count
+        for socket in isToMany ? takers[...] : candidates[chosen...chosen] {
+            let isMapped = socket.localAddress!.isIPv6 && !target.isIPv6
+            var header = DatagramHeader(
+                source: isMapped ? source.mapped : source, destination: isMapped ? target.mapped : target)
+            if isToMany {
+                header.localAddress = ownAddress(towards: source)?.with(port: UInt16(target.port))
+            }
+            socket.take(Datagram(bytes, header))
+        }
+        return true
+    }
+
+    private func deliver(
+        _ bytes: Data, toPath target: SocketAddress, by socket: SimulatedDatagrams
+    ) -> UVError.Code? {
+        guard let peer = datagrams.paths[target.path!], !peer.isClosing else {
+            return socket.peerAddress != nil || target.isAbstract ? .connectionRefused : .notFound
+        }
+        let ownPath = socket.localAddress?.path ?? ""
+        if let only = peer.peerAddress, only.path != ownPath { return .permissionDenied }
+        guard peer.hasRoom else { return .wouldBlock }
+        let source = ownPath.isEmpty ? nil : socket.localAddress
+        peer.take(Datagram(bytes, DatagramHeader(source: source, destination: target)))
+        return nil
+    }
+}

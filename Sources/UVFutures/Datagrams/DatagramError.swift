@@ -1,0 +1,30 @@
+/// An error that a datagram socket itself finds. The errors of the operating system are of the type ``UVError``.
+public enum DatagramError: Error, Hashable {
+    /// This side has closed the socket.
+    case socketClosed
+    /// The datagrams go to a `forEachDatagram` that is pending. Or a `forEachDatagram` was called while something else
+    /// waited for datagrams.
+    case receivePending
+    /// The datagram has `size` bytes, and the longest one for this kind of socket has `limit`.
+    case tooLong(size: Int, limit: Int)
+    /// The system takes the datagrams too slowly. `queued` bytes were waiting to leave, and with this datagram they would
+    /// have been more than `limit`, the value of ``DatagramLimits/writeCap``. The datagram was not sent.
+    case queueFull(queued: Int, limit: Int)
+}
+
+extension DatagramError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .socketClosed:
+            "the socket was closed on this side; send and receive before close()"
+        case .receivePending:
+            "something else receives the datagrams of this socket; wait for it or cancel it before you call "
+                + "forEachDatagram, and do not receive beside a forEachDatagram"
+        case .tooLong(let size, let limit):
+            "a datagram of \(size) bytes cannot be sent, since the longest has \(limit); send it in parts"
+        case .queueFull(let queued, let limit):
+            "the datagram was not sent: \(queued) bytes wait to leave, and no more than \(limit) may; wait for the "
+                + "futures of send, or for writable"
+        }
+    }
+}

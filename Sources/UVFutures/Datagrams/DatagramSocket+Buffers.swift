@@ -1,0 +1,42 @@
+internal import ByteStreams
+internal import Futures
+
+extension DatagramSocket {
+    /// The bytes of the system's buffer for datagrams that nobody has received. Linux counts what it needs beside the
+    /// bytes of the datagrams, too. Reads `SO_RCVBUF`. Throws ``UVError`` if the socket has been closed.
+    public final var receiveBufferSize: Int {
+        get throws {
+            core.checkThread()
+            return try transport.value(of: .receiveBuffer)
+        }
+    }
+
+    /// Asks the system for a buffer of `size` bytes for datagrams that nobody has received. Linux doubles `size`, and
+    /// takes no more than the sysctl `net.core.rmem_max` for it: read ``receiveBufferSize`` to see what came of it.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `size` is not positive, and ``UVError`` if the socket has
+    /// been closed. Sets `SO_RCVBUF`.
+    public final func setReceiveBufferSize(_ size: Int) throws { try set(.receiveBuffer, to: size) }
+
+    /// The bytes of the system's buffer for datagrams that have not left. Reads `SO_SNDBUF`. Throws ``UVError`` if the
+    /// socket has been closed.
+    public final var sendBufferSize: Int {
+        get throws {
+            core.checkThread()
+            return try transport.value(of: .sendBuffer)
+        }
+    }
+
+    /// Asks the system for a buffer of `size` bytes for datagrams that have not left. Linux doubles `size`, and takes no
+    /// more than the sysctl `net.core.wmem_max` for it. Throws the errors of ``setReceiveBufferSize(_:)``. Sets
+    /// `SO_SNDBUF`.
+    public final func setSendBufferSize(_ size: Int) throws { try set(.sendBuffer, to: size) }
+
+    private final func set(_ option: DatagramOption, to size: Int) throws {
+        core.checkThread()
+        try requireArgument(
+            (1...Int(CInt.max / 2)).contains(size),
+            "a buffer of \(size) bytes is out of range; give more than zero")
+        try transport.set(option, to: size)
+    }
+}

@@ -1,0 +1,144 @@
+internal import FoundationEssentials
+public import Futures
+
+extension DatagramSocket {
+    /// Calls `body` with each datagram, without copying its bytes, and completes when this side closes the socket. This
+    /// is the fastest way to receive.
+    ///
+    /// You can use `bytes` only during the call of `body`. The compiler checks this. To keep the bytes, make a copy:
+    /// `Data(copying: bytes)`. All that `body` sends leaves when the datagrams that have come together are through.
+    ///
+    /// Fails with the error that `body` throws. Fails with ``DatagramError/receivePending`` if something else waits for
+    /// datagrams of this socket. If you cancel the returned future, datagrams wait for whoever receives next.
+    ///
+    /// ```swift
+    /// let echo = socket.forEachDatagram { bytes, header in socket.send(bytes, to: header.source) }
+    /// ```
+    public final func forEachDatagram(
+        _ body: @escaping (_ bytes: RawSpan, _ header: DatagramHeader) throws -> Void
+    ) -> Future<Void> {
+        forEach(maxConcurrent: 1) { bytes, header in
+            try body(bytes, header)
+            return nil
+        }
+    }
+
+    /// Calls `body` with each datagram, without copying its bytes, and completes when this side closes the socket.
+    ///
+    /// `body` returns a future. While `maxConcurrent` of these futures are pending, the socket takes no further
+    /// datagrams: they wait in the system, and are lost if its buffer is full. Fails with the error of such a future.
+    /// If you cancel the returned future, the pending futures are asked to cancel, too. Everything else is the same as in
+    /// the `forEachDatagram` whose `body` returns nothing.
+    ///
+    /// Traps if `maxConcurrent` is not positive.
+    public final func forEachDatagram<Ignored>(
+        maxConcurrent: Int = 64,
+        _ body: @escaping (_ bytes: RawSpan, _ header: DatagramHeader) throws -> Future<Ignored>
+    ) -> Future<Void> {
+        if maxConcurrent <= 0 {
+            trap("forEachDatagram(maxConcurrent:) was given \(maxConcurrent); give 1 or more.")
+        }
+        let body = DatagramBody(call: body).untyped
+        return forEach(maxConcurrent: maxConcurrent) { bytes, header in
+            let future = try body.call(bytes, header)
+            return future.hasSucceeded ? nil : future
+        }
+    }
+
+    private final func forEach(maxConcurrent: Int, _ body: @escaping DatagramReader.Body) -> Future<Void> {
+        core.checkThread()
+        if core.isShutDown { return core.failed(FutureError.shutDown) }
+        if transport.isClosing { return core.failed(DatagramError.socketClosed) }
+        guard reader == nil, askers.isEmpty, waiting.isEmpty else {
+            return core.failed(DatagramError.receivePending)
+        }
+        let reader = DatagramReader(self, maxConcurrent: maxConcurrent, body)
+        self.reader = reader
+        if !inbound.isEmpty { core.later { reader.takeBuffered() } }
+        demandChanged()
+        return reader.future
+    }
+}
+
+/// The `forEachDatagram` of a socket.
+final class DatagramReader: PromiseOwner {
+    typealias Body = (RawSpan, DatagramHeader) throws -> Future<Void>?
+
+    private let socket: DatagramSocket
+    private let maxConcurrent: Int
+    private let body: Body
+    private let promise: OwnedPromise<Void>
+    /// The pending futures of the body.
+    private var pending: [Future<Void>] = []
+
+    init(_ socket: DatagramSocket, maxConcurrent: Int, _ body: @escaping Body) {
+        self.socket = socket
+        self.maxConcurrent = maxConcurrent
+        self.body = body
+        promise = OwnedPromise(on: socket.core)
+        promise.belong(to: self)
+    }
+
+    var future: Future<Void> { promise.future }
+
+    /// Whether the reader takes no datagrams now. Those that come earlier wait in the socket.
+    var isBlocked: Bool { pending.count >= maxConcurrent || !socket.inbound.isEmpty }
+
+    func take(_ bytes: RawSpan, _ header: DatagramHeader) {
+        do {
+            if let future = try body(bytes, header) { wait(for: future) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Takes datagrams that have come before, as long as the body is ready for more.
+    func takeBuffered() {
+        while socket.reader === self, pending.count < maxConcurrent {
+            guard let datagram = socket.inbound.takeFirst() else { break }
+            take(datagram.bytes.bytes, datagram.header)
+        }
+        socket.demandChanged()
+    }
+
+    private func wait(for future: Future<Void>) {
+        guard socket.reader === self else { return }
+        if future.isDecided(by: promise.future) {
+            future.ignoreFailure()
+            return fail(FutureError.cycle)
+        }
+        let id = future.id
+        pending.append(future)
+        future.whenComplete { [self] result in
+            pending.removeAll { $0.id == id }
+            switch result {
+            case .success: takeBuffered()
+            case .failure(let error): fail(error)
+            }
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        guard socket.reader === self else { return }
+        leave()
+        promise.fail(error)
+    }
+
+    /// Ends because the socket is closed: with `error`, or successfully.
+    func end(because error: (any Error)?) {
+        if let error { promise.fail(error) } else { promise.succeed(()) }
+    }
+
+    func cancellationRequested() {
+        leave()
+        for future in pending { future.cancel() }
+    }
+
+    private func leave() {
+        guard socket.reader === self else { return }
+        socket.reader = nil
+        socket.demandChanged()
+    }
+
+    var subject: String? { "forEachDatagram of \(socket)" }
+}

@@ -1,0 +1,65 @@
+public import Futures
+
+extension DatagramSocket {
+    /// Completes with the next datagram. Several calls may wait at the same time. Their futures complete in the order
+    /// of the calls.
+    ///
+    /// When the socket is closed, the returned future is cancelled. If you cancel it, no datagram is lost. On a connected
+    /// socket, fails with ``UVError`` if the network reports that an earlier datagram was not delivered, for example
+    /// with ``UVError/Code/connectionRefused``. The socket goes on, and the next call waits for the next datagram. Fails
+    /// with ``DatagramError/receivePending`` while a `forEachDatagram` is pending.
+    /// Calls `recvmmsg`. Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
+    public final func receive() -> Future<Datagram> {
+        core.checkThread()
+        if let error = receiveRefusal { return core.failed(error) }
+        if let datagram = inbound.takeFirst() { return core.succeeded(datagram) }
+        let future = waiting.wait(for: Datagram.self, self)
+        demandChanged()
+        return future
+    }
+
+    /// A sequence of the datagrams that come. Use it in a loop such as `for try await datagram in socket.datagrams`. The
+    /// sequence ends when the socket is closed.
+    ///
+    /// Datagrams that have come and that the loop has not taken when it ends stay for whoever receives next. What the network reports goes to the handler of
+    /// ``onUnreachable(_:)``. The iteration throws ``DatagramError/receivePending`` while a `forEachDatagram` is
+    /// pending.
+    public final var datagrams: LoopSequence<Datagram> {
+        LoopSequence(on: core) { [self] in
+            .init(asking: DatagramAsker(self), on: core, next: { self.nextForIteration() })
+        }
+    }
+
+    private final func nextForIteration() -> Future<Datagram?> {
+        core.checkThread()
+        if transport.isClosing, !core.isShutDown { return core.succeeded(nil) }
+        if let error = receiveRefusal { return core.failed(error) }
+        if let datagram = inbound.takeFirst() { return core.succeeded(datagram) }
+        let future = waiting.wait(for: Datagram.self, self)
+        demandChanged()
+        return future.map { $0 }.recover(including: .onlyCancellation) { _ in nil }
+    }
+
+    private final var receiveRefusal: (any Error)? {
+        if core.isShutDown { return FutureError.shutDown }
+        if transport.isClosing { return CancellationError() }
+        return reader == nil ? nil : DatagramError.receivePending
+    }
+
+    // MARK: A task that waits without a future
+
+    final func takeBuffered() -> Datagram? { reader == nil ? inbound.takeFirst() : nil }
+
+    /// Adds an iteration that waits. Returns `false` if a future has to tell the end or an error.
+    final func add(_ asker: DatagramAsker) -> Bool {
+        guard receiveRefusal == nil else { return false }
+        askers.append(asker)
+        demandChanged()
+        return true
+    }
+
+    final func remove(_ asker: DatagramAsker) {
+        askers.removeAll { $0 === asker }
+        demandChanged()
+    }
+}

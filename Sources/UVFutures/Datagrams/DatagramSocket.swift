@@ -1,0 +1,210 @@
+internal import ByteStreams
+internal import FoundationEssentials
+public import Futures
+
+/// A socket for datagrams of any kind: messages that arrive as a whole or not at all, in any order, and perhaps twice.
+///
+/// A datagram of the network may be lost without an error. ``UDPSocket`` and ``UnixDatagramSocket`` are the two kinds.
+///
+/// The socket looks for datagrams only while your code waits for one, and then takes up to 16 at once. Others wait in
+/// the system, up to ``receiveBufferSize``. Datagrams that do not fit there are lost: ``statistics`` counts them.
+///
+/// The socket belongs to its loop. While your code waits for datagrams, or datagrams wait to leave, the socket stays
+/// alive and keeps ``Futures/EventLoop/run()`` from returning. Otherwise the release of the last reference closes it.
+public class DatagramSocket {
+    public final var loop: EventLoop { core }
+    final let core: LoopCore
+    final let transport: any DatagramTransport
+    final let limits: DatagramLimits
+
+    /// The address of this end. `nil` for a UNIX socket without a name. If the requested port was 0, the address has
+    /// the port that the system picked.
+    public final let localAddress: SocketAddress?
+    /// The only peer of the socket: it takes datagrams from no other, and sends to no other. `nil` if the socket is
+    /// not connected.
+    public final let peerAddress: SocketAddress?
+
+    /// Datagrams that have come and that nobody has asked for.
+    final var inbound = Fifo<Datagram>()
+    final var outbound = OutgoingDatagrams()
+    /// The callers that wait for a datagram. They keep the socket alive.
+    final let waiting: WaitLine<DatagramSocket>
+    final var askers: [DatagramAsker] = []
+    final var reader: DatagramReader?
+    /// What has come. One property, since Swift checks each access to a property at run time.
+    final var arrivals = DatagramArrivals()
+    final var writablePromise: Promise<Void>?
+    /// Whether the queue will be sent at the end of what the loop does now.
+    final var isFlushPlanned = false
+    /// The socket itself while it has to stay alive.
+    final var hold: DatagramSocket?
+    private final let closedPromise: Promise<Void>
+    private final var unreachableHandler: ((UVError) -> Void)?
+
+    init(_ transport: any DatagramTransport, _ limits: DatagramLimits) {
+        core = transport.loop
+        self.transport = transport
+        self.limits = limits
+        localAddress = transport.localAddress
+        peerAddress = transport.peerAddress
+        waiting = WaitLine(on: core, name: "datagram socket")
+        closedPromise = core.makeSharedPromise()
+        waiting.onDeparture = { [unowned self] in demandChanged() }
+        transport.serve(self)
+    }
+
+    deinit {
+        transport.serve(nil)
+        if !transport.isClosing {
+            core.checkThread()
+            transport.closeSocket(nil)
+        }
+        closedPromise.succeed()
+    }
+
+    /// The address families of the sockets of this class.
+    class var families: [CInt] { [] }
+
+    /// The longest datagram that the socket can send, in bytes.
+    class var maximumSize: Int { 65_507 }
+
+    /// Returns `target` as the system takes it. Throws an error if the socket cannot send there.
+    func reachable(_ target: SocketAddress) throws -> SocketAddress { target }
+
+    /// Returns `source` as the system takes it. Throws an error if the socket cannot send from there.
+    func checkedSource(_ source: SocketAddress) throws -> SocketAddress { source }
+
+    /// Returns the system of `loop`. Throws an error if `limits` are out of range, or if `loop` has been shut down.
+    static func check(_ limits: DatagramLimits, on loop: EventLoop) throws -> any LoopSystem {
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        try limits.validate()
+        return loop.system
+    }
+
+    /// Closes the socket, and completes when it is closed.
+    ///
+    /// Queued datagrams are given to the system before. Those that it does not take at once are lost, and their futures
+    /// fail with ``DatagramError/socketClosed``. Datagrams that have come and that nobody has received are lost, too.
+    /// Pending calls of `receive` are cancelled, and sequences and `forEachDatagram` end. A second call changes nothing.
+    @discardableResult
+    public final func close() -> Future<Void> {
+        core.checkThread()
+        guard !transport.isClosing else { return closedPromise.future }
+        flush(isLast: true)
+        end(because: nil)
+        transport.closeSocket(nil)
+        return closedPromise.future
+    }
+
+    /// Whether the socket can be used.
+    public final var isOpen: Bool {
+        core.checkThread()
+        return !transport.isClosing
+    }
+
+    /// Calls `handler` when the network reports that a datagram was not delivered, for example with
+    /// ``UVError/Code/connectionRefused`` if no socket has the port. The error has the address of the peer.
+    ///
+    /// Such a report comes later than the datagram was sent, or never, and anybody on the way can forge it. So no
+    /// call of `send` fails with it. On a connected socket, a pending `receive` fails with it, and the handler is called
+    /// only if none is pending. Without a handler, the socket only counts the reports: ``statistics``.
+    public final func onUnreachable(_ handler: ((UVError) -> Void)?) {
+        core.checkThread()
+        unreachableHandler = transport.isClosing ? nil : handler
+    }
+
+    /// Ends everything that waits. `error` is `nil` if the user has closed the socket.
+    private final func end(because error: (any Error)?) {
+        outbound.failAll(error ?? DatagramError.socketClosed)
+        outbound.completeSettled()
+        inbound = Fifo()
+        unreachableHandler = nil
+        let (reader, askers) = (self.reader.take(), self.askers)
+        self.askers = []
+        reader?.end(because: error)
+        for asker in askers { asker.end(because: error) }
+        for waiter in waiting.takeAll() { waiter.fail(error ?? CancellationError()) }
+        writablePromise.take()?.fail(error ?? DatagramError.socketClosed)
+        hold = nil
+    }
+
+    /// Called when something has begun or stopped to wait for datagrams.
+    final func demandChanged() {
+        guard !arrivals.areDelivered else { return }
+        transport.wantedChanged()
+        let isNeeded = wanted > 0 || !outbound.isEmpty || reader != nil
+        hold = isNeeded && !transport.isClosing ? self : nil
+    }
+}
+
+extension DatagramSocket: DatagramReceiver {
+    /// The number of datagrams that are read with one call of the system, although only one is waited for.
+    private static let ahead = 16
+
+    package final var wanted: Int {
+        if let reader { return reader.isBlocked ? 0 : .max }
+        return askers.isEmpty && waiting.isEmpty ? 0 : Self.ahead
+    }
+
+    package final func transportDidReceive(_ bytes: RawSpan, _ header: DatagramHeader) {
+        arrivals.add(bytes.byteCount)
+        if bytes.byteCount > limits.maxSize || header.isTruncated { return receiveTruncated(bytes, header) }
+        take(bytes, header)
+    }
+
+    private final func receiveTruncated(_ bytes: RawSpan, _ header: DatagramHeader) {
+        arrivals.statistics.truncated += 1
+        var header = header
+        header.isTruncated = true
+        take(bytes.extracting(first: limits.maxSize), header)
+    }
+
+    private final func take(_ bytes: RawSpan, _ header: DatagramHeader) {
+        if let reader, !reader.isBlocked { return reader.take(bytes, header) }
+        let datagram = Datagram(Data(copying: bytes), header)
+        if reader == nil {
+            if let asker = askers.first {
+                askers.removeFirst()
+                return asker.deliver(datagram)
+            }
+            if let waiter = waiting.takeFirst() { return waiter.succeed(datagram) }
+        }
+        inbound.append(datagram)
+    }
+
+    package final func transportDidReceiveAll() {
+        arrivals.areDelivered = false
+        flush()
+        demandChanged()
+    }
+
+    package final func transportDidLearn(of error: UVError) {
+        arrivals.statistics.unreachable += 1
+        if peerAddress != nil, let waiter = waiting.takeFirst() {
+            waiter.fail(error)
+            demandChanged()
+        } else if let unreachableHandler {
+            core.later { unreachableHandler(error) }
+        }
+    }
+
+    package final func transportCanSend() { flush() }
+
+    package final func transportWillAbort() { end(because: FutureError.shutDown) }
+
+    package final func transportDidClose() { closedPromise.succeed() }
+}
+
+@available(
+    *, unavailable, message: "A socket belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension DatagramSocket: Sendable {}
+
+extension DatagramSocket: CustomStringConvertible {
+    /// The socket in one line, such as `UDPSocket (127.0.0.1:7007)`.
+    public final var description: String {
+        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
+        return "\(Self.self) (\(ends.isEmpty ? "unnamed" : ends))"
+    }
+}

@@ -1,0 +1,56 @@
+package import Futures
+
+/// A socket for datagrams: libuv's, or the one of a simulated network.
+package protocol DatagramTransport: AnyObject {
+    var loop: LoopCore { get }
+    var localAddress: SocketAddress? { get }
+    /// The only peer of the socket, or `nil` if the socket takes datagrams of all.
+    var peerAddress: SocketAddress? { get }
+    var isClosing: Bool { get }
+    /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
+    var descriptor: CInt? { get }
+    /// Calls `receiver` from now on. A receiver that is being released passes `nil`.
+    func serve(_ receiver: (any DatagramReceiver)?)
+    /// Asks `receiver` for the number of datagrams that it wants, and looks for them as long as that is not zero.
+    func wantedChanged()
+    /// Sends the queued datagrams, and completes their promises. Stops when the system takes no more, and calls
+    /// `transportCanSend` later. Tries the whole queue if `isLast`, and fails what the system does not take.
+    func flush(_ queue: inout OutgoingDatagrams, isLast: Bool)
+    func set(_ option: DatagramOption, to value: Int) throws(UVError)
+    func value(of option: DatagramOption) throws(UVError) -> Int
+    /// Joins or leaves a group on the interface with the number `interface`: for all sources, or for one.
+    func changeMembership(
+        of group: SocketAddress, interface: UInt32, source: SocketAddress?, joins: Bool
+    ) throws(UVError)
+    /// The number of datagrams that were lost because nobody read them in time.
+    var dropped: Int { get }
+    /// Closes the socket. `failure` is the reason, or `nil` if the user closes it.
+    func closeSocket(_ failure: (any Error)?)
+    /// Gives up the socket, and returns its descriptor, which belongs to the caller from now on. Returns `nil` if the
+    /// socket has been closed.
+    func release() -> CInt?
+}
+
+/// The part of a datagram socket that its transport calls, always in a turn of the loop.
+package protocol DatagramReceiver: AnyObject {
+    /// The number of datagrams to look for now. A transport may deliver more at once, where the system has put several
+    /// together.
+    var wanted: Int { get }
+    func transportDidReceive(_ bytes: RawSpan, _ header: DatagramHeader)
+    /// The datagrams that had come have been delivered.
+    func transportDidReceiveAll()
+    /// The network has reported that a datagram was not delivered, or the system that it cannot receive.
+    func transportDidLearn(of error: UVError)
+    /// Called after `flush` has left something in the queue.
+    func transportCanSend()
+    /// The socket is about to be closed, because the loop is being shut down.
+    func transportWillAbort()
+    /// Called last, after the socket has been closed.
+    func transportDidClose()
+}
+
+/// The options of a socket for datagrams that are a number.
+package enum DatagramOption {
+    case broadcast, timeToLive, multicastTimeToLive, multicastLoopback, multicastInterface
+    case receiveBuffer, sendBuffer
+}

@@ -1,0 +1,16 @@
+internal import ByteStreams
+internal import Futures
+
+extension SocketAddress {
+    /// Throws an error if the file of a socket at this address cannot have `permissions`.
+    func check(_ permissions: UInt32?) throws {
+        guard let permissions else { return }
+        try requireArgument(
+            permissions <= 0o777,
+            "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o777")
+        try requireArgument(
+            !isAbstract,
+            "the abstract name \(path!) can have no permissions: everybody can connect; leave them out, and ask "
+                + "for peerCredentials")
+    }
+}

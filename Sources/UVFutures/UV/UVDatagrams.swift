@@ -1,0 +1,234 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+/// A socket for datagrams. libuv only reports that datagrams wait, or that the system takes more. This class receives
+/// and sends several with one call of the system, with each version of libuv.
+final class UVDatagrams: UVHandle, DatagramTransport {
+    private static let rounds = 4
+
+    private let socket: CInt
+    let family: CInt
+    private(set) var localAddress: SocketAddress?
+    private(set) var peerAddress: SocketAddress?
+    unowned(unsafe) var receiver: (any DatagramReceiver)?
+    let block: UVDatagramBlock
+    private var watched: UVDatagramEvents = []
+    private var keepsLoopAlive = true
+    /// Whether a datagram waits that nobody wants.
+    private var isUnwanted = false
+    var waitsToSend = false { didSet { if waitsToSend != oldValue { updateWatch() } } }
+    /// The longest datagrams of which the kernel takes several as one. Zero if it does not do that for this socket.
+    var maximumSegment = 0
+    /// Whether a message may bring notes: its local address, or the size of datagrams that were put together.
+    private let hasNotes: Bool
+    /// Called before the socket is closed. `release()` does not call this.
+    var beforeClose: () -> Void = {}
+    /// The error because of which the socket was closed. `nil` if the user has closed it.
+    private var failure: (any Error)?
+
+    private var poll: UnsafeMutablePointer<uv_poll_t> { unsafe memory(as: uv_poll_t.self) }
+
+    /// Creates a transport that takes over a socket. If this throws, the caller keeps the descriptor.
+    init(_ driver: UVLoop, adopting socket: CInt) throws(UVError) {
+        self.socket = socket
+        let local = SocketAddress(localOf: socket)
+        localAddress = local
+        peerAddress = SocketAddress(peerOf: socket)
+        family = local?.family ?? AF_UNIX
+        hasNotes = family != AF_UNIX
+        block = driver.datagrams ?? UVDatagramBlock()
+        try unsafe super.init(driver, UV_POLL, "datagrams") { unsafe uv_poll_init($0, $1, socket) }
+        driver.datagrams = block
+        block.users += 1
+        if hasNotes { setUp() }
+        if loop.isObserved { loop.tell(.opened(line)) }
+    }
+
+    /// Asks the kernel for what it does for this socket alone: to report errors of the network and local addresses, to
+    /// put datagrams together, and to bring only the groups that this socket has joined.
+    private func setUp() {
+        let (ip, ipv6) = (CInt(IPPROTO_IP), CInt(IPPROTO_IPV6))
+        func turnOn(_ option: CInt, _ level: CInt) { _ = setSocketOption(level, option, 1, of: socket) }
+        if family == AF_INET6 {
+            turnOn(IPV6_RECVERR, ipv6)
+            turnOn(IPV6_RECVPKTINFO, ipv6)
+            _ = setSocketOption(ipv6, CInt(OPTION_IPV6_MULTICAST_ALL), 0, of: socket)
+        }
+        turnOn(IP_RECVERR, ip)
+        if localAddress?.isWildcard == true { turnOn(IP_PKTINFO, ip) }
+        _ = setSocketOption(ip, IP_MULTICAST_ALL, 0, of: socket)
+        let udp = CInt(IPPROTO_UDP)
+        turnOn(CInt(OPTION_UDP_GRO), udp)
+        let canSegment = socketOption(CInt(OPTION_UDP_SEGMENT), at: udp, of: socket) != nil
+        maximumSegment = canSegment ? 65_507 : 0
+    }
+
+    var descriptor: CInt? { isClosing ? nil : socket }
+
+    func serve(_ receiver: (any DatagramReceiver)?) { unsafe self.receiver = receiver }
+
+    // MARK: Watching
+
+    func wantedChanged() { updateWatch() }
+
+    private func updateWatch() {
+        guard !isClosing else { return }
+        var events: UVDatagramEvents = waitsToSend ? .writable : []
+        if let receiver = unsafe receiver, receiver.wanted > 0 { events.insert(.readable) }
+        keepLoopAlive(!events.isEmpty)
+        // To stop and to start a watch takes two calls of the system. So it goes on until a datagram comes that nobody
+        // wants yet, and meanwhile keeps no loop alive.
+        if events.isEmpty, watched == .readable, !isUnwanted { return }
+        watch(events)
+    }
+
+    private func keepLoopAlive(_ isNeeded: Bool) {
+        guard isNeeded != keepsLoopAlive else { return }
+        keepsLoopAlive = isNeeded
+        unsafe (isNeeded ? uv_ref : uv_unref)(handle)
+    }
+
+    private func watch(_ events: UVDatagramEvents) {
+        isUnwanted = false
+        guard events != watched else { return }
+        watched = events
+        guard !events.isEmpty, !hasLost(socket) else {
+            unsafe uv_poll_stop(poll)
+            return
+        }
+        unsafe uv_poll_start(poll, events.rawValue) { handle, status, events in
+            unsafe UVDatagrams.with(handle!.pointee.data) { $0.isReady(status, events) }
+        }
+    }
+
+    /// Called by libuv. When the network has reported an error, libuv stops the watch and gives a status.
+    private func isReady(_ status: CInt, _ events: CInt) {
+        turn {
+            if status < 0 {
+                watched = []
+                takeNetworkErrors()
+            } else {
+                if events & UVDatagramEvents.readable.rawValue != 0 { receive() }
+                if events & UVDatagramEvents.writable.rawValue != 0, waitsToSend {
+                    waitsToSend = false
+                    unsafe receiver?.transportCanSend()
+                }
+            }
+            updateWatch()
+        }
+    }
+
+    // MARK: Receiving
+
+    private func receive() {
+        var header = DatagramHeader(source: peerAddress, destination: localAddress)
+        if localAddress?.isWildcard == true { header.destination = nil }
+        let withAddress = peerAddress == nil
+        for _ in 0..<Self.rounds {
+            guard let receiver = unsafe receiver else { return }
+            let wanted = receiver.wanted
+            guard wanted > 0 else {
+                isUnwanted = true
+                break
+            }
+            let count = block.receive(
+                from: socket, count: wanted, withAddress: withAddress, withNotes: hasNotes)
+            guard count > 0 else {
+                didNotReceive(-count)
+                break
+            }
+            for index in 0..<Int(count) {
+                block.forEachDatagram(of: index, header, withAddress: withAddress, withNotes: hasNotes) {
+                    guard let receiver = unsafe self.receiver, !isClosing else { return false }
+                    receiver.transportDidReceive($0, $1)
+                    return true
+                }
+            }
+            if count < min(wanted, UVDatagramBlock.slots) { break }
+        }
+        unsafe receiver?.transportDidReceiveAll()
+    }
+
+    private func didNotReceive(_ error: CInt) {
+        switch error {
+        case 0, EAGAIN, EINTR: break
+        // The kernel gives an error of the network to the next call, whatever that does.
+        case _ where takeNetworkErrors(): break
+        default:
+            unsafe receiver?.transportDidLearn(
+                of: UVError(-error, "receive", local: localAddress, peer: peerAddress))
+        }
+    }
+
+    /// Tells the errors that the network has reported. Returns `false` if there are none.
+    @discardableResult
+    func takeNetworkErrors() -> Bool {
+        var hasAny = false
+        var address = sockaddr_storage()
+        var size = socklen_t()
+        while !isClosing {
+            let error = unsafe next_network_error(socket, &address, &size)
+            guard error != 0 else { break }
+            hasAny = true
+            let peer = unsafe withUnsafePointer(to: &address) { unsafe SocketAddress($0, size: Int(size)) }
+            unsafe receiver?.transportDidLearn(
+                of: UVError(-error, "send", local: localAddress, peer: peer ?? peerAddress))
+        }
+        // The kernel keeps the last error beside its list.
+        let last = socketOption(SO_ERROR, of: socket) ?? 0
+        if last != 0, !hasAny, !isClosing {
+            hasAny = true
+            unsafe receiver?.transportDidLearn(
+                of: UVError(-last, "send", local: localAddress, peer: peerAddress))
+        }
+        return hasAny
+    }
+
+    // MARK: Closing
+
+    func closeSocket(_ failure: (any Error)?) {
+        guard !isClosing else { return }
+        self.failure = failure
+        beforeClose()
+        closeAdopted(socket) {
+            close()
+            Glibc.close(socket)
+        }
+    }
+
+    /// Closes the handle, but not the socket.
+    func release() -> CInt? {
+        guard !isClosing else { return nil }
+        closeAdopted(socket) { close() }
+        return socket
+    }
+
+    override func abort() {
+        unsafe receiver?.transportWillAbort()
+        closeSocket(FutureError.shutDown)
+    }
+
+    override var ownedDescriptor: CInt? { descriptor }
+
+    override var line: String {
+        let ends = [localAddress, peerAddress].compactMap { $0?.description }.joined(separator: " – ")
+        return "datagrams \(ends.isEmpty ? "unnamed" : ends)"
+    }
+
+    override func didClose() {
+        if loop.isObserved { loop.tell(.closed(line, failure: failure)) }
+        block.users -= 1
+        if block.users == 0 { driver.datagrams = nil }
+        beforeClose = {}
+        unsafe receiver?.transportDidClose()
+    }
+}
+
+/// The events of a datagram socket, in libuv's form.
+private struct UVDatagramEvents: OptionSet {
+    let rawValue: CInt
+
+    static let readable = Self(rawValue: CInt(UV_READABLE.rawValue))
+    static let writable = Self(rawValue: CInt(UV_WRITABLE.rawValue))
+}
