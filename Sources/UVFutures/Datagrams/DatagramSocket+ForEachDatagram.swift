@@ -68,8 +68,9 @@ final class DatagramReader: PromiseOwner {
     private let maxConcurrent: Int
     private let body: Body
     private let promise: OwnedPromise<Void>
-    /// The pending futures of the body.
-    private var pending: [Future<Void>] = []
+    /// The waits for the pending futures of the body, in order. To cancel a wait asks its future to cancel.
+    private var pending: [(id: Int, wait: Future<Void>)] = []
+    private var number = 0
 
     init(_ socket: DatagramSocket, maxConcurrent: Int, _ body: @escaping Body) {
         self.socket = socket
@@ -107,15 +108,16 @@ final class DatagramReader: PromiseOwner {
             future.ignoreFailure()
             return fail(FutureError.cycle)
         }
-        let id = future.id
-        pending.append(future)
-        future.whenComplete { [self] result in
+        number += 1
+        let id = number
+        let waiting = future.mapResult { [self] result in
             pending.removeAll { $0.id == id }
             switch result {
             case .success: takeBuffered()
             case .failure(let error): fail(error)
             }
         }
+        pending.append((id, waiting))
     }
 
     private func fail(_ error: any Error) {
@@ -131,7 +133,7 @@ final class DatagramReader: PromiseOwner {
 
     func cancellationRequested() {
         leave()
-        for future in pending { future.cancel() }
+        for (_, wait) in pending { wait.cancel() }
     }
 
     private func leave() {

@@ -1,0 +1,129 @@
+import FoundationEssentials
+import FuturesTesting
+import Testing
+import UVFutures
+
+struct ForEachDatagramTests {
+    struct Trouble: Error {}
+
+    @Test(
+        "a body that throws ends the loop, and the next one gets what follows",
+        arguments: TestNetwork.allCases)
+    func throwing(network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            let received = server.forEachDatagram { _, _ in throw Trouble() }
+            for number in 0..<3 { client.send("\(number)", to: server.localAddress) }
+            #expect(loop.failure(of: received) is Trouble)
+            let next = try loop.run(until: server.receive())
+            #expect(next.bytes == Data("1".utf8))
+        }
+    }
+
+    @Test("no more bodies are under way than allowed", arguments: TestNetwork.allCases)
+    func concurrency(network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            var (underWay, most, order) = (0, 0, [String]())
+            let received = server.forEachDatagram(maxConcurrent: 3) { bytes, _ in
+                underWay += 1
+                most = max(most, underWay)
+                order.append(String(decoding: Data(copying: bytes), as: UTF8.self))
+                return loop.sleep(for: .milliseconds(1)).map { underWay -= 1 }
+            }
+            for number in 0..<20 { client.send("\(number)", to: server.localAddress) }
+            try loop.runUntil { order.count == 20 && underWay == 0 }
+            #expect(most == 3)
+            #expect(order == (0..<20).map { "\($0)" })
+            received.cancel()
+        }
+    }
+
+    @Test("a future that fails ends the loop", arguments: TestNetwork.allCases)
+    func failing(network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            let received = server.forEachDatagram { _, _ in
+                loop.sleep(for: .milliseconds(1)).map { throw Trouble() }
+            }
+            client.send("x", to: server.localAddress)
+            #expect(loop.failure(of: received) is Trouble)
+        }
+    }
+
+    @Test(
+        "a cancelled loop asks its futures to cancel, and loses nothing that comes later",
+        arguments: TestNetwork.allCases)
+    func cancelling(network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            var cancelled = 0
+            var begun: [Promise<Void>] = []
+            let received = server.forEachDatagram { _, _ in
+                let promise = loop.makePromise(of: Void.self)
+                begun.append(promise)
+                promise.onCancelRequest {
+                    cancelled += 1
+                    return .cancel
+                }
+                return promise.future
+            }
+            for _ in 0..<2 { client.send("x", to: server.localAddress) }
+            try loop.runUntil { begun.count == 2 }
+            #expect(received.cancel())
+            #expect(cancelled == 2)
+            client.send("later", to: server.localAddress)
+            #expect(try loop.run(until: server.receive()).bytes == Data("later".utf8))
+        }
+    }
+
+    @Test("only one loop at a time, and no receive beside it", arguments: TestNetwork.allCases)
+    func alone(network: TestNetwork) throws {
+        try withSockets(network) { loop, server, _ in
+            let received = server.forEachDatagram { _, _ in }
+            let text =
+                "something else receives the datagrams of this socket; wait for it or cancel it before you call "
+                + "forEachDatagram, and do not receive beside a forEachDatagram"
+            #expect("\(loop.failure(of: server.forEachDatagram { _, _ in })!)" == text)
+            #expect(loop.failure(of: server.receive()) as? DatagramError == .receivePending)
+            received.cancel()
+            let waiting = server.receive()
+            #expect(loop.failure(of: server.forEachDatagram { _, _ in }) as? DatagramError == .receivePending)
+            waiting.cancel()
+        }
+    }
+
+    @Test("a body whose future waits for the loop itself is a cycle", arguments: TestNetwork.allCases)
+    func cycle(network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            var received: Future<Void>!
+            received = server.forEachDatagram { _, _ -> Future<Void> in received }
+            client.send("x", to: server.localAddress)
+            #expect(loop.failure(of: received) as? FutureError == .cycle)
+            received = nil
+        }
+    }
+
+    @Test("a body may close the socket in the midst of what has come", arguments: TestNetwork.allCases)
+    func closing(network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            var count = 0
+            let received = server.forEachDatagram { bytes, header in
+                count += 1
+                server.send("bye", to: header.source)
+                server.close()
+            }
+            for size in 1...5 { client.send(Data(count: size), to: server.localAddress) }
+            #expect(loop.outcome(of: received).isSuccess)
+            #expect(count == 1)
+            #expect(try loop.run(until: client.receive()).bytes == Data("bye".utf8))
+        }
+    }
+
+    @Test("a limit of none traps with a sentence")
+    func noConcurrency() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let loop = EventLoop.virtual()
+            let socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+            _ = socket.forEachDatagram(maxConcurrent: 0) { _, _ in loop.succeeded() }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("forEachDatagram(maxConcurrent:) was given 0; give 1 or more."))
+    }
+}
