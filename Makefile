@@ -74,6 +74,7 @@ check:
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests Examples
 	Tests/Checks/rooms.sh
 	Tests/Checks/mirrors.py
+	Tests/Checks/systems.py
 	Tests/Checks/walks.sh
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh

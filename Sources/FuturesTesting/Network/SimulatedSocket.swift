@@ -1,6 +1,7 @@
 internal import ByteStreams
 internal import FoundationEssentials
 internal import Futures
+internal import Glibc
 internal import UVFutures
 
 /// One end of a connection in a simulated network, or a socket that is about to connect.
@@ -93,8 +94,9 @@ extension SimulatedSocket: SocketTransport {
 
     func nextNumber() -> UInt64 { number }
 
+    /// Both ends on a virtual loop of its own belong to this process. Those of a world are the same in each run.
     func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32) {
-        (1, 1000, 1000)
+        host.isInWorld ? (1, 1000, 1000) : (getpid(), getuid(), getgid())
     }
 
     func duplicate() throws(UVError) -> CInt {
@@ -170,6 +172,7 @@ extension SimulatedSocket: SocketTransport {
     }
 
     func takeUndelivered() -> [Data] {
+        incoming?.catchUp()
         var blocks: [Data] = []
         while incoming?.hasArrivedBytes == true, case .bytes(let data)? = incoming?.take() {
             blocks.append(data)

@@ -149,6 +149,14 @@ final class Wire: SimulatedEvent {
         receiver.arrived(isReset: isReset)
     }
 
+    /// Takes in what has arrived by now although its event has not happened yet, and tells the receiver nothing.
+    func catchUp() {
+        guard let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn) else { return }
+        note(arrival)
+        if arrival.hasEnd { isEndDelivered = true }
+        if arrival.hasReset { isReset = true }
+    }
+
     private func note(_ arrival: Arrival) {
         guard simulation.trace.isOn else { return }
         simulation.trace.note(delivery: arrival.hash ^ number, at: simulation.now) {

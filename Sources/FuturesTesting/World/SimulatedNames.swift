@@ -42,7 +42,11 @@ public final class SimulatedNames: NameResolver {
         switch answers[name.lowercased()] {
         case .silence: return loop.never(of: [SocketAddress].self)
         case .failure(let code): return answer(.failure(ResolutionError(name: name, code: code)), on: loop)
-        case nil: return answer(.failure(ResolutionError(name: name, code: .nameNotFound)), on: loop)
+        case nil:
+            if case .localhost(let addresses)? = try? Host(name, port: port) {
+                return answer(.success(addresses), on: loop)
+            }
+            return answer(.failure(ResolutionError(name: name, code: .nameNotFound)), on: loop)
         case .addresses(let hosts):
             return answer(
                 .success(hosts.map { SocketAddress(canonicalHost: $0, port: UInt16(port)) }), on: loop)

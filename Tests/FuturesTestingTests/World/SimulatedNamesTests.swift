@@ -13,6 +13,8 @@ struct SimulatedNamesTests {
         #expect(
             world.failure(of: Programs.ask(client, "nobody"))
                 == "resolve EAI_NONAME nobody: unknown node or service")
+        let own = SystemResolver.shared.resolve("localhost", port: 7, on: client.loop)
+        #expect(try world.run(until: own).map(\.description) == ["127.0.0.1:7", "[::1]:7"])
         world.names.fail("server")
         #expect(
             world.failure(of: Programs.ask(client)) == "resolve EAI_AGAIN server: temporary failure")

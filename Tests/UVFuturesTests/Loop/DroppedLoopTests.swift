@@ -28,9 +28,9 @@ struct DroppedLoopTests {
 
     @Test(
         "all that the system gave a loop is given back when a program lets go of that",
-        arguments: Opened.allCases)
-    func eachKind(opened: Opened) async {
-        await #expect(processExitsWith: .success) { [opened] in
+        arguments: Opened.everywhere)
+    func eachKind(opened: Opened, network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [opened, network] in
             try EventLoop().shutdown()
             // What is watched is not the loop's.
             var pipe: [CInt] = [0, 0]
@@ -39,7 +39,7 @@ struct DroppedLoopTests {
             weak var core: LoopCore?
             var failures = 0
             do {
-                let loop = try EventLoop()
+                let loop = try network.makeLoop()
                 core = loop.core
                 let end = try opened.open(on: loop, watching: pipe[0])
                 end.whenFailure { [writing = pipe[1]] _ in
@@ -62,6 +62,12 @@ struct DroppedLoopTests {
         case listener, unixListener, connecting, watch, signal, body, resolving, stream, awaitingServer,
             resolver
         case unixAwaitingServer, pipe, signals, drainAtSignal, poolJob
+
+        /// Each on each system. A simulated one has no descriptors, and its pool is the loop's thread.
+        static let everywhere = TestNetwork.allCases.flatMap { network in
+            allCases.filter { network == .system || ![.watch, .pipe, .poolJob].contains($0) }
+                .map { ($0, network) }
+        }
 
         /// Returns what fails when the loop ends.
         func open(on loop: EventLoop, watching descriptor: CInt) throws -> Future<Void> {

@@ -35,12 +35,14 @@ struct UnhandledSubjectTests {
 
     @Test(
         "an unheard failure is printed with what has failed, and where that was made",
-        .disabled(if: isSanitized, "Symbols take ten times as long, and nothing is found."))
-    func lines() async {
+        .disabled(if: isSanitized, "Symbols take ten times as long, and nothing is found."),
+        arguments: TestNetwork.allCases)
+    func lines(network: TestNetwork) async {
         // One process for all: the first place that is looked up takes the longest.
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            [network] in
             for way in Way.allCases {
-                let loop = try EventLoop()
+                let loop = try network.makeLoop()
                 try fail(way, on: loop)
                 try loop.run()
             }

@@ -39,9 +39,10 @@ struct HostTests {
             ("2130706433", notIPv4),
             ("0x7f.0x1", notIPv4),
             ("127.1.", notIPv4),
-        ])
-    func refused(_ host: String, _ reason: String) throws {
-        try withLoop { loop in
+        ], TestNetwork.allCases)
+    func refused(refusal: (host: String, reason: String), network: TestNetwork) throws {
+        let (host, reason) = refusal
+        try withLoop(network) { loop in
             let error = loop.failure(of: loop.addresses(of: host, port: 1, resolver: NoResolver()))
             let quoted = host.unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
             #expect("\(error!)" == "host \"\(quoted)\" \(reason)")

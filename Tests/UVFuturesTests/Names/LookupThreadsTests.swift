@@ -6,20 +6,21 @@ import Testing
 import UVFutures
 
 struct LookupThreadsTests {
-    @Test("two names are asked for at a time, in the order in which they come")
-    func limit() throws {
+    @Test(
+        "two names are asked for at a time, in the order in which they come", arguments: TestNetwork.allCases)
+    func limit(network: TestNetwork) throws {
         let names = Names()
-        let loop = EventLoop.virtual()
+        let loop = try network.makeLoop()
         let resolver = try SystemResolver(lookup: names.lookUp)
         let futures = ["a", "b", "c", "d"].map { resolver.resolve($0, port: 1, on: loop) }
         names.waitUntilAsked("a", "b")
         #expect(names.asked.count == 2)
         names.answer("b", ["192.0.2.2"])
-        #expect(eventually { settle(loop) && futures[1].isCompleted })
+        #expect(eventually { settle(loop, network) && futures[1].isCompleted })
         names.waitUntilAsked("c")
         #expect(names.asked.count == 3)
         for name in ["a", "c", "d"] { names.answer(name, ["192.0.2.1"]) }
-        #expect(eventually { settle(loop) && futures.allSatisfy { $0.isCompleted } })
+        #expect(eventually { settle(loop, network) && futures.allSatisfy { $0.isCompleted } })
         #expect(names.asked.last == "d")
         #expect(eventually { resolver.threadCount == 0 })
         loop.shutdown()
@@ -116,15 +117,17 @@ struct LookupThreadsTests {
         loop.shutdown()
     }
 
-    @Test("a thousand names from four loops all get their own answer, and no thread is left")
-    func many() throws {
+    @Test(
+        "a thousand names from four loops all get their own answer, and no thread is left",
+        arguments: TestNetwork.allCases)
+    func many(network: TestNetwork) throws {
         let resolver = try SystemResolver(timeout: .seconds(600)) { name in
             .success([try! SocketAddress(host: "10.0.\(name.dropFirst()).1", port: 0)])
         }
         let group = DispatchGroup()
         for _ in 0..<4 {
             startThread(of: group) {
-                try! withLoop { loop in
+                try! withLoop(network) { loop in
                     let futures = (0..<250).map { resolver.resolve("n\($0)", port: 5, on: loop) }
                     for (number, addresses) in try loop.run(until: Future.all(futures)).enumerated() {
                         #expect(addresses.map(\.description) == ["10.0.\(number).1:5"])

@@ -3,9 +3,9 @@ import Testing
 import UVFutures
 
 struct NameLookupTests {
-    @Test("the system knows localhost, with the port that was asked for")
-    func localhost() throws {
-        try withLoop { loop in
+    @Test("the system knows localhost, with the port that was asked for", arguments: TestNetwork.allCases)
+    func localhost(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let addresses = try loop.run(until: SystemResolver.shared.resolve("localhost", port: 7, on: loop))
             #expect(addresses.contains(try SocketAddress(host: "127.0.0.1", port: 7)))
             #expect(Set(addresses).count == addresses.count)

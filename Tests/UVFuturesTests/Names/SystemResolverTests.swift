@@ -78,14 +78,14 @@ struct SystemResolverTests {
         #expect(names.asked == ["a", "c"])
     }
 
-    @Test("a loop that is shut down leaves the line, and fails what waits")
-    func shutDown() throws {
+    @Test("a loop that is shut down leaves the line, and fails what waits", arguments: TestNetwork.allCases)
+    func shutDown(network: TestNetwork) throws {
         let names = Names()
         defer { names.answerAll() }
         let resolver = try SystemResolver(maxConcurrent: 1, lookup: names.lookUp)
         weak var freed: LoopCore?
         do {
-            let loop = EventLoop.virtual()
+            let loop = try network.makeLoop()
             freed = loop.core
             let asked = resolver.resolve("a", port: 1, on: loop)
             let inLine = resolver.resolve("b", port: 1, on: loop)

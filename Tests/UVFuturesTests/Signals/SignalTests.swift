@@ -3,13 +3,13 @@ import Testing
 import UVFutures
 
 struct SignalTests {
-    @Test("a signal completes all futures that wait for it")
-    func delivers() async {
-        await #expect(processExitsWith: .success) {
-            try withLoop { loop in
+    @Test("a signal completes all futures that wait for it", arguments: TestNetwork.allCases)
+    func delivers(network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [network] in
+            try withLoop(network) { loop in
                 let waiting = [loop.signal(.user1), loop.signal(.user1)]
                 let other = loop.signal(.user2)
-                _ = loop.submit { kill(getpid(), SIGUSR1) }
+                _ = loop.submit { network.send(.user1, to: loop) }
                 let idle = loop.sleep(for: .seconds(10))
                 for future in waiting { try loop.run(until: future) }
                 #expect(!other.isCompleted)

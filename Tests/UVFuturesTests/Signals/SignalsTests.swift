@@ -4,23 +4,25 @@ import Testing
 import UVFutures
 
 struct SignalsTests {
-    @Test("signals come to a for loop, and those that come while it is busy wait for it, each once")
-    func delivers() async {
-        await #expect(processExitsWith: .success) {
-            try withLoop { loop in
+    @Test(
+        "signals come to a for loop, and those that come while it is busy wait for it, each once",
+        arguments: TestNetwork.allCases)
+    func delivers(network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [network] in
+            try withLoop(network) { loop in
                 let seen = Future(on: loop) {
                     var seen: [ProcessSignal] = []
                     for try await signal in loop.signals(.user1, .user2) {
                         seen.append(signal)
                         if seen.count == 3 { break }
-                        for number in [SIGUSR1, SIGUSR1, SIGUSR2] where seen.count == 1 {
-                            kill(getpid(), number)
+                        for next in [.user1, .user1, .user2] as [ProcessSignal] where seen.count == 1 {
+                            network.send(next, to: loop)
                         }
                         try await loop.sleep(for: .milliseconds(20)).value
                     }
                     return seen
                 }
-                loop.sleep(for: .zero).whenSuccess { _ = kill(getpid(), SIGUSR1) }
+                loop.sleep(for: .zero).whenSuccess { network.send(.user1, to: loop) }
                 let got = try loop.run(until: seen)
                 #expect(got[0] == .user1)
                 #expect(Set(got[1...]) == [.user1, .user2])

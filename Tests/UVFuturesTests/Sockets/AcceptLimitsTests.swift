@@ -4,15 +4,17 @@ import Testing
 import UVFutures
 
 struct AcceptLimitsTests {
-    @Test("at its limit a server leaves connections in the backlog, and goes on at the low mark")
-    func limit() throws {
-        try withLoop { loop in
+    @Test(
+        "at its limit a server leaves connections in the backlog, and goes on at the low mark",
+        arguments: TestNetwork.allCases)
+    func limit(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let limits = AcceptLimits(maxConnections: 4, lowWaterMark: 2)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop, echo)
             let port = server.localAddress.port
             // Clients that leave with an answer unread.
             server.onConnectionError = { _ in }
-            var clients = (0..<8).map { _ in PlainSocket.connected(to: port) }
+            var clients = (0..<8).map { _ in Peer(network, port: port, on: loop) }
             for client in clients { #expect(client.send([1])) }
             try loop.runUntil { server.statistics.accepted == 4 }
             try loop.run(for: .milliseconds(20))
@@ -41,17 +43,17 @@ struct AcceptLimitsTests {
         }
     }
 
-    @Test("a limit that is raised or lowered counts from then on", arguments: [nil, 3])
-    func changes(raised: Int?) throws {
-        try withLoop { loop in
+    @Test("a limit that is raised or lowered counts from then on", arguments: [nil, 3], TestNetwork.allCases)
+    func changes(raised: Int?, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let limits = AcceptLimits(maxConnections: 1)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop, echo)
-            let clients = (0..<3).map { _ in PlainSocket.connected(to: server.localAddress.port) }
+            let clients = (0..<3).map { _ in Peer(network, port: server.localAddress.port, on: loop) }
             try loop.runUntil { server.statistics.pauses == 1 }
             try server.setAcceptLimits(AcceptLimits(maxConnections: raised))
             try loop.runUntil { server.activeConnections == 3 }
             try server.setAcceptLimits(AcceptLimits(maxConnections: 2))
-            let late = PlainSocket.connected(to: server.localAddress.port)
+            let late = Peer(network, port: server.localAddress.port, on: loop)
             try loop.runUntil { server.statistics.pauses == 2 + (raised == nil ? 0 : 1) }
             #expect(server.activeConnections == 3, "a lower limit ends no connection")
             withExtendedLifetime((clients, late)) {}
@@ -59,12 +61,14 @@ struct AcceptLimitsTests {
         }
     }
 
-    @Test("no more connections are taken in a round than there may be", arguments: [1, 10, 64])
-    func share(perTurn: Int) throws {
-        try withLoop { loop in
+    @Test(
+        "no more connections are taken in a round than there may be", arguments: [1, 10, 64],
+        TestNetwork.allCases)
+    func share(perTurn: Int, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let limits = AcceptLimits(perTurn: perTurn)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop, echo)
-            let clients = (0..<200).map { _ in PlainSocket.connected(to: server.localAddress.port) }
+            let clients = (0..<200).map { _ in Peer(network, port: server.localAddress.port, on: loop) }
             var taken: [Int] = []
             func watch() -> Future<Void> {
                 taken.append(server.statistics.accepted)
@@ -103,15 +107,15 @@ struct AcceptLimitsTests {
         }
     }
 
-    @Test("several sockets share a server and its limit")
-    func severalSockets() throws {
-        try withLoop { loop in
+    @Test("several sockets share a server and its limit", arguments: TestNetwork.allCases)
+    func severalSockets(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = TCPServer(on: loop, echo)
             try server.setAcceptLimits(AcceptLimits(maxConnections: 4))
             let ports = try (0..<3).map { _ in try server.listen(host: "127.0.0.1", port: 0).port }
             #expect(server.localAddresses.map(\.port) == ports)
             #expect(server.localAddress.port == ports[0])
-            var clients = (0..<9).map { PlainSocket.connected(to: ports[$0 % 3]) }
+            var clients = (0..<9).map { Peer(network, port: ports[$0 % 3], on: loop) }
             for client in clients { #expect(client.send([7])) }
             while !clients.isEmpty {
                 var answered: Int?
@@ -128,16 +132,16 @@ struct AcceptLimitsTests {
         }
     }
 
-    @Test("two sockets share a port only if both ask for it")
-    func sharedPort() throws {
-        try withLoop { loop in
+    @Test("two sockets share a port only if both ask for it", arguments: TestNetwork.allCases)
+    func sharedPort(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var counts = [0, 0]
             let first = try TCPServer.listen(
                 host: "127.0.0.1", port: 0, sharingPort: true, on: loop, owning: { _ in counts[0] += 1 })
             let port = first.localAddress.port
             let second = try TCPServer.listen(
                 host: "127.0.0.1", port: port, sharingPort: true, on: loop, owning: { _ in counts[1] += 1 })
-            let clients = (0..<64).map { _ in PlainSocket.connected(to: port) }
+            let clients = (0..<64).map { _ in Peer(network, port: port, on: loop) }
             try loop.runUntil { counts[0] + counts[1] == 64 }
             // By a hash over four numbers: one in 2^63 that all go to one.
             #expect(counts.min()! > 0)

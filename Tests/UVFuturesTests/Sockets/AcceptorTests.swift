@@ -3,11 +3,14 @@ import Testing
 import UVFutures
 
 struct AcceptorTests {
-    @Test("without descriptors a server waits, at no cost, says so once, and goes on when there is one")
-    func descriptors() async {
+    @Test(
+        "without descriptors a server waits, at no cost, says so once, and goes on when there is one",
+        arguments: TestNetwork.allCases)
+    func descriptors(network: TestNetwork) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let crowd = Crowd(clients: 500, limit: 64)
-            try withLoop { loop in
+            [network] in
+            let crowd = Crowd(network, clients: 500, limit: 64)
+            try withLoop(network) { loop in
                 let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo)
                 var counted: [Int] = []
                 loop.observe {
@@ -15,7 +18,7 @@ struct AcceptorTests {
                         counted.append(server.statistics.shortages)
                     }
                 }
-                crowd.connect(to: server.localAddress.port)
+                crowd.connect(to: server.localAddress.port, on: loop)
                 try loop.runUntil { server.statistics.shortages > 0 }
                 let served = server.activeConnections
                 #expect(served > 20)
@@ -32,7 +35,7 @@ struct AcceptorTests {
                 #expect(counted == [1], "the observer may ask for figures, and is told once a minute")
 
                 // One of the server's own, and then one that it knows nothing of.
-                let ways = [{ crowd.clients[0].shutdown() }, { crowd.giveBackSpare() }]
+                let ways = [{ crowd.clients[0].shutdown() }, { crowd.giveBackSpare(on: loop) }]
                 for (number, way) in ways.enumerated() {
                     let next = crowd.clients[served + number]
                     #expect(next.send([7]))
@@ -48,6 +51,7 @@ struct AcceptorTests {
                 }
                 server.onConnectionError = { _ in }
                 _ = try loop.run(until: server.shutdown(within: .zero))
+                crowd.leave()
             }
         }
         let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -3,18 +3,18 @@ import Testing
 import UVFutures
 
 struct EndAtSignalTests {
-    @Test("a second signal means now", arguments: [SIGTERM, SIGINT])
-    func secondSignal(second: CInt) async {
-        await #expect(processExitsWith: .success) { [second] in
-            try withLoop { loop in
+    @Test("a second signal means now", arguments: [SIGTERM, SIGINT], TestNetwork.allCases)
+    func secondSignal(second: CInt, network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [second, network] in
+            try withLoop(network) { loop in
                 let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
                 let client = try loop.connect(to: server.localAddress)
                 let drained = server.drain(on: .terminate, .interrupt, within: .seconds(600))
                 try loop.runUntil { server.activeConnections == 1 }
-                kill(getpid(), SIGTERM)
+                network.send(.terminate, to: loop)
                 try loop.runUntil { server.statistics.draining == 1 }
                 #expect(!drained.isCompleted)
-                kill(getpid(), second)
+                network.send(ProcessSignal(rawValue: second), to: loop)
                 #expect(try loop.run(until: drained) == ShutdownSummary(finished: 0, aborted: 1))
                 _ = loop.outcome(of: client.close())
             }

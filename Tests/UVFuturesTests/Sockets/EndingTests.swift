@@ -72,15 +72,18 @@ struct EndingTests {
         }
     }
 
-    @Test("what waits in the backlog is served before the sockets are closed", arguments: [nil, 4])
-    func backlog(limit: Int?) throws {
-        try withLoop { loop in
+    @Test(
+        "what waits in the backlog is served before the sockets are closed", arguments: [nil, 4],
+        TestNetwork.allCases)
+    func backlog(limit: Int?, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = TCPServer(on: loop, answerLines)
             try server.setAcceptLimits(AcceptLimits(maxConnections: limit))
             let ports = try (0..<2).map { _ in try server.listen(host: "127.0.0.1", port: 0).port }
-            var clients = (0..<100).map { PlainSocket.connected(to: ports[$0 % 2]) }
+            var clients = (0..<100).map { Peer(network, port: ports[$0 % 2], on: loop) }
             for client in clients { #expect(client.send(Array("hello\n".utf8))) }
-            let drained = server.drain(within: .seconds(60))
+            var summary: Future<ShutdownSummary>?
+            network.whenInBacklog(on: loop) { summary = server.drain(within: .seconds(60)) }
             while !clients.isEmpty {
                 var answered: Int?
                 try loop.runUntil {
@@ -90,7 +93,7 @@ struct EndingTests {
                 let client = clients.remove(at: answered!)
                 try loop.runUntil { client.receive() == [] }
             }
-            #expect(try loop.run(until: drained) == ShutdownSummary(finished: 100, aborted: 0))
+            #expect(try loop.run(until: summary!) == ShutdownSummary(finished: 100, aborted: 0))
             for port in ports {
                 let late = loop.failure(of: TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
                 #expect((late as? UVError)?.code == .connectionRefused)
@@ -98,30 +101,35 @@ struct EndingTests {
         }
     }
 
-    @Test("the sockets are closed too when as many wait as are taken in one turn", arguments: [1, 2])
-    func wholeShares(shares: Int) throws {
-        try withLoop { loop in
+    @Test(
+        "the sockets are closed too when as many wait as are taken in one turn", arguments: [1, 2],
+        TestNetwork.allCases)
+    func wholeShares(shares: Int, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = TCPServer(on: loop, answerLines)
             try server.setAcceptLimits(AcceptLimits(perTurn: 4))
             let port = try server.listen(host: "127.0.0.1", port: 0).port
-            let clients = (0..<shares * 4).map { _ in PlainSocket.connected(to: port) }
-            let drained = server.drain(within: .seconds(600))
+            let clients = (0..<shares * 4).map { _ in Peer(network, port: port, on: loop) }
+            var summary: Future<ShutdownSummary>?
+            network.whenInBacklog(on: loop) { summary = server.drain(within: .seconds(600)) }
             for client in clients { client.shutdown() }
-            try loop.runUntil { drained.isCompleted }
-            #expect(try loop.run(until: drained) == ShutdownSummary(finished: clients.count, aborted: 0))
+            try loop.runUntil { summary?.isCompleted == true }
+            #expect(try loop.run(until: summary!) == ShutdownSummary(finished: clients.count, aborted: 0))
         }
     }
 
-    @Test("at the deadline what is open is aborted, and what still waits is reset")
-    func deadline() throws {
-        try withLoop { loop in
+    @Test(
+        "at the deadline what is open is aborted, and what still waits is reset",
+        arguments: TestNetwork.allCases)
+    func deadline(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let promise = loop.makePromise(of: Void.self)
             let server = try TCPServer.listen(
                 host: "127.0.0.1", port: 0, accepting: AcceptLimits(maxConnections: 1), on: loop
             ) { _ in promise.future }
             server.onConnectionError = { Issue.record($0) }
             let client = try loop.connect(to: server.localAddress)
-            let waiting = PlainSocket.connected(to: server.localAddress.port)
+            let waiting = Peer(network, port: server.localAddress.port, on: loop)
             try loop.runUntil { server.statistics.pauses == 1 }
             let start = loop.now
             let drained = server.drain(within: .milliseconds(30))
@@ -129,7 +137,7 @@ struct EndingTests {
             #expect(start.duration(to: loop.now) >= .milliseconds(30))
             #expect((loop.failure(of: client.read()) as? UVError)?.code == .connectionReset)
             // A process that is being started may have a copy of the listening socket for a moment.
-            #expect(eventually { waiting.receive() == [] })
+            try loop.runUntil { waiting.receive() == [] }
             promise.succeed()
         }
     }
@@ -344,15 +352,17 @@ struct EndingTests {
         }
     }
 
-    @Test("connections are aborted so many at a time that timers and I/O get their turns in between")
-    func abortedInShares() throws {
-        try withLoop { loop in
+    @Test(
+        "connections are aborted so many at a time that timers and I/O get their turns in between",
+        arguments: TestNetwork.allCases)
+    func abortedInShares(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var aborted = 0
             let server = try TCPServer.listen(
                 host: "127.0.0.1", port: 0, on: loop,
                 owning: { connection in connection.read().whenFailure { _ in aborted += 1 } })
             server.onConnectionError = { _ in }
-            let clients = (0..<300).map { _ in PlainSocket.connected(to: server.localAddress.port) }
+            let clients = (0..<300).map { _ in Peer(network, port: server.localAddress.port, on: loop) }
             try loop.runUntil { server.activeConnections == clients.count }
             var shares: [Int] = []
             loop.observe { event in

@@ -15,16 +15,19 @@ struct ShortageReportTests {
         #expect(!advice(EIO).contains("limit") && advice(EIO).contains("system's log"))
     }
 
-    @Test("onShortage hears of it instead, and an accept waits until there is a descriptor")
-    func hears() async {
+    @Test(
+        "onShortage hears of it instead, and an accept waits until there is a descriptor",
+        arguments: TestNetwork.allCases)
+    func hears(network: TestNetwork) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let crowd = Crowd(clients: 100, limit: 64)
-            try withLoop { loop in
+            [network] in
+            let crowd = Crowd(network, clients: 100, limit: 64)
+            try withLoop(network) { loop in
                 let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
                 var shortages: [UVError] = []
                 let told = Told(by: loop)
                 listener.onShortage = { shortages.append($0) }
-                crowd.connect(to: listener.localAddress.port)
+                crowd.connect(to: listener.localAddress.port, on: loop)
                 var accepted: [TCPConnection] = []
                 func goOn() -> Future<Void> {
                     listener.accept().flatMap { connection in
@@ -43,10 +46,14 @@ struct ShortageReportTests {
                     ])
                 let count = accepted.count
                 try loop.run(until: accepted[0].abort())
-                try loop.runUntil { accepted.count == count + 1 }
+                // In a simulated network the client that is reset gives a descriptor of the same host back, too.
+                let free = network == .system ? 1 : 2
+                try loop.runUntil { accepted.count >= count + free }
+                #expect(accepted.count == count + free)
                 listener.close()
                 #expect(loop.failure(of: accepting) is CancellationError)
                 for connection in accepted { connection.abort() }
+                crowd.leave()
                 try loop.run()
             }
         }

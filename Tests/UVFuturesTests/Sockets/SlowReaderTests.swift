@@ -37,19 +37,19 @@ struct SlowReaderTests {
         }
     }
 
-    @Test("after a second signal each is reset, and counted as aborted")
-    func cutOff() async {
-        await #expect(processExitsWith: .success) {
-            try withLoop { loop in
+    @Test("after a second signal each is reset, and counted as aborted", arguments: TestNetwork.allCases)
+    func cutOff(network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [network] in
+            try withLoop(network) { loop in
                 let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                     connection.forEachChunk { _ in connection.write(Self.answer) }
                 }
                 server.onConnectionError = { _ in }
                 let clients = try Self.ask(server)
                 let end = server.drain(on: .terminate, within: .seconds(600))
-                kill(getpid(), SIGTERM)
+                network.send(.terminate, to: loop)
                 try loop.runUntil { server.statistics.draining == Self.count }
-                kill(getpid(), SIGTERM)
+                network.send(.terminate, to: loop)
                 #expect(try loop.run(until: end) == ShutdownSummary(aborted: Self.count))
                 for client in clients {
                     #expect(loop.failure(of: client.readToEnd())?.isDisconnection == true)

@@ -38,9 +38,10 @@ struct SocketLingeringTests {
 
     @Test(
         "a slow reader that sends something more gets all that it was sent, and then the end",
-        arguments: Ending.allCases, [false, true])
-    func slowReader(ending: Ending, overUnix: Bool) throws {
-        try withLoop { loop in
+        arguments: Ending.allCases, bothKinds)
+    func slowReader(ending: Ending, place: (isUnix: Bool, network: TestNetwork)) throws {
+        let overUnix = place.isUnix
+        try withLoop(place.network) { loop in
             // A UNIX socket takes no more than that at once, and idle is only a connection that has sent all.
             let size = ending == .idleLimit && overUnix ? 50_000 : Self.size
             let answer = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })

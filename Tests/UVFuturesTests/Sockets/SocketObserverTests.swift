@@ -65,15 +65,15 @@ struct SocketObserverTests {
         }
     }
 
-    @Test("a server that is full is a warning, once a minute")
-    func full() throws {
-        try withLoop { loop in
+    @Test("a server that is full is a warning, once a minute", arguments: TestNetwork.allCases)
+    func full(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let told = Told(by: loop)
             let limits = AcceptLimits(maxConnections: 2, lowWaterMark: 1)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop) {
                 connection in connection.forEachChunk { _ in }
             }
-            var clients = (0..<4).map { _ in PlainSocket.connected(to: server.localAddress.port) }
+            var clients = (0..<4).map { _ in Peer(network, port: server.localAddress.port, on: loop) }
             try loop.runUntil { server.statistics.pauses == 1 }
             clients.removeFirst(2)
             try loop.runUntil { server.statistics.pauses == 2 }

@@ -16,9 +16,15 @@ struct SocketServerTests {
 
     private struct Mistake: Error {}
 
-    @Test("each kind of server takes each kind of handler", arguments: Kind.allCases, Handler.allCases)
-    func table(kind: Kind, handler: Handler) throws {
-        try withLoop { loop in
+    /// The loops of a group have threads of their own, and are real ones.
+    private static let kinds = TestNetwork.allCases.flatMap { network in
+        Kind.allCases.filter { network == .system || $0 != .group }.map { ($0, network) }
+    }
+
+    @Test("each kind of server takes each kind of handler", arguments: kinds, Handler.allCases)
+    func table(server: (Kind, TestNetwork), handler: Handler) throws {
+        let (kind, network) = server
+        try withLoop(network) { loop in
             let (address, shutdown) = try listen(kind, handler, on: loop)
             let client = try connect(to: address, on: loop)
             client.write("one\ntwo\n")
@@ -82,11 +88,11 @@ struct SocketServerTests {
 
     @Test(
         "a failure that nobody hears of is printed with the connection that it ended",
-        arguments: Failing.allCases)
-    func printed(failing: Failing) async {
+        arguments: Failing.allCases, TestNetwork.allCases)
+    func printed(failing: Failing, network: TestNetwork) async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            [failing] in
-            let loop = try EventLoop()
+            [failing, network] in
+            let loop = try network.makeLoop()
             let server: TCPServer =
                 switch failing {
                 case .throwing: TCPServer(on: loop, owning: { _ in throw Mistake() })

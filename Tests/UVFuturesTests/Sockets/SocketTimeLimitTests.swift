@@ -6,9 +6,10 @@ import UVFutures
 struct SocketTimeLimitTests {
     @Test(
         "a time limit that passes ends a connection of TCP or the UNIX domain, never early, and is counted by name",
-        arguments: StreamTimeLimit.allCases, [true, false])
-    func passes(_ limit: StreamTimeLimit, isUnix: Bool) throws {
-        try withLoop { loop in
+        arguments: StreamTimeLimit.allCases, bothKinds)
+    func passes(_ limit: StreamTimeLimit, place: (isUnix: Bool, network: TestNetwork)) throws {
+        let isUnix = place.isUnix
+        try withLoop(place.network) { loop in
             // The first bytes have to come in the time of the handshake, however slow the machine.
             let time = Duration.milliseconds(limit == .handshake ? 1_000 : 50)
             var connections: [SocketConnection] = []
@@ -50,13 +51,13 @@ struct SocketTimeLimitTests {
 
     @Test(
         "what came while the loop was held up is read before a limit is judged",
-        arguments: StreamTimeLimit.allCases)
-    func heldUp(_ limit: StreamTimeLimit) throws {
-        try withLoop { loop in
+        arguments: StreamTimeLimit.allCases, TestNetwork.allCases)
+    func heldUp(_ limit: StreamTimeLimit, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let time = 500
             let listener = try TCPListener(
                 host: "127.0.0.1", port: 0, limits: .only(limit, .milliseconds(time)), on: loop)
-            let client = PlainSocket.connected(to: listener.localAddress.port)
+            let client = Peer(network, port: listener.localAddress.port, on: loop)
             let server = try loop.run(until: listener.accept())
             let received = server.read(exactly: 2)
             if limit == .framing { #expect(client.send(Array("a".utf8))) }
@@ -73,7 +74,7 @@ struct SocketTimeLimitTests {
                     } else {
                         #expect(client.send(Array("bc".utf8)))
                     }
-                    usleep(UInt32(time) * 1_200)
+                    network.holdUp(loop, for: .milliseconds(time * 6 / 5))
                 })
             try loop.run(for: .milliseconds(2))
             #expect(server.isOpen)

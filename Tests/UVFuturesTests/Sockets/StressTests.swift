@@ -6,14 +6,16 @@ import UVFutures
 
 /// Many clients at once, each of which checks every byte that comes back.
 struct StressTests {
-    @Test("every client that survives gets back exactly its bytes, and nothing is left")
-    func stress() async {
-        await #expect(processExitsWith: .success) { [seed = SeededGenerator.seed as UInt64] in
+    @Test(
+        "every client that survives gets back exactly its bytes, and nothing is left",
+        arguments: TestNetwork.allCases)
+    func stress(network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [seed = SeededGenerator.seed as UInt64, network] in
             raiseDescriptorLimit()
             let before = openSockets()
             let size = isSoaking ? 1_000 : 200
             let bytes = pattern(2 * Client.period)
-            try withLoop { loop in
+            try withLoop(network) { loop in
                 let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                     connection.id.isMultiple(of: 2)
                         ? connection.forEachChunk { chunk in connection.write(chunk) }

@@ -12,10 +12,19 @@ enum Carrier: String, CaseIterable, Codable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    func makePair(on loop: EventLoop) throws -> (ByteStream, ByteStream) {
+    /// Each carrier on each system.
+    static let everywhere = TestNetwork.allCases.flatMap { network in allCases.map { ($0, network) } }
+
+    func makePair(on loop: EventLoop, _ network: TestNetwork) throws -> (ByteStream, ByteStream) {
         switch self {
         case .tcp: return try loop.connectedPair()
         case .memory: return try MemoryStream.pair(on: loop)
+        case .unix where network == .virtual:
+            let listener = try UnixListener(path: "/pair", on: loop)
+            let pair = try loop.run(
+                until: UnixConnection.connect(path: "/pair", on: loop).and(listener.accept()))
+            try loop.run(until: listener.close())
+            return pair
         case .unix:
             var ends: [CInt] = [-1, -1]
             let types = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -92,11 +101,12 @@ struct TruncationTests {
 
     @Test(
         "no way to read succeeds on what a reset has cut off, and what came before can be read",
-        arguments: Carrier.allCases, ReadingVerb.allCases)
-    func truncated(carrier: Carrier, verb: ReadingVerb) throws {
+        arguments: Carrier.everywhere, ReadingVerb.allCases)
+    func truncated(place: (Carrier, TestNetwork), verb: ReadingVerb) throws {
+        let (carrier, network) = place
         for arrival in Arrival.allCases {
-            try withLoop(ignoringUnhandled: true) { loop in
-                let (client, server) = try carrier.makePair(on: loop)
+            try withLoop(network, ignoringUnhandled: true) { loop in
+                let (client, server) = try carrier.makePair(on: loop, network)
                 let (sink, drain) = try MemoryStream.pair(on: loop)
                 // A UNIX socket resets only where something is left unread.
                 try loop.run(until: server.write("unread"))
@@ -116,7 +126,10 @@ struct TruncationTests {
                     #expect(loop.failure(ofEnd: server)?.isDisconnection == true, "\(arrival)")
                 }
                 if arrival == .found {
-                    if carrier == .memory { try loop.run(until: loop.submit(on: .nextTurn) {}) }
+                    // In memory and in a simulated network a reset takes a turn to arrive.
+                    if carrier == .memory || network == .virtual && carrier == .tcp {
+                        try loop.run(until: loop.submit(on: .nextTurn) {})
+                    }
                     #expect(loop.failure(of: server.write("lost"))?.isDisconnection == true, "\(arrival)")
                 }
                 let ended = arrival == .awaited ? early : start()
@@ -140,14 +153,14 @@ struct TruncationTests {
         }
     }
 
-    @Test("a reset in any place of framed messages is seen", arguments: Carrier.allCases)
-    func positions(carrier: Carrier) throws {
+    @Test("a reset in any place of framed messages is seen", arguments: Carrier.everywhere)
+    func positions(carrier: Carrier, network: TestNetwork) throws {
         let messages = Data("one\ntwo\nthree\n".utf8)
         let tries = isSoaking ? 10_000 : messages.count + 1
-        try withLoop(ignoringUnhandled: true) { loop in
+        try withLoop(network, ignoringUnhandled: true) { loop in
             for number in 0..<tries {
                 let count = number % (messages.count + 1)
-                let (client, server) = try carrier.makePair(on: loop)
+                let (client, server) = try carrier.makePair(on: loop, network)
                 try loop.run(until: server.write("unread"))
                 var lines: [Data] = []
                 let ended = Future(on: loop) { for try await line in server.lines() { lines.append(line) } }
@@ -170,7 +183,7 @@ struct TruncationTests {
     @Test("an orderly end that a reset follows is an end", arguments: prompt, TestNetwork.allCases)
     func orderly(verb: ReadingVerb, network: TestNetwork) throws {
         try withLoop(network, ignoringUnhandled: true) { loop in
-            let (client, server) = try Carrier.tcp.makePair(on: loop)
+            let (client, server) = try Carrier.tcp.makePair(on: loop, network)
             let (sink, drain) = try MemoryStream.pair(on: loop)
             var taken = Data()
             let ended = verb.run(server, sink) { taken += $0 }

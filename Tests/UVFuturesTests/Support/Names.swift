@@ -5,8 +5,11 @@ import UVFutures
 
 /// Runs what has come from other threads.
 @discardableResult
-func settle(_ loop: EventLoop) -> Bool {
-    loop.advance(by: .zero)
+func settle(_ loop: EventLoop, _ network: TestNetwork = .virtual) -> Bool {
+    switch network {
+    case .virtual: loop.advance(by: .zero)
+    case .system: _ = loop.outcome(of: loop.sleep(for: .zero))
+    }
     return true
 }
 

@@ -17,6 +17,11 @@ enum TestNetwork: String, CaseIterable, Codable, CustomTestStringConvertible {
     func makeLoop() throws -> EventLoop { self == .system ? try EventLoop() : .virtual() }
 }
 
+/// TCP and the UNIX domain, each on each system.
+let bothKinds = TestNetwork.allCases.flatMap { network in
+    [false, true].map { (isUnix: $0, network: network) }
+}
+
 /// Runs `body` with a loop of its own, shuts that down, and proves that nothing is left of it:
 /// `uv_loop_close`, which traps otherwise, finds no handle, and a handle takes its descriptor with it.
 func withLoop(

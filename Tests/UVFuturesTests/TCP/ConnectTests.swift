@@ -16,21 +16,25 @@ struct ConnectTests {
         #expect(refusal("", 1) == "host \"\" is empty; give a name or a numeric address")
     }
 
-    @Test("a connection that nobody accepts is refused, with the operation and both addresses")
-    func refused() throws {
-        try withLoop { loop in
-            let port = PlainSocket.bound()
-            let error = loop.failure(of: TCPConnection.connect(host: "127.0.0.1", port: port.port, on: loop))
+    @Test(
+        "a connection that nobody accepts is refused, with the operation and both addresses",
+        arguments: TestNetwork.allCases)
+    func refused(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let (port, keeping:socket) = network.unusedPort()
+            let error = loop.failure(of: TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
             #expect((error as? UVError)?.code == .connectionRefused)
-            #expect("\(error!)" == "connect ECONNREFUSED 127.0.0.1:\(port.port): connection refused")
+            #expect("\(error!)" == "connect ECONNREFUSED 127.0.0.1:\(port): connection refused")
+            withExtendedLifetime(socket) {}
             try loop.run()
         }
     }
 
-    @Test("connecting gives up when the time is up", arguments: [0, 30])
-    func timesOut(milliseconds: Int) throws {
-        try withLoop { loop in
-            let (listener, _) = hangingListener()
+    @Test("connecting gives up when the time is up", arguments: [0, 30], TestNetwork.allCases)
+    func timesOut(milliseconds: Int, network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = try HangingListener(network, on: loop)
+            let before = loop.statistics
             let start = loop.now
             let connecting = TCPConnection.connect(
                 host: "127.0.0.1", port: listener.port, timeout: .milliseconds(milliseconds), on: loop)
@@ -38,14 +42,14 @@ struct ConnectTests {
             #expect("\(error!)" == "connect ETIMEDOUT 127.0.0.1:\(listener.port): connection timed out")
             #expect(start.duration(to: loop.now) >= .milliseconds(milliseconds))
             try loop.run()
-            #expect(loop.statistics.handles == 0)
+            #expect(loop.statistics.handles == before.handles)
         }
     }
 
     @Test("without a time limit of its own, connecting takes ten seconds at most")
     func defaultTimeout() throws {
         try withLoop { loop in
-            let (listener, _) = hangingListener()
+            let listener = try HangingListener(.system, on: loop)
             let connecting = TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop)
             try loop.run(until: loop.sleep(for: .milliseconds(1)))
             let left = try #require(loop.pollTimeout)
@@ -67,41 +71,43 @@ struct ConnectTests {
         }
     }
 
-    @Test("cancelling gives up at once")
-    func cancelled() throws {
-        try withLoop { loop in
-            let (listener, _) = hangingListener()
+    @Test("cancelling gives up at once", arguments: TestNetwork.allCases)
+    func cancelled(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = try HangingListener(network, on: loop)
+            let before = loop.statistics
             let connecting = TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop)
             try loop.run(until: loop.sleep(for: .milliseconds(1)))
             #expect(!connecting.isCompleted)
             #expect(connecting.cancel())
             #expect(throws: CancellationError.self) { try connecting.result?.get() }
             try loop.run()
-            #expect(loop.statistics.handles == 0)
+            #expect(loop.statistics.handles == before.handles)
             #expect(loop.statistics.timers == 0)
         }
     }
 
-    @Test("the timeout combinator closes the socket as well")
-    func combinator() throws {
-        try withLoop { loop in
-            let (listener, _) = hangingListener()
+    @Test("the timeout combinator closes the socket as well", arguments: TestNetwork.allCases)
+    func combinator(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = try HangingListener(network, on: loop)
+            let before = loop.statistics
             let connecting = TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop)
                 .timeout(after: .milliseconds(1))
             #expect(loop.failure(of: connecting) as? FutureError == .timedOut(after: .milliseconds(1)))
             try loop.run()
-            #expect(loop.statistics.handles == 0)
+            #expect(loop.statistics.handles == before.handles)
         }
     }
 
-    @Test("ten thousand cancelled attempts leave no descriptor")
-    func leavesNoDescriptor() async {
-        await #expect(processExitsWith: .success) {
-            try withLoop { loop in
-                let (listener, _) = hangingListener()
+    @Test("ten thousand cancelled attempts leave no descriptor", arguments: TestNetwork.allCases)
+    func leavesNoDescriptor(network: TestNetwork) async {
+        await #expect(processExitsWith: .success) { [network] in
+            try withLoop(network) { loop in
+                let listener = try HangingListener(network, on: loop)
                 TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop).cancel()
                 try loop.run()
-                let before = openSockets()
+                let before = (openSockets(), loop.statistics.handles)
                 for _ in 0..<100 {
                     let attempts = (0..<100).map { _ in
                         TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop)
@@ -110,14 +116,16 @@ struct ConnectTests {
                     for attempt in attempts { #expect(attempt.cancel(), "\(attempt)") }
                 }
                 try loop.run()
-                #expect(openSockets() == before)
+                #expect((openSockets(), loop.statistics.handles) == before)
             }
         }
     }
 
-    @Test("localhost is either loopback address, the second if nobody listens on the first")
-    func localhost() throws {
-        try withLoop { loop in
+    @Test(
+        "localhost is either loopback address, the second if nobody listens on the first",
+        arguments: TestNetwork.allCases)
+    func localhost(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             for host in loopbackHosts {
                 let server = try TCPServer.listen(host: host, port: 0, on: loop) { $0.forEachChunk { _ in } }
                 let port = server.localAddress.port
@@ -127,15 +135,16 @@ struct ConnectTests {
                 loop.closeAll(client)
                 server.close()
             }
-            let port = PlainSocket.bound()
-            let error = loop.failure(of: TCPConnection.connect(host: "localhost", port: port.port, on: loop))
+            let (port, keeping:socket) = network.unusedPort()
+            let error = loop.failure(of: TCPConnection.connect(host: "localhost", port: port, on: loop))
+            withExtendedLifetime(socket) {}
             let failed = try #require(error as? ConnectError)
             #expect(failed.errors.map { $0.peerAddress?.host } == ["127.0.0.1", "::1"])
             #expect(failed.errors[0].code == .connectionRefused)
             #expect(
                 "\(failed)".hasPrefix(
                     """
-                    connect to localhost port \(port.port): connect ECONNREFUSED 127.0.0.1:\(port.port): connection \
+                    connect to localhost port \(port): connect ECONNREFUSED 127.0.0.1:\(port): connection \
                     refused; connect
                     """), "\(failed)")
         }
@@ -194,10 +203,11 @@ struct ConnectTests {
         }
     }
 
-    @Test("while one address hangs, the next is tried and taken")
-    func happyEyeballs() throws {
-        try withLoop { loop in
-            let (listener, _) = hangingListener()
+    @Test("while one address hangs, the next is tried and taken", arguments: TestNetwork.allCases)
+    func happyEyeballs(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = try HangingListener(network, on: loop)
+            let before = loop.statistics
             let server = try TCPServer.listen(host: "127.0.0.2", port: listener.port, on: loop) {
                 $0.forEachChunk { _ in }
             }
@@ -211,7 +221,7 @@ struct ConnectTests {
             loop.closeAll(client)
             server.close()
             try loop.run()
-            #expect(loop.statistics.handles == 0)
+            #expect(loop.statistics.handles == before.handles)
             // Of the two that hang, each says so.
             let late = TCPConnection.connect(
                 host: "some.name", port: listener.port, timeout: .milliseconds(300),
@@ -222,24 +232,27 @@ struct ConnectTests {
         }
     }
 
-    @Test("cancelling while several attempts pend closes them all")
-    func cancelledRace() throws {
-        try withLoop { loop in
-            let (listener, _) = hangingListener()
+    @Test("cancelling while several attempts pend closes them all", arguments: TestNetwork.allCases)
+    func cancelledRace(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = try HangingListener(network, on: loop)
+            let before = loop.statistics
             let connecting = TCPConnection.connect(
                 host: "some.name", port: listener.port,
                 resolver: FixedResolver(["127.0.0.1", "::ffff:127.0.0.1"]), on: loop)
-            while loop.statistics.connections < 2 { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
+            while loop.statistics.connections < before.connections + 2 {
+                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            }
             #expect(connecting.cancel())
             try loop.run()
-            #expect(loop.statistics.handles == 0)
+            #expect(loop.statistics.handles == before.handles)
             #expect(loop.statistics.timers == 0)
         }
     }
 
-    @Test("a connection comes from the address and the port that are given")
-    func local() throws {
-        try withLoop { loop in
+    @Test("a connection comes from the address and the port that are given", arguments: TestNetwork.allCases)
+    func local(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) {
                 $0.forEachChunk { _ in }
             }
@@ -248,13 +261,13 @@ struct ConnectTests {
                 TCPConnection.connect(
                     host: "127.0.0.1", port: port, localHost: localHost, localPort: localPort, on: loop)
             }
-            let free = PlainSocket.bound().port
+            let free = network.unusedPort().0
             let first = try loop.run(until: connect("127.0.0.3", 0))
             #expect(first.localAddress?.host == "127.0.0.3")
             let second = try loop.run(until: connect(nil, free))
             #expect(second.localAddress == (try SocketAddress(host: "127.0.0.1", port: free)))
             loop.closeAll(first, second)
-            let taken = PlainSocket.bound(backlog: 1)
+            let taken = try HangingListener(network, on: loop)
             let errors = [
                 connect("127.0.0.1", taken.port), connect("192.0.2.77", 0), connect("::1", 0),
             ].map { loop.failure(of: $0)! }
@@ -333,12 +346,6 @@ final class SilentResolver: NameResolver {
         promises.append(loop.makePromise())
         return promises.last!.future
     }
-}
-
-/// A listener with a backlog of nothing, which one client that waits fills: others get no answer.
-func hangingListener() -> (PlainSocket, PlainSocket) {
-    let listener = PlainSocket.bound(backlog: 0)
-    return (listener, PlainSocket.connected(to: listener.port))
 }
 
 private struct Mistake: Error {}

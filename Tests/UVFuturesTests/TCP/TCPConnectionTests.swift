@@ -145,13 +145,20 @@ struct TCPConnectionTests {
         }
     }
 
-    @Test("writing to a peer that has gone is an error of the connection, not the end of the process")
-    func peerHasGone() throws {
-        try withLoop { loop in
-            let listener = PlainSocket.bound(backlog: 1)
-            let client = try loop.run(
-                until: TCPConnection.connect(host: "127.0.0.1", port: listener.port, on: loop))
-            close(accept(listener.descriptor, nil, nil))
+    @Test(
+        "writing to a peer that has gone is an error of the connection, not the end of the process",
+        arguments: TestNetwork.allCases)
+    func peerHasGone(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let listener = network == .system ? PlainSocket.bound(backlog: 1) : nil
+            let simulated = network == .system ? nil : try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let port = listener?.port ?? simulated!.localAddress.port
+            let client = try loop.run(until: TCPConnection.connect(host: "127.0.0.1", port: port, on: loop))
+            if let listener { close(accept(listener.descriptor, nil, nil)) }
+            if let simulated {
+                let server = try loop.run(until: simulated.accept())
+                try loop.run(until: server.close(within: .zero))
+            }
             #expect(try loop.run(until: client.read()).isEmpty)
             var error: (any Error)?
             while error == nil {

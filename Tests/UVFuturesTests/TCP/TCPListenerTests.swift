@@ -34,9 +34,9 @@ struct TCPListenerTests {
 
     @Test(
         "the address of all IPv6 interfaces takes connections over IPv4 too",
-        .enabled(if: loopbackHosts.contains("::1")))
-    func bothFamilies() throws {
-        try withLoop { loop in
+        .enabled(if: loopbackHosts.contains("::1")), arguments: TestNetwork.allCases)
+    func bothFamilies(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let listener = try TCPListener(host: "::", port: 0, on: loop)
             for host in loopbackHosts {
                 let port = listener.localAddress.port

@@ -51,37 +51,41 @@ struct TCPServerTests {
         }
     }
 
-    @Test("a handler that fails has its connection aborted, and is reported once", arguments: [true, false])
-    func reportsFailure(byThrowing: Bool) throws {
-        try withLoop { loop in
+    @Test(
+        "a handler that fails has its connection aborted, and is reported once", arguments: [true, false],
+        TestNetwork.allCases)
+    func reportsFailure(byThrowing: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 if byThrowing { throw Mistake() }
                 return connection.read().map { _ in throw Mistake() }
             }
             var reported: [any Error] = []
             server.onConnectionError = { reported.append($0) }
-            let client = PlainSocket.connected(to: server.localAddress.port)
+            let client = Peer(network, port: server.localAddress.port, on: loop)
             #expect(client.send([1]))
             while reported.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
             #expect(reported.first is Mistake)
             try loop.run(until: server.shutdown(within: .seconds(60)).map { _ in })
             #expect(reported.count == 1)
+            try loop.run(for: .milliseconds(1))
             #expect(!client.send([1]))
         }
     }
 
-    @Test("without onConnectionError, the loop hears of it")
-    func unhandled() throws {
-        try withLoop { loop in
+    @Test("without onConnectionError, the loop hears of it", arguments: TestNetwork.allCases)
+    func unhandled(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var unhandled: [any Error] = []
             loop.onUnhandledFailure = { unhandled.append($0) }
             let server = try TCPServer.listen(
                 host: "127.0.0.1", port: 0, on: loop, owning: { _ in throw Mistake() })
-            let client = PlainSocket.connected(to: server.localAddress.port)
+            let client = Peer(network, port: server.localAddress.port, on: loop)
             while unhandled.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
             try loop.run(until: server.shutdown(within: .seconds(60)).map { _ in })
             #expect(unhandled.count == 1)
             #expect(unhandled.first is Mistake)
+            try loop.run(for: .milliseconds(1))
             #expect(!client.send([1]))
         }
     }
@@ -104,9 +108,11 @@ struct TCPServerTests {
         }
     }
 
-    @Test("what cannot be sent in time after the handler has succeeded is reported, once")
-    func reportsUnsent() throws {
-        try withLoop { loop in
+    @Test(
+        "what cannot be sent in time after the handler has succeeded is reported, once",
+        arguments: TestNetwork.allCases)
+    func reportsUnsent(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var limits = StreamLimits()
             limits.closeTimeout = .milliseconds(10)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, limits: limits, on: loop) {
@@ -116,7 +122,7 @@ struct TCPServerTests {
             }
             var reported: [any Error] = []
             server.onConnectionError = { reported.append($0) }
-            let client = PlainSocket.connected(to: server.localAddress.port)
+            let client = Peer(network, port: server.localAddress.port, on: loop)
             try loop.runUntil { !reported.isEmpty }
             try loop.run(until: server.shutdown(within: .seconds(5)).map { _ in })
             #expect(reported.count == 1)

@@ -5,9 +5,9 @@ import UVFutures
 
 /// What a peer does to a connection on which nobody reads.
 struct UVHangUpsTests {
-    @Test("a reset is seen though nobody has begun to read")
-    func beforeFirstRead() throws {
-        try withLoop { loop in
+    @Test("a reset is seen though nobody has begun to read", arguments: TestNetwork.allCases)
+    func beforeFirstRead(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             client.abort()
             let error = loop.failure(ofEnd: server)
@@ -17,9 +17,11 @@ struct UVHangUpsTests {
         }
     }
 
-    @Test("a reset is seen while reading is paused; what has been read before stays readable")
-    func whilePaused() throws {
-        try withLoop { loop in
+    @Test(
+        "a reset is seen while reading is paused; what has been read before stays readable",
+        arguments: TestNetwork.allCases)
+    func whilePaused(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             client.write(pattern(4_000_000))
             #expect(try loop.run(until: server.read(exactly: 1))?.count == 1)
@@ -32,9 +34,9 @@ struct UVHangUpsTests {
         }
     }
 
-    @Test("a reset is seen after the end of what the peer sent")
-    func afterEnd() throws {
-        try withLoop { loop in
+    @Test("a reset is seen after the end of what the peer sent", arguments: TestNetwork.allCases)
+    func afterEnd(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             client.shutdownWrite()
             #expect(try loop.run(until: server.read()).isEmpty)
@@ -44,9 +46,11 @@ struct UVHangUpsTests {
         }
     }
 
-    @Test("a connection that is paused and read again, over and over, is none the worse for it")
-    func pausedOften() throws {
-        try withLoop { loop in
+    @Test(
+        "a connection that is paused and read again, over and over, is none the worse for it",
+        arguments: TestNetwork.allCases)
+    func pausedOften(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let sent = pattern(20_000_000)
             client.write(sent)
@@ -63,9 +67,11 @@ struct UVHangUpsTests {
         }
     }
 
-    @Test("hung-up connections on which nobody reads cost no time", arguments: HangUp.allCases)
-    func costNothing(_ hangUp: HangUp) throws {
-        try withLoop { loop in
+    @Test(
+        "hung-up connections on which nobody reads cost no time", arguments: HangUp.allCases,
+        TestNetwork.allCases)
+    func costNothing(_ hangUp: HangUp, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var servers: [TCPConnection] = []
             for _ in 0..<20 {
                 let (client, server) = try loop.connectedPair()
@@ -95,10 +101,10 @@ struct UVHangUpsTests {
     }
 
     @Test(
-        "the last words reach a peer that was still sending when the connection was closed", arguments: 0..<20
-    )
-    func lingers(_: Int) throws {
-        try withLoop { loop in
+        "the last words reach a peer that was still sending when the connection was closed",
+        arguments: 0..<20, TestNetwork.allCases)
+    func lingers(_: Int, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let sending = client.write(pattern(1_000_000))
             #expect(try loop.run(until: server.read(exactly: 100))?.count == 100)

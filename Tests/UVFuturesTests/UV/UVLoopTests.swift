@@ -62,9 +62,9 @@ struct UVLoopTests {
         }
     }
 
-    @Test("timers without delay that set the next one starve no socket")
-    func endlessTimers() throws {
-        try withLoop { loop in
+    @Test("timers without delay that set the next one starve no socket", arguments: TestNetwork.allCases)
+    func endlessTimers(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             var isOver = false
             func again() -> Future<Void> { isOver ? loop.succeeded() : loop.sleep(for: .zero).flatMap(again) }
             let endless = again()
@@ -93,9 +93,9 @@ struct UVLoopTests {
         }
     }
 
-    @Test("a loop that waits does not turn")
-    func idles() throws {
-        try withLoop { loop in
+    @Test("a loop that waits does not turn", arguments: TestNetwork.allCases)
+    func idles(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, owning: { _ in })
             let before = loop.statistics.turns
             try loop.run(until: loop.sleep(for: .milliseconds(50)))
@@ -193,9 +193,10 @@ struct UVLoopTests {
         }
     }
 
-    @Test("shutdown closes everything that is open, and fails what is pending")
-    func shutsDown() throws {
-        try withLoop { loop in
+    @Test(
+        "shutdown closes everything that is open, and fails what is pending", arguments: TestNetwork.allCases)
+    func shutsDown(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
                 connection.forEachChunk { chunk in connection.write(chunk) }
             }
@@ -220,9 +221,9 @@ struct UVLoopTests {
         }
     }
 
-    @Test("a loop that has been shut down refuses everything")
-    func afterShutdown() throws {
-        try withLoop(ignoringUnhandled: true) { loop in
+    @Test("a loop that has been shut down refuses everything", arguments: TestNetwork.allCases)
+    func afterShutdown(network: TestNetwork) throws {
+        try withLoop(network, ignoringUnhandled: true) { loop in
             loop.shutdown()
             loop.shutdown()
             #expect(throws: FutureError.shutDown) { try loop.run() }

@@ -6,9 +6,11 @@ import UVFutures
 
 struct UVReadBlockTests {
     // Chunks of one size may lie in the same memory, one after the other.
-    @Test("what has been read stays as it came as long as somebody has it", arguments: [3, 64, 1024, 5000])
-    func keptChunks(size: Int) throws {
-        try withLoop { loop in
+    @Test(
+        "what has been read stays as it came as long as somebody has it", arguments: [3, 64, 1024, 5000],
+        TestNetwork.allCases)
+    func keptChunks(size: Int, network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             var kept: [Int: Data] = [:]
             for number in 0..<8 {
@@ -24,9 +26,11 @@ struct UVReadBlockTests {
         }
     }
 
-    @Test("what has been read may be looked at, and let go of, on another thread while more is read")
-    func chunksElsewhere() throws {
-        try withLoop { loop in
+    @Test(
+        "what has been read may be looked at, and let go of, on another thread while more is read",
+        arguments: TestNetwork.allCases)
+    func chunksElsewhere(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             let queue = DispatchQueue(label: "elsewhere")
             let unchanged = Mutex(0)

@@ -3,9 +3,9 @@ import Testing
 import UVFutures
 
 struct UVWriteTests {
-    @Test("bytes arrive in order, however they were written")
-    func mixedWrites() throws {
-        try withLoop { loop in
+    @Test("bytes arrive in order, however they were written", arguments: TestNetwork.allCases)
+    func mixedWrites(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             var expected = Data()
             for size in [1, 14, 15, 32, 33, 100, 70_000, 0, 3, 1_000_000, 5] {
@@ -25,9 +25,11 @@ struct UVWriteTests {
         }
     }
 
-    @Test("changing a buffer after it was written changes nothing that is sent")
-    func bufferIsChanged() throws {
-        try withLoop { loop in
+    @Test(
+        "changing a buffer after it was written changes nothing that is sent", arguments: TestNetwork.allCases
+    )
+    func bufferIsChanged(network: TestNetwork) throws {
+        try withLoop(network) { loop in
             let (client, server) = try loop.connectedPair()
             var buffers = (0..<20).map { pattern(300_000, from: $0) }
             let expected = buffers.reduce(Data(), +)

@@ -5,9 +5,9 @@ import Testing
 import UVFutures
 
 struct UnixConnectionTests: UsesUnixSockets {
-    @Test("each end knows which process the other is")
-    func credentials() throws {
-        try withDirectory { directory, loop in
+    @Test("each end knows which process the other is", arguments: TestNetwork.allCases)
+    func credentials(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             let listener = try UnixListener(path: path, on: loop)
             let client = try loop.run(until: UnixConnection.connect(path: path, on: loop))
@@ -22,9 +22,11 @@ struct UnixConnectionTests: UsesUnixSockets {
         }
     }
 
-    @Test("a client waits for room in the backlog, until its time is up or it is cancelled")
-    func fullBacklog() throws {
-        try withDirectory { directory, loop in
+    @Test(
+        "a client waits for room in the backlog, until its time is up or it is cancelled",
+        arguments: TestNetwork.allCases)
+    func fullBacklog(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
             let path = directory + "/echo"
             let listener = try UnixListener(path: path, backlog: 0, on: loop)
             let first = try loop.run(until: UnixConnection.connect(path: path, on: loop))
