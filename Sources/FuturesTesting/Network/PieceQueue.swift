@@ -38,12 +38,17 @@ struct PieceQueue {
     /// The size of the next piece that waits to be sent. `nil` if none waits.
     var nextToSend: Int? { sent < pieces.count ? pieces[sent].count : nil }
 
-    /// Sends the next piece, which arrives at `arrival` or, if an earlier piece arrives later, with that.
-    mutating func send(arrivingAt arrival: UInt64) {
-        lastArrival = max(lastArrival, arrival)
-        pieces[sent].arrival = lastArrival
-        sentBytes += pieces[sent].count
-        sent += 1
+    /// Sends what waits, as long as `window` has room, of which only bytes take some. A piece of a certain size
+    /// arrives at the time that `arrival` returns or, if an earlier piece arrives later, with that. Returns when the
+    /// next piece arrives that is under way.
+    mutating func sendAll(within window: Int, _ arrival: (Int) -> UInt64) -> UInt64? {
+        while let count = nextToSend, count == 0 || sentBytes < window {
+            lastArrival = max(lastArrival, arrival(count))
+            pieces[sent].arrival = lastArrival
+            sentBytes += count
+            sent += 1
+        }
+        return nextArrival
     }
 
     /// Lets the pieces wait again that are under way at the time `now`.

@@ -125,7 +125,7 @@ extension SimulatedSocket: SocketTransport {
     func arrived(isReset: Bool) {
         probes?.heardOfPeer()
         guard !isClosing else { return }
-        guard !host.isPaused else { return host.postpone { [self] in arrived(isReset: isReset) } }
+        guard !host.standsStill else { return host.postpone { [self] in arrived(isReset: isReset) } }
         driver.serve(look)
     }
 

@@ -112,16 +112,16 @@ final class Wire: SimulatedEvent {
 
     /// Sends what waits, as far as the window and the path allow.
     private func pump() {
-        while let count = queue.nextToSend {
-            guard path.isOpen else { return stall() }
-            guard count == 0 || queue.sentBytes < window else { return }
-            queue.send(arrivingAt: path.arrival(ofBytes: count))
-            schedule()
+        guard path.isOpen else {
+            if queue.nextToSend != nil { stall() }
+            return
         }
+        schedule(queue.sendAll(within: window) { path.arrival(ofBytes: $0) })
     }
 
-    private func schedule() {
-        guard !isScheduled, let time = queue.nextArrival else { return }
+    /// Lets the next pieces arrive at `time`.
+    private func schedule(_ time: UInt64?) {
+        guard let time, !isScheduled else { return }
         isScheduled = true
         simulation.add(self, at: time)
     }
@@ -132,7 +132,7 @@ final class Wire: SimulatedEvent {
     func happen() {
         isScheduled = false
         let arrival = queue.arrive(at: simulation.now, hashing: simulation.trace.isOn)
-        schedule()
+        schedule(queue.nextArrival)
         guard let arrival else { return }
         note(arrival)
         if arrival.hasEnd { isEndDelivered = true }

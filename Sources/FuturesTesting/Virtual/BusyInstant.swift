@@ -2,7 +2,7 @@ internal import Futures
 
 /// The number of callbacks that a virtual loop has run since its clock moved. If callbacks are always ready,
 /// the clock never moves.
-struct BusyInstant {
+final class BusyInstant {
     /// The number of callbacks that the search for a callback of the user looks at, when there are too many
     /// callbacks.
     private static let patience = 4
@@ -18,14 +18,14 @@ struct BusyInstant {
 
     /// Starts to count at zero. Called when the clock has moved, and when other code or another thread brings
     /// work.
-    mutating func begin(_ loop: LoopCore) {
+    func begin(_ loop: LoopCore) {
         callbacks = 0
         if patience.take() != nil { loop.hideMakers() }
         countBefore = loop.callbackCount
     }
 
     /// Adds the callbacks of the last turn, or one if there were none. Called between two turns.
-    mutating func count(_ loop: LoopCore) {
+    func count(_ loop: LoopCore) {
         callbacks += max(1, Int(loop.callbackCount &- countBefore))
         countBefore = loop.callbackCount
         guard callbacks > limit else { return }
@@ -35,7 +35,7 @@ struct BusyInstant {
         loop.revealMakers()
     }
 
-    mutating func callbackWasMade(on loop: LoopCore) {
+    func callbackWasMade(on loop: LoopCore) {
         guard let left = patience else { return }
         // In an optimized build, the stack may show a wrong place.
         #if DEBUG

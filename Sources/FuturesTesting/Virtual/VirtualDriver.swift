@@ -23,7 +23,7 @@ final class VirtualDriver: LoopDriver {
     /// was left to do.
     private var wakeUpsInARow = 0
     private let isWoken = Atomic(false)
-    private var instant: BusyInstant
+    private let instant: BusyInstant
     /// The time at which `instant` began. Only in a world.
     private var lastInstant = UInt64.max
     /// Signalled whenever `isWoken` becomes `true`.
@@ -45,7 +45,7 @@ final class VirtualDriver: LoopDriver {
 
     func arm(deadline: UInt64?, keepsAlive: Bool) {
         alarm = deadline.map { ($0, keepsAlive) }
-        if let slot, !host.isPaused { simulation.schedule.setDeadline(deadline ?? .max, of: slot) }
+        if let slot, !host.standsStill { simulation.agenda.loops.setDeadline(deadline ?? .max, of: slot) }
     }
 
     func requestTurn() {
@@ -176,14 +176,15 @@ final class VirtualDriver: LoopDriver {
     // MARK: Running in a world
 
     /// Tells the world that the loop has something to do.
-    private func markReady() { if let slot { simulation.schedule.markReady(slot) } }
+    private func markReady() { if let slot { simulation.agenda.loops.markReady(slot) } }
 
     /// Tells the world that the loop has been woken, if it has.
     func markIfWoken() { if isWoken.load(ordering: .acquiring) { markReady() } }
 
     /// Takes what is due now, once. The world calls this when the loop is ready.
     func runOnce() {
-        guard !host.isPaused, !loop.isShutDown else { return }
+        let loop = loop!
+        guard !host.standsStill, !loop.isShutDown else { return }
         if lastInstant != now {
             lastInstant = now
             instant.begin(loop)
@@ -195,7 +196,7 @@ final class VirtualDriver: LoopDriver {
     /// Tells the world when the loop has something to do, after its host was paused or has gone on.
     func pauseChanged() {
         guard let slot else { return }
-        simulation.schedule.setDeadline(host.isPaused ? .max : alarm?.deadline ?? .max, of: slot)
+        simulation.agenda.loops.setDeadline(host.isPaused ? .max : alarm?.deadline ?? .max, of: slot)
         markReady()
     }
 

@@ -31,15 +31,12 @@ struct SplitMix: RandomNumberGenerator {
 /// The choices that the seed of a world makes. Each purpose has numbers of its own, so that one more choice
 /// for one purpose changes nothing for the others.
 struct Choices {
-    /// The order of events at the same time, and of loops that are ready at the same time.
-    var ties: SplitMix
     /// How bytes are cut and joined on their way, which port a socket gets, and so on.
     var network: SplitMix
     /// The times that messages take.
     var latency: SplitMix
 
     init(seed: UInt64) {
-        ties = SplitMix(seed, for: 1)
         network = SplitMix(seed, for: 2)
         latency = SplitMix(seed, for: 3)
     }

@@ -85,7 +85,7 @@ extension SimulatedHost {
         later { host in
             guard !host.isPaused, !host.isDown else { return }
             host.note("pauses")
-            host.isPaused = true
+            host.standsStill = true
             for driver in host.drivers { driver.pauseChanged() }
         }
     }
@@ -95,7 +95,7 @@ extension SimulatedHost {
         later { host in
             guard host.isPaused else { return }
             host.note("goes on")
-            host.isPaused = false
+            host.standsStill = false
             for driver in host.drivers { driver.pauseChanged() }
             for body in host.takePostponed() { body() }
         }
@@ -122,7 +122,7 @@ extension SimulatedHost {
 
     private func takeDown() {
         isDown = true
-        isPaused = false
+        standsStill = false
         _ = takePostponed()
         shutDown()
         sockets = SocketTable()

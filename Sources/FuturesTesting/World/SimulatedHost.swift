@@ -16,7 +16,9 @@ public final class SimulatedHost {
     let isInWorld: Bool
 
     /// Whether the host stands still: its program does not run, and its system goes on.
-    public internal(set) var isPaused = false
+    public var isPaused: Bool { standsStill }
+    /// What is not public is not checked for exclusive access each time.
+    var standsStill = false
     /// Whether the host has crashed, or its program has ended, and it has not been restarted.
     public internal(set) var isDown = false
     /// Whether the whole machine is off, and not only the program has ended.
@@ -73,13 +75,13 @@ public final class SimulatedHost {
         let core = LoopCore(driver: driver, movesWithTasks: true)
         driver.loop = core
         drivers.append(driver)
-        if isInWorld { driver.slot = simulation.schedule.add(driver) }
+        if isInWorld { driver.slot = simulation.agenda.loops.add(driver) }
         return EventLoop(owning: core)
     }
 
     func loopDidClose(_ driver: VirtualDriver) {
         drivers.removeAll { $0 === driver }
-        if let slot = driver.slot { simulation.schedule.remove(slot) }
+        if let slot = driver.slot { simulation.agenda.loops.remove(slot) }
         if !isInWorld { simulation.end() }
     }
 

@@ -6,15 +6,12 @@ internal import Synchronization
 final class Simulation {
     /// The time since the beginning, in nanoseconds.
     var now: UInt64 = 0
-    private var queue = EventQueue()
-    private var eventCount: UInt64 = 0
+    var agenda = Agenda()
     private var lastNumber: UInt64 = 0
     private(set) var hosts: [SimulatedHost] = []
     /// The choices that the seed makes. `nil` on a virtual loop: what the system may do in one way or another
     /// happens in the simplest way.
     var choices: Choices?
-    /// The loops of a world. Empty for a virtual loop of its own.
-    var schedule = LoopSchedule()
     /// Whether a loop of the world has been woken, mostly by another thread.
     let hasWokenLoops = Atomic(false)
     let trace = Trace()
@@ -30,11 +27,7 @@ final class Simulation {
 
     /// Adds an event. Events of the same time happen in an order that the seed chooses or, without a seed, in
     /// the order in which they were added.
-    func add(_ event: any SimulatedEvent, at time: UInt64) {
-        eventCount += 1
-        let tie = choices?.ties.next() ?? 0
-        queue.add(event, at: max(time, now), order: tie & ~0xFFFF_FFFF | eventCount & 0xFFFF_FFFF)
-    }
+    func add(_ event: any SimulatedEvent, at time: UInt64) { agenda.add(event, at: max(time, now)) }
 
     func call(after delay: Duration = .zero, _ body: @escaping () -> Void) {
         add(Call(body), at: now.addingSaturated(delay.wholeNanoseconds ?? 0))
@@ -42,12 +35,12 @@ final class Simulation {
 
     func call(at time: UInt64, _ body: @escaping () -> Void) { add(Call(body), at: time) }
 
-    var nextTime: UInt64? { queue.nextTime }
+    var nextTime: UInt64? { agenda.nextTime }
 
     /// Lets the next event happen, if it is due. Returns `false` if none is due.
     func takeDue() -> Bool {
-        guard let time = queue.nextTime, time <= now else { return false }
-        queue.takeFirst().happen()
+        guard let event = agenda.takeDue(at: now) else { return false }
+        event.happen()
         return true
     }
 
@@ -59,7 +52,7 @@ final class Simulation {
 
     /// Forgets what is to come, and the connections. They refer to the simulation.
     func end() {
-        queue.removeAll()
+        agenda.removeEvents()
         routes.end()
     }
 }

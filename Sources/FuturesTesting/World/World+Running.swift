@@ -46,7 +46,7 @@ extension World {
             while failure == nil, !holds, step(until: end) { holds = try condition() }
         }
         if holds { return }
-        guard hasEvents else { throw FutureError.stalled }
+        guard !simulation.agenda.isEmpty else { throw FutureError.stalled }
         simulation.now = end
         throw FutureError.timedOut(after: limit)
     }
@@ -91,34 +91,21 @@ extension World {
         if let failure { throw failure }
     }
 
-    private var hasEvents: Bool {
-        simulation.nextTime != nil || simulation.schedule.nextDeadline < .max
-    }
-
-    /// Lets one thing happen, or moves the clock to the next. Returns `false` if nothing happens until `end`.
+    /// Moves the clock to what happens next, and lets it happen. Returns `false` if nothing happens until `end`.
     private func step(until end: UInt64) -> Bool {
         if simulation.hasWokenLoops.load(ordering: .relaxed) { markWoken() }
-        let now = simulation.now
-        let ready = simulation.schedule.readyCount
-        let next = simulation.nextTime ?? .max
-        if ready > 0 || next <= now {
-            // An event counts as much as a loop.
-            let count = next <= now ? ready + 1 : ready
-            let index = count > 1 ? simulation.choices!.ties.below(count) : 0
-            if index == ready { return simulation.takeDue() }
-            simulation.schedule.takeReady(at: index)?.runOnce()
-            return true
+        guard let next = simulation.agenda.takeNext(at: simulation.now, until: end) else { return false }
+        simulation.now = next.time
+        switch next.entry {
+        case .event(let event): event.happen()
+        case .loop(let driver): driver.runOnce()
         }
-        let time = min(next, simulation.schedule.nextDeadline)
-        guard time <= end, time < .max else { return false }
-        simulation.now = max(now, time)
-        simulation.schedule.markDue(at: simulation.now)
         return true
     }
 
     private func markWoken() {
         simulation.hasWokenLoops.store(false, ordering: .sequentiallyConsistent)
-        for driver in simulation.schedule.all { driver.markIfWoken() }
+        for driver in simulation.agenda.loops.all { driver.markIfWoken() }
     }
 }
 

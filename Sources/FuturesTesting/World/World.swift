@@ -50,6 +50,7 @@ public final class World {
         self.maxCallbacksPerInstant = maxCallbacksPerInstant
         givenFaults = faults
         names = SimulatedNames(simulation)
+        simulation.agenda.ties = SplitMix(seed, for: 1)
         simulation.choices = Choices(seed: seed)
         simulation.trace.isOn = true
         simulation.routes.prepare = { [unowned self] in $0.latency = latency }

@@ -1,0 +1,59 @@
+/// What is to come in a simulation: events at their times, and the loops of a world.
+struct Agenda {
+    /// What happens next.
+    enum Entry {
+        case event(any SimulatedEvent)
+        case loop(VirtualDriver)
+    }
+
+    private var queue = EventQueue()
+    private var eventCount: UInt64 = 0
+    /// The loops of a world. Empty for a virtual loop of its own.
+    var loops = LoopSchedule()
+    /// Decides the order of events at the same time, and of loops that are ready at the same time. Without it,
+    /// events happen in the order in which they were added.
+    var ties: SplitMix?
+
+    mutating func add(_ event: any SimulatedEvent, at time: UInt64) {
+        eventCount += 1
+        let tie = ties?.next() ?? 0
+        queue.add(event, at: time, order: tie & ~0xFFFF_FFFF | eventCount & 0xFFFF_FFFF)
+    }
+
+    /// The time of the next event. `nil` if there is none.
+    var nextTime: UInt64? { queue.nextTime }
+
+    /// Whether anything is to come.
+    var isEmpty: Bool { queue.nextTime == nil && loops.readyCount == 0 && loops.nextDeadline == .max }
+
+    /// Removes and returns the next event, if it is due.
+    mutating func takeDue(at now: UInt64) -> (any SimulatedEvent)? {
+        guard let time = queue.nextTime, time <= now else { return nil }
+        return queue.takeFirst()
+    }
+
+    /// Removes and returns what happens next in a world, now or later, and its time. Returns `nil` if nothing
+    /// happens until `end`.
+    mutating func takeNext(at now: UInt64, until end: UInt64) -> (entry: Entry, time: UInt64)? {
+        var now = now
+        while true {
+            let next = queue.nextTime ?? .max
+            let ready = loops.readyCount
+            guard ready > 0 || next <= now else {
+                let time = min(next, loops.nextDeadline)
+                guard time <= end, time < .max else { return nil }
+                now = max(now, time)
+                loops.markDue(at: now)
+                continue
+            }
+            // An event counts as much as a loop.
+            let count = next <= now ? ready + 1 : ready
+            let index = count > 1 ? ties!.below(count) : 0
+            if index == ready { return (.event(queue.takeFirst()), now) }
+            if let loop = loops.takeReady(at: index) { return (.loop(loop), now) }
+        }
+    }
+
+    /// Forgets the events.
+    mutating func removeEvents() { queue.removeAll() }
+}
