@@ -2,6 +2,7 @@
 import PackageDescription
 
 let ours: Target.Dependency = .product(name: "UVFutures", package: "swift-uv-futures")
+let simulated: Target.Dependency = .product(name: "FuturesTesting", package: "swift-uv-futures")
 
 // Ours. The peers have packages of their own, so that the guard resolves and builds none of them.
 let package = Package(
@@ -14,7 +15,7 @@ let package = Package(
         .executableTarget(name: "Echo", dependencies: [ours]),
         .executableTarget(name: "DatagramEcho", dependencies: [ours]),
         .executableTarget(name: "LoopGroup", dependencies: [ours]),
-        .executableTarget(name: "Micro", dependencies: [ours, "Figures"]),
+        .executableTarget(name: "Micro", dependencies: [ours, simulated, "Figures"]),
         .executableTarget(name: "FlatMapLoop", dependencies: [ours]),
         .executableTarget(name: "GroupSizes", dependencies: [ours]),
     ]

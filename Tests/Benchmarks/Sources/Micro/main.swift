@@ -27,6 +27,7 @@ try measure([
     Figure("ticks", micro.ticks),
     Figure("completion-order") { try micro.completionOrder($0, size: 1000) },
     Figure("connections", micro.connections),
+    Figure("simulated-messages", micro.simulatedMessages),
     // One of COUNT elements.
     Figure("one-group") { try micro.group($0, size: $0) },
     Figure("one-timer-heap") { try micro.timerFire($0, size: $0) },
