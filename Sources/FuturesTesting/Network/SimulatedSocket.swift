@@ -25,9 +25,7 @@ final class SimulatedSocket: SimulatedHandle {
 
     private var isReading = false
     private var isLookingAgain = false
-    private var batch: [Data] = []
-    /// Whether a `write` has not been answered yet.
-    private var isWriting = false
+    private var pending = PendingWrite()
     private var isAnswering = false
     /// Whether the reader has found the end.
     private var hasReachedEnd = false
@@ -206,14 +204,13 @@ extension SimulatedSocket: SocketTransport {
     }
 
     func write(_ buffers: [Data]) {
-        batch = buffers
-        isWriting = true
+        pending.begin(buffers)
         roomChanged()
     }
 
     /// Called when the peer has read, so that more may be written.
     func roomChanged() {
-        guard isWriting, !isAnswering else { return }
+        guard pending.isWaiting, !isAnswering else { return }
         isAnswering = true
         simulation.call { [self] in
             whenAwake { [self] in
@@ -224,19 +221,11 @@ extension SimulatedSocket: SocketTransport {
     }
 
     private func goOnWriting() {
-        guard isWriting, !isClosing else { return }
-        var failure: (any Error)?
-        do {
-            batch = batch.dropping(try tryWrite(batch))
-            guard batch.isEmpty else { return }
-        } catch {
-            failure = error
-        }
-        isWriting = false
-        loop.turn { unsafe stream?.transportDidWrite(failure: failure) }
+        guard !isClosing, pending.goOn(tryWrite) else { return }
+        loop.turn { unsafe stream?.transportDidWrite(failure: pending.failure) }
     }
 
-    var unwrittenBytes: Int { batch.totalCount }
+    var unwrittenBytes: Int { pending.byteCount }
 
     func shutdownWrite() {
         outgoing?.sendEnd()
@@ -276,7 +265,7 @@ extension SimulatedSocket: SocketTransport {
     /// Leaves the wires.
     fileprivate func leave() {
         isReading = false
-        batch = []
+        pending.drop()
         incoming?.abandon()
     }
 

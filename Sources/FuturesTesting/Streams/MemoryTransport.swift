@@ -15,9 +15,7 @@ final class MemoryTransport: ByteTransport {
     private var isReading = false
     /// The task that receives the next item when it arrives.
     private var reception: ScheduledTask<Void>?
-    private var batch: [Data] = []
-    /// Whether a `write` has not been answered yet.
-    private var isWriting = false
+    private var pending = PendingWrite()
     private var hasSentEnd = false
     private var isClosed = false
     /// The task that reports that the peer does not acknowledge what was sent.
@@ -102,13 +100,12 @@ final class MemoryTransport: ByteTransport {
     }
 
     func write(_ buffers: [Data]) {
-        batch = buffers
-        isWriting = true
+        pending.begin(buffers)
         roomChanged()
     }
 
     func roomChanged() {
-        if isWriting { later { $0.goOnWriting() } }
+        if pending.isWaiting { later { $0.goOnWriting() } }
     }
 
     /// Fails a pending write when the reset arrives at `arrival`, though bytes from before the reset may be
@@ -121,19 +118,11 @@ final class MemoryTransport: ByteTransport {
     }
 
     private func goOnWriting() {
-        guard isWriting, !isClosed else { return }
-        var failure: (any Error)?
-        do {
-            batch = batch.dropping(try tryWrite(batch))
-            guard batch.isEmpty else { return }
-        } catch {
-            failure = error
-        }
-        isWriting = false
-        stream?.transportDidWrite(failure: failure)
+        guard !isClosed, pending.goOn(tryWrite) else { return }
+        stream?.transportDidWrite(failure: pending.failure)
     }
 
-    var unwrittenBytes: Int { batch.totalCount }
+    var unwrittenBytes: Int { pending.byteCount }
 
     func shutdownWrite() {
         sendEnd()
@@ -170,7 +159,7 @@ final class MemoryTransport: ByteTransport {
         if resetting || hasUnread { link.sendReset(on: outgoing) } else { sendEnd() }
         isClosed = true
         isReading = false
-        batch = []
+        pending.drop()
         reception?.cancel()
         notice?.cancel()
         link.abandon(incoming)
