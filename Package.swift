@@ -35,7 +35,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FuturesTestingTests",
-            dependencies: ["FuturesTesting", "UVFutures", "ByteStreams", "TestSupport"],
+            dependencies: ["FuturesTesting", "UVFutures", "ByteStreams", "TestSupport", "CHeap"],
             swiftSettings: settings),
         .testTarget(
             name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting", "TestSupport"],
