@@ -105,9 +105,10 @@ static inline int make_hang_up_set(void) {
     return epoll_create1(EPOLL_CLOEXEC);
 }
 
-/// Errors and hang-ups are told unasked, and each descriptor's once.
+/// Errors and hang-ups are told unasked, and each change of a descriptor once: a socket that has hung up since both
+/// sides ended may still be reset.
 static inline bool watch_for_hang_up(int set, int descriptor) {
-    struct epoll_event event = {.events = EPOLLONESHOT, .data.fd = descriptor};
+    struct epoll_event event = {.events = EPOLLET, .data.fd = descriptor};
     return epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
@@ -115,7 +116,7 @@ static inline void forget_hang_up(int set, int descriptor) {
     epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL);
 }
 
-/// A descriptor that has hung up and has not been returned before; -1 if there is none.
+/// A descriptor that has hung up or changed since it was returned; -1 if there is none.
 static inline int next_hang_up(int set) {
     struct epoll_event event;
     return epoll_wait(set, &event, 1, 0) == 1 ? event.data.fd : -1;

@@ -127,11 +127,10 @@ extension SimulatedSocket: SocketTransport {
         driver.serve(look)
     }
 
-    /// Reads first, as libuv does. A socket that is not read is told of a reset by its pending write. A socket of
-    /// the UNIX domain hangs up when both sides have ended, and a reset after that is told to readers only.
+    /// Reads first, as libuv does. A socket that is not read is told of a reset by its pending write.
     private func look() {
         if isReading { return receive() }
-        guard let incoming, incoming.isReset, !(kind == .unix && hasEndedInBothDirections) else { return }
+        guard let incoming, incoming.isReset else { return }
         goOnWriting()
         loop.turn(reset)
     }

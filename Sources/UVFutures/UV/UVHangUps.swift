@@ -3,8 +3,10 @@ internal import Glibc
 
 /// The watch for hang-ups of connections that nobody reads. libuv itself does not report these hang-ups.
 ///
-/// The loop watches a second epoll set. This set holds the descriptors of the connections, and reports the
-/// errors and the hang-up of each descriptor once. A descriptor enters the set when the loop is about to wait
+/// The loop watches a second epoll set. This set holds the descriptors of the connections, and reports each
+/// change of their errors and hang-ups once. A UNIX socket hangs up when both sides have finished sending, and
+/// may be reset later. A pipe has no errors to report: its writer learns from a write that its reader has gone.
+/// A descriptor enters the set when the loop is about to wait
 /// and nobody reads the connection. It stays in the set when the connection is read again, so that costs
 /// nothing. It leaves the set when the connection hangs up during a read, or is closed.
 @safe
@@ -58,7 +60,7 @@ final class UVHangUps {
         return true
     }
 
-    /// Tells up to 64 streams that they have hung up. The next round tells the rest.
+    /// Tells up to 64 streams that something has changed. The next round tells the rest.
     private func tell() {
         for _ in 0..<64 {
             let descriptor = next_hang_up(set)

@@ -1,3 +1,4 @@
+import CLibUV
 import FoundationEssentials
 import Glibc
 import Testing
@@ -119,5 +120,112 @@ struct UVHangUpsTests {
 
     enum HangUp: CaseIterable {
         case end, reset, bothEnded, beforeRead
+    }
+}
+
+/// What a connection learns of a peer that drops it with unread bytes.
+struct DroppedPeerTests {
+    struct Case: CustomTestStringConvertible {
+        let kind: Kind
+        let isAttached, isReading: Bool
+        /// Whether the peer, or this side, has finished sending before.
+        let peerHasEnded, hasEnded: Bool
+
+        /// TCP has closed a connection that both sides have ended, and has nothing to reset.
+        var isReset: Bool { kind != .tcp || !(peerHasEnded && hasEnded) }
+
+        var testDescription: String {
+            let words = [
+                isAttached ? "attached" : "own loop", isReading ? "reading" : nil,
+                peerHasEnded ? "peer has ended" : nil, hasEnded ? "has ended" : nil,
+            ]
+            return "\(kind), " + words.compactMap { $0 }.joined(separator: ", ")
+        }
+
+        static let all = Kind.allCases.flatMap { kind in
+            (0..<16).map { bits in
+                Case(
+                    kind: kind, isAttached: bits & 1 != 0, isReading: bits & 2 != 0,
+                    peerHasEnded: bits & 4 != 0, hasEnded: bits & 8 != 0)
+            }
+        }
+    }
+
+    enum Kind: CaseIterable { case tcp, unix, descriptor }
+
+    /// A loop, and what waits for a future on it.
+    private struct Stage {
+        let loop: EventLoop
+        let host: HostLoop?
+
+        @discardableResult
+        func run<Value>(until future: Future<Value>) throws -> Value {
+            try host.map { try $0.run(until: future) } ?? loop.run(until: future)
+        }
+
+        func pair(of kind: Kind) throws -> (ByteStream, ByteStream) {
+            guard kind != .tcp else {
+                let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+                let port = listener.localAddress.port
+                let connecting = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
+                let pair = try run(until: connecting.and(listener.accept()))
+                try run(until: listener.close())
+                return pair
+            }
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+            if kind == .unix {
+                return try (
+                    UnixConnection(adopting: ends[0], on: loop), UnixConnection(adopting: ends[1], on: loop)
+                )
+            }
+            return try (
+                DescriptorStream(adopting: ends[0], on: loop), DescriptorStream(adopting: ends[1], on: loop)
+            )
+        }
+
+        /// Waits until `condition` holds. A stream that nobody reads keeps no loop running.
+        func wait(until condition: () -> Bool) throws {
+            for _ in 0..<5000 where !condition() { try run(until: loop.sleep(for: .milliseconds(1))) }
+        }
+    }
+
+    @Test("a peer that drops a connection with unread bytes is noticed", arguments: Case.all)
+    func dropped(_ scene: Case) throws {
+        guard scene.isAttached else {
+            return try withLoop { try play(scene, Stage(loop: $0, host: nil)) }
+        }
+        try withHost { host, loop in try play(scene, Stage(loop: loop, host: host)) }
+    }
+
+    private func play(_ scene: Case, _ stage: Stage) throws {
+        let (peer, own) = try stage.pair(of: scene.kind)
+        let reading = scene.isReading ? own.readToEnd() : nil
+        try stage.run(until: own.write("unread").and(peer.write("x")))
+        if scene.peerHasEnded { try stage.run(until: peer.shutdownWrite()) }
+        if scene.hasEnded { try stage.run(until: own.shutdownWrite()) }
+        // The loop waits: from here on the stream is watched, and what has come so far is known.
+        try stage.run(until: stage.loop.sleep(for: .milliseconds(2)))
+        #expect(!own.closed.isCompleted)
+        try stage.run(until: peer.abort())
+        guard scene.isReset else {
+            try stage.run(until: stage.loop.sleep(for: .milliseconds(2)))
+            #expect(!own.closed.isCompleted)
+            #expect(try stage.run(until: reading ?? own.readToEnd()) == Data("x".utf8))
+            try stage.run(until: own.close())
+            return
+        }
+        let closed = own.closed
+        try stage.wait { closed.isCompleted }
+        let error = try #require(throws: (any Error).self) { try stage.run(until: closed) }
+        #expect((error as? UVError)?.code == .connectionReset)
+        #expect("\(error)".hasPrefix("read ECONNRESET"))
+        if let reading {
+            // The end came before the reset, if it came.
+            let result = Result { try stage.run(until: reading) }
+            #expect(scene.peerHasEnded == ((try? result.get()) == Data("x".utf8)))
+        } else {
+            #expect(try stage.run(until: own.read()) == Data("x".utf8))
+        }
     }
 }
