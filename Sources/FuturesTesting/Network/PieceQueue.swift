@@ -150,9 +150,11 @@ struct PieceQueue {
         return index
     }
 
-    /// Drops a reset that waits to be sent.
-    mutating func dropWaitingReset() {
-        if pieces.count > sent, pieces.last?.isReset == true { pieces.removeLast() }
+    /// Drops a reset that waits to be sent. Returns `false` if none does.
+    mutating func dropWaitingReset() -> Bool {
+        guard pieces.count > sent, pieces.last?.isReset == true else { return false }
+        pieces.removeLast()
+        return true
     }
 
     private mutating func drop(downTo count: Int) {

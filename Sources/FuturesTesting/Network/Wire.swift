@@ -26,7 +26,9 @@ final class Wire: SimulatedEvent {
 
     private var queue = PieceQueue()
     private var isScheduled = false
-    /// Whether a reset has been sent, and whether it has arrived.
+    /// Whether the sender knows nothing of the connection any more: it has reset it, or is gone with its host.
+    private var isForgotten = false
+    /// Whether a reset has been sent that was not lost, and whether it has arrived.
     private var hasSentReset = false
     private(set) var isReset = false
     private var hasEnd = false
@@ -100,12 +102,13 @@ final class Wire: SimulatedEvent {
     /// Sends a reset. What has not arrived is lost.
     func sendReset() {
         guard !hasSentReset else { return }
-        hasSentReset = true
+        isForgotten = true
         hasEnd = true
         queue.dropMissing(at: simulation.now)
         retransmission = nil
-        // A reset that is lost is not repeated.
+        // A reset that is lost is not repeated by itself. What the peer sends later is answered by another one.
         guard path.state != .cut else { return }
+        hasSentReset = true
         queue.append(.reset)
         pump()
     }
@@ -142,7 +145,8 @@ final class Wire: SimulatedEvent {
         }
         guard let receiver else {
             queue.dropArrived()
-            if arrival.bytes > 0 { opposite?.sendReset() }
+            // A socket that was closed in order waits for the end of its peer.
+            if arrival.bytes > 0 || arrival.hasEnd && opposite?.isForgotten == true { opposite?.sendReset() }
             return
         }
         if arrival.hasReset { isReset = true }
@@ -211,6 +215,7 @@ final class Wire: SimulatedEvent {
 
     /// The sender is gone with its host. What has not left is lost.
     func fallSilent() {
+        isForgotten = true
         queue.dropUnsent()
         retransmission = nil
     }
@@ -220,7 +225,7 @@ final class Wire: SimulatedEvent {
     /// The path has been cut or held. What is under way has to be sent again.
     func pathIsBlocked() {
         queue.sendAgain(at: simulation.now)
-        if path.state == .cut { queue.dropWaitingReset() }
+        if path.state == .cut, queue.dropWaitingReset() { hasSentReset = false }
         if queue.nextToSend != nil { stall() }
     }
 

@@ -42,6 +42,47 @@ struct LinkTests {
         connections[1].close()
     }
 
+    @Test(
+        "a reset that a partition swallows is sent again, when the peer sends bytes or its end",
+        arguments: [false, true], [false, true])
+    func lostReset(isCutOnTheWay: Bool, sendsEnd: Bool) throws {
+        let world = World(seed: 1)
+        world.latency = .constant(.milliseconds(10))
+        var server: TCPConnection!
+        try world.addHost("server") { host in
+            _ = try TCPServer.listen(
+                host: "0.0.0.0", port: 7, on: host.loop, owning: { server = $0 })
+        }
+        let client = try world.addHost("client")
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+        try world.run(until: { server != nil })
+        if !isCutOnTheWay { world.partition("client", "server") }
+        try world.run(until: connection.abort())
+        if isCutOnTheWay { world.partition("client", "server") }
+        try world.run(for: .seconds(60))
+        world.heal()
+        try world.run(for: .seconds(60))
+        #expect(!server.closed.isCompleted)
+        if sendsEnd { server.shutdownWrite() } else { server.write("x") }
+        #expect(world.failure(of: server.closed).hasPrefix("read ECONNRESET"))
+    }
+
+    @Test("a host that was off resets an old connection whose peer tells its end")
+    func endAfterCrash() throws {
+        let world = World(seed: 1)
+        try world.addHost("server", Programs.echo)
+        let client = try world.addHost("client")
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+        world.host("server").crash()
+        world.host("server").restart()
+        try world.run(for: .seconds(60))
+        #expect(!connection.closed.isCompleted)
+        connection.shutdownWrite()
+        #expect(world.failure(of: connection.closed).hasPrefix("read ECONNRESET"))
+    }
+
     @Test("isolated hosts reach each other and nobody else, until all is healed")
     func isolated() throws {
         let world = World(seed: 1)
