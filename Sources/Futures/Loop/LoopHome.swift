@@ -58,6 +58,11 @@ extension LoopCore {
         moveToThisThread()
     }
 
+    /// Makes the loop move with the task to which `other` belongs.
+    package func moveWithTask(of other: LoopCore) {
+        home.task.store(other.home.task.load(ordering: .relaxed), ordering: .relaxed)
+    }
+
     var isOfThisTask: Bool { home.task.load(ordering: .relaxed) == EventLoop.currentTask }
 
     func moveToThisThread() {

@@ -50,6 +50,23 @@ extension VirtualDriver: LoopSystem {
     var wallClock: Duration { host.wallClock }
 
     var names: Any? { host.names }
+
+    func nextResidentNumber() -> UInt64 { simulation.nextNumber() }
+
+    func openStandardPipe(_ number: CInt) throws -> StandardPipeEnd? {
+        try host.standardPipes[Int(number)].open(on: self)
+    }
+
+    func makeGroupLoop() throws -> (any GroupLoop)? {
+        loop.checkThread()
+        guard !loop.isShutDown else { throw FutureError.shutDown }
+        guard host.isInWorld else {
+            throw FutureError.invalidArgument(
+                "EventLoop.virtual() is one loop by itself, and a server group needs several; use a host of a World"
+            )
+        }
+        return SimulatedGroupLoop(loop: host.makeLoop())
+    }
 }
 
 /// A watch of a signal on a simulated host.

@@ -34,6 +34,11 @@ final class VirtualDriver: LoopDriver {
     private var retained: LoopCore?
     private var closing: [SimulatedHandle] = []
     var resolver: Any?
+    var residents: [UInt64: AnyObject] = [:]
+    private var isClosed = false
+    private var closeHooks: [() -> Void] = []
+    /// Whether the loop runs in its world now.
+    private var isServing = false
 
     init(_ simulation: Simulation, _ host: SimulatedHost, maxCallbacksPerInstant: Int) {
         self.simulation = simulation
@@ -80,7 +85,7 @@ final class VirtualDriver: LoopDriver {
             if isBusy, !isFlooded { continue }
             if let time = nextTime {
                 goOn(to: time)
-            } else if isBusy {
+            } else if isBusy || host.serveLoops(besides: self) {
                 continue
             } else if isNeeded {
                 waitForWakeUp()
@@ -193,6 +198,12 @@ final class VirtualDriver: LoopDriver {
         if isTurnRequested || !closing.isEmpty || alarm.map({ $0.deadline <= now }) ?? false { markReady() }
     }
 
+    /// Whether `runOnce` would do something now.
+    var canRun: Bool {
+        !isServing && !loop.isShutDown
+            && (isTurnRequested || !closing.isEmpty || isWoken.load(ordering: .acquiring))
+    }
+
     /// Tells the world when the loop has something to do, after its host was paused or has gone on.
     func pauseChanged() {
         guard let slot else { return }
@@ -204,6 +215,8 @@ final class VirtualDriver: LoopDriver {
     /// entered.
     func serve(_ body: () -> Void) {
         guard host.isInWorld else { return body() }
+        isServing = true
+        defer { isServing = false }
         try? loop.enter("run(for:)", body)
     }
 
@@ -261,9 +274,17 @@ final class VirtualDriver: LoopDriver {
     func close(_ done: @escaping () -> Void) {
         alarm = nil
         resolver = nil
+        residents = [:]
         host.loopDidClose(self)
         done()
+        isClosed = true
+        let hooks = closeHooks
+        closeHooks = []
+        for hook in hooks { hook() }
     }
+
+    /// Calls `body` when the loop has been shut down.
+    func whenEnded(_ body: @escaping () -> Void) { if isClosed { body() } else { closeHooks.append(body) } }
 
     func randomNumber() -> UInt64 { host.randomNumber() }
 }

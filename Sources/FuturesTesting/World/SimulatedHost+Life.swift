@@ -10,8 +10,8 @@ extension SimulatedHost {
         fatalError("The host \(name) was asked for its loop while it is down. Restart it first.")
     }
 
-    /// Makes another loop on this host, for a program that has several. It shares the addresses, the ports and
-    /// the limit of descriptors with the first loop. Traps while the host is down.
+    /// Makes another loop on this host, for a program that has several. It shares the addresses, the ports, the
+    /// standard streams and the limit of descriptors with the first loop. A `TCPServerGroup` makes its own. Traps while the host is down.
     public func makeLoop() -> EventLoop {
         guard !isDown else {
             fatalError("The host \(name) was asked for another loop while it is down. Restart it first.")
@@ -31,6 +31,7 @@ extension SimulatedHost {
         isDown = false
         isOff = false
         startCount += 1
+        resetStandardPipes()
         let core = makeLoop().core
         refreshPaths()
         (core.driver as! VirtualDriver).deliver {
@@ -124,20 +125,22 @@ extension SimulatedHost {
         isDown = true
         standsStill = false
         _ = takePostponed()
+        for pipe in standardPipes { pipe.programHasEnded() }
         shutDown()
         sockets = SocketTable()
         datagrams = DatagramTable()
     }
 
-    /// Shuts down all loops.
+    /// Shuts down all loops. The first is the last: a task of the program may wait for the end of the others.
     private func shutDown() {
-        for loop in loops { loop.shutdown() }
+        for loop in loops.reversed() { loop.shutdown() }
         loops = []
     }
 
     /// Ends the host for ever.
     func end() {
         isDown = true
+        isPaused = false
         shutDown()
         program = { _ in }
         _ = takePostponed()

@@ -4,7 +4,7 @@ internal import UVFutures
 /// A host of a ``World``: a machine with a name, addresses, and a program, which runs on the loops of the
 /// host.
 ///
-/// The host's loop has the network, the names, the clock and the signals of the world. A program that takes
+/// The host's loop has the network, the names, the clock, the signals and the standard streams of the world. A program that takes
 /// its loop as an argument runs on it unchanged.
 public final class SimulatedHost {
     public let name: String
@@ -40,6 +40,8 @@ public final class SimulatedHost {
 
     var sockets = SocketTable()
     var datagrams = DatagramTable()
+    /// The program's standard input, output and error.
+    private(set) lazy var standardPipes = makeStandardPipes()
     var loops: [EventLoop] = []
     var maxCallbacksPerInstant = 1_000_000
     weak var world: World?
@@ -76,6 +78,8 @@ public final class SimulatedHost {
         driver.loop = core
         drivers.append(driver)
         if isInWorld { driver.slot = simulation.agenda.loops.add(driver) }
+        // A program that awaits makes a loop in a task of its own. The loop belongs to the task that runs the world.
+        if let first = loops.first { core.moveWithTask(of: first.core) }
         return EventLoop(owning: core)
     }
 
@@ -84,6 +88,21 @@ public final class SimulatedHost {
         if let slot = driver.slot { simulation.agenda.loops.remove(slot) }
         if !isInWorld { simulation.end() }
     }
+
+    /// Forgets a loop that has ended before the others.
+    func forget(_ loop: EventLoop) { loops.removeAll { $0 == loop } }
+
+    /// Lets the other loops of the host do what they can do now, because `driver` waits for something of theirs.
+    /// Returns `false` if they have nothing to do.
+    func serveLoops(besides driver: VirtualDriver) -> Bool {
+        let others = drivers.filter { $0 !== driver && $0.canRun }
+        for other in others { other.runOnce() }
+        return !others.isEmpty
+    }
+
+    private func makeStandardPipes() -> [StandardPipe] { (0...2).map { StandardPipe($0, of: self) } }
+
+    func resetStandardPipes() { standardPipes = makeStandardPipes() }
 
     /// Calls `body` when the host is not paused any more.
     func postpone(_ body: @escaping () -> Void) { postponed.append(body) }

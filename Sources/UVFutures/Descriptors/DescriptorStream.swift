@@ -23,18 +23,24 @@ public final class DescriptorStream: ByteStream {
     public let kind: Kind
     /// Whether the caller's descriptor has also been put into non-blocking mode.
     let hasChangedMode: Bool
-    let carrier: any UVCarrier
+    let carrier: any StreamCarrier
 
     private init(
-        _ carrier: any UVCarrier, _ descriptor: OpenDescriptor, hasChangedMode: Bool, _ limits: StreamLimits,
-        on loop: EventLoop
+        _ carrier: any StreamCarrier, _ kind: Kind, _ sides: StreamSides, hasChangedMode: Bool,
+        _ limits: StreamLimits, on loop: EventLoop
     ) {
         self.carrier = carrier
         self.hasChangedMode = hasChangedMode
-        kind = descriptor.kind
-        super.init(
-            loop: loop.core, transport: carrier, limits: .of(limits, on: loop.core), sides: descriptor.sides)
+        self.kind = kind
+        super.init(loop: loop.core, transport: carrier, limits: .of(limits, on: loop.core), sides: sides)
         carrier.serve(self)
+    }
+
+    /// Creates a stream over one end of a simulated pipe: the end that writes, or the one that reads.
+    convenience init(
+        over carrier: any StreamCarrier, writes: Bool, _ limits: StreamLimits, on loop: EventLoop
+    ) {
+        self.init(carrier, .pipe, writes ? .write : .read, hasChangedMode: false, limits, on: loop)
     }
 
     deinit {
@@ -70,19 +76,21 @@ public final class DescriptorStream: ByteStream {
         try limits.validate()
         if descriptor.kind == .terminal {
             let terminal = try UVTerminal(driver, copying: descriptor.number)
-            self.init(terminal, descriptor, hasChangedMode: false, limits, on: loop)
+            self.init(terminal, .terminal, descriptor.sides, hasChangedMode: false, limits, on: loop)
             return
         }
         let copy = try descriptor.copy()
         do throws(UVError) {
             if descriptor.kind == .file {
                 let file = try UVFile(driver, adopting: copy.number)
-                self.init(file, descriptor, hasChangedMode: false, limits, on: loop)
+                self.init(file, .file, descriptor.sides, hasChangedMode: false, limits, on: loop)
             } else {
                 let kind = descriptor.kind == .socket ? UVPipe.Kind.socket : .pipe
                 let pipe = try UVPipe(driver, adopting: copy.number, kind)
                 if endsToo { pipe.original = descriptor.number }
-                self.init(pipe, descriptor, hasChangedMode: copy.sharesMode, limits, on: loop)
+                self.init(
+                    pipe, descriptor.kind, descriptor.sides, hasChangedMode: copy.sharesMode, limits, on: loop
+                )
             }
         } catch {
             Glibc.close(copy.number)

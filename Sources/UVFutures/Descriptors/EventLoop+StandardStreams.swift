@@ -14,6 +14,8 @@ extension EventLoop {
     /// Swift's `readLine()` and similar functions read the same input. Each byte goes either to the stream or to
     /// such a function, and never to both.
     ///
+    /// On a virtual loop, and on the host of a `World`, the stream is a pipe to the test, which has its other end.
+    ///
     /// Throws the errors of ``DescriptorStream/init(adopting:limits:on:)``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if another stream of the standard input is open.
     public func standardInput(limits: StreamLimits = StreamLimits()) throws -> DescriptorStream {
@@ -29,6 +31,8 @@ extension EventLoop {
     ///
     /// If the standard output is a pipe or a socket, `shutdownWrite()` tells the reader that nothing follows.
     /// After that call, the reader does not get the output of `print` either.
+    ///
+    /// On a virtual loop, and on the host of a `World`, the stream is a pipe to the test, which has its other end.
     ///
     /// Throws the errors of ``DescriptorStream/init(adopting:limits:on:)``. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if another stream of the standard output is open.

@@ -11,12 +11,18 @@ enum StandardStreams {
     }
 
     private static let state = Locked(State())
-    private static let names = ["standard input", "standard output", "standard error"]
 
     static func open(_ number: CInt, _ limits: StreamLimits, on loop: EventLoop) throws -> DescriptorStream {
+        loop.core.checkThread()
+        guard !loop.core.isShutDown else { throw FutureError.shutDown }
+        try limits.validate()
+        if let end = try loop.system.openStandardPipe(number) {
+            let stream = DescriptorStream(over: end.carrier, writes: number > 0, limits, on: loop)
+            stream.closed.whenComplete { _ in end.release() }
+            return stream
+        }
         guard state.withLock({ $0.inUse.insert(number).inserted }) else {
-            throw FutureError.invalidArgument(
-                "\(names[Int(number)]) is in use as a stream already; use that, or close it first")
+            throw StandardDescriptors.inUse(number)
         }
         do {
             let descriptor = try OpenDescriptor(number)

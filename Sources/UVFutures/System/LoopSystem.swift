@@ -34,8 +34,43 @@ package protocol LoopSystem: LoopDriver {
     var wallClock: Duration { get }
     /// The `NameResolver` of the loop, or `nil` if no code has set one. This folder may not name the type.
     var resolver: Any? { get set }
+    /// The objects to which other threads refer by a number. The system releases them when the loop ends.
+    var residents: [UInt64: AnyObject] { get set }
+    /// Returns a number that no other resident of this loop has.
+    func nextResidentNumber() -> UInt64
+    /// Opens the standard input, output or error of a simulated process: the pipe with `number` 0, 1 or 2. Returns
+    /// `nil` if the process is a real one. Throws `FutureError.invalidArgument` if another stream uses the pipe.
+    func openStandardPipe(_ number: CInt) throws -> StandardPipeEnd?
+    /// Makes another loop of the same simulated process. Returns `nil` if the process is a real one: its loops have
+    /// threads of their own.
+    func makeGroupLoop() throws -> (any GroupLoop)?
     /// The `NameResolver` that stands for the operating system's, or `nil` if the operating system is asked.
     var names: Any? { get }
+}
+
+/// The program's end of a standard stream of a simulated process.
+package struct StandardPipeEnd {
+    package let carrier: any StreamCarrier
+    /// Called once, when the stream has been closed: from then on, the pipe may be opened again.
+    package let release: () -> Void
+
+    package init(_ carrier: any StreamCarrier, release: @escaping () -> Void) {
+        self.carrier = carrier
+        self.release = release
+    }
+}
+
+/// A loop of a server group, which the group has made and ends.
+package protocol GroupLoop: Sendable {
+    var loop: EventLoop { get }
+    /// Calls `body` on the loop, and returns its value.
+    func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value
+    /// Makes the loop end. Returns at once.
+    func shutdown()
+    /// Returns when the loop has ended.
+    func join()
+    /// Calls `body` on any thread when the loop has ended.
+    func whenEnded(_ body: @escaping @Sendable () -> Void)
 }
 
 /// A socket that can be connected once.

@@ -1,8 +1,14 @@
 package import ByteStreams
 package import Futures
 
+/// A transport that calls the `ByteStream` that it serves.
+package protocol StreamCarrier: ByteTransport {
+    /// Calls `stream` from now on. A stream that is being released passes `nil`.
+    func serve(_ stream: ByteStream?)
+}
+
 /// The transport of a connection over a socket: libuv's, or the one of a simulated network.
-package protocol SocketTransport: ByteTransport {
+package protocol SocketTransport: StreamCarrier {
     var loop: LoopCore { get }
     var localAddress: SocketAddress? { get }
     var peerAddress: SocketAddress? { get }
@@ -14,8 +20,6 @@ package protocol SocketTransport: ByteTransport {
     var place: UInt32 { get set }
     /// The descriptor of the socket. `nil` if the socket has none, or has been closed.
     var descriptor: CInt? { get }
-    /// Calls `stream` from now on. A stream that is being released passes `nil`.
-    func serve(_ stream: ByteStream?)
     /// Returns a number that no other connection of the system has.
     func nextNumber() -> UInt64
     /// Returns the identity of the process at the other end of a UNIX socket.

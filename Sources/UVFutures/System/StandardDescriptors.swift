@@ -1,9 +1,20 @@
 internal import CLibUV
+package import Futures
 internal import Glibc
 
 /// The descriptors 0 to 2. libuv never closes them, and any code may write to them. So a loop must not use
 /// these numbers.
-enum StandardDescriptors {
+package enum StandardDescriptors {
+    /// The name of a standard stream in errors.
+    package static func name(_ number: CInt) -> String {
+        ["standard input", "standard output", "standard error"][Int(number)]
+    }
+
+    /// The error of a second stream over a standard stream.
+    package static func inUse(_ number: CInt) -> FutureError {
+        .invalidArgument("\(name(number)) is in use as a stream already; use that, or close it first")
+    }
+
     @inline(__always)
     private static var last: CInt { STDERR_FILENO }
 

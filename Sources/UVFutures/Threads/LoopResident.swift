@@ -1,6 +1,6 @@
 internal import Futures
 
-/// An object that belongs to a loop of libuv, and that other threads refer to by a number. The loop keeps the
+/// An object that belongs to a loop, and that other threads refer to by a number. The loop keeps the
 /// object until `leave`, or until the loop is shut down.
 struct LoopResident<Value: AnyObject>: Sendable {
     let loop: LoopCore
@@ -9,12 +9,13 @@ struct LoopResident<Value: AnyObject>: Sendable {
     /// Makes `value` a resident. Call it on the loop's thread.
     init(_ value: Value, on loop: LoopCore) {
         self.loop = loop
-        id = loop.uv.numbers.next()
-        loop.uv.residents[id] = value
+        let system = loop.system
+        id = system.nextResidentNumber()
+        system.residents[id] = value
     }
 
     /// The object, or `nil` if the loop no longer keeps it. Read it on the loop's thread.
-    var value: Value? { loop.uv.residents[id] as? Value }
+    var value: Value? { loop.system.residents[id] as? Value }
 
-    func leave() { loop.uv.residents[id] = nil }
+    func leave() { loop.system.residents[id] = nil }
 }

@@ -44,7 +44,9 @@ public final class LoopThread: Sendable {
     public func shutdown() { loop.stop() }
 
     /// Calls `body` on a thread of Dispatch after the thread has shut down the loop and released it.
-    func whenEnded(_ body: @escaping @Sendable () -> Void) { ended.notify(queue: .global(), execute: body) }
+    package func whenEnded(_ body: @escaping @Sendable () -> Void) {
+        ended.notify(queue: .global(), execute: body)
+    }
 
     /// Blocks the calling thread until the loop's thread has shut down and released the loop. Traps on the
     /// loop's own thread.
@@ -56,6 +58,12 @@ public final class LoopThread: Sendable {
                     + "shutdown() only.")
         }
         ended.wait()
+    }
+}
+
+extension LoopThread: GroupLoop {
+    package func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+        try loop.wait { [loop] in loop.succeeded(try body()) }
     }
 }
 

@@ -1,4 +1,3 @@
-internal import Dispatch
 public import Futures
 
 extension TCPServerGroup {
@@ -65,15 +64,15 @@ extension TCPServerGroup {
             return completion(.failure(FutureError.invalidArgument(text)))
         }
         if let summary = summary.withLock({ $0 }) { return completion(.success(summary)) }
-        let first = members[0].thread.loop
+        let first = members[0].home.loop
         let accepted = first.execute {
             self.flatOnEach(on: first, failFast: false, body).whenComplete { self.ended($0, completion) }
         }
         if !accepted { completion(.failure(FutureError.shutDown)) }
     }
 
-    /// Called when all servers have ended, or when other code has shut down one of the loops. Ends the
-    /// threads.
+    /// Called when all servers have ended, or when other code has shut down one of the loops. Ends all
+    /// loops.
     private func ended(
         _ result: Result<[ShutdownSummary], any Error>,
         _ completion: @escaping @Sendable (Result<ShutdownSummary, any Error>) -> Void
@@ -84,13 +83,17 @@ extension TCPServerGroup {
             summary = try? total.get()
             return total
         }
-        let threads = DispatchGroup()
-        for member in members {
-            member.thread.shutdown()
-            threads.enter()
-            member.thread.whenEnded { threads.leave() }
+        let left = Locked(members.count)
+        for home in members.map(\.home) {
+            home.shutdown()
+            home.whenEnded {
+                let isLast = left.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                if isLast { completion(total) }
+            }
         }
-        threads.notify(queue: .global()) { completion(total) }
     }
 }
 

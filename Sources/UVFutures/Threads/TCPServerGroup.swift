@@ -2,7 +2,7 @@ internal import ByteStreams
 public import Futures
 
 /// A TCP server on several loops, for more connections than one core can serve. Each loop runs on a thread of its
-/// own.
+/// own. On a simulated host of a `World`, the loops are further loops of that host, and the world runs them.
 ///
 /// All loops listen on the same port. The system distributes the connections over the loops by the addresses of
 /// the peers, and not by load (`SO_REUSEPORT`). A connection stays on its loop, and the handler is called on that
@@ -19,7 +19,7 @@ public import Futures
 /// process can listen on the same port, too.
 public final class TCPServerGroup: Sendable {
     struct Member: Sendable {
-        let thread: LoopThread
+        let home: any GroupLoop
         let server: LoopResident<TCPServer>
     }
 
@@ -33,39 +33,51 @@ public final class TCPServerGroup: Sendable {
     /// each connection, `handler` returns a future. The connection is closed when that future completes.
     ///
     /// The name of each thread is `name` followed by a number. `limits` and `accepting` apply to each loop
-    /// separately. Blocks the calling thread until all loops listen. Throws the errors of ``TCPListener``,
-    /// and ``UVError`` if no descriptors or no threads are left. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024.
+    /// separately. Blocks the calling thread until all loops listen.
+    ///
+    /// `loop` is the loop of your program, and says on which system the group runs. The group never uses this loop
+    /// itself. If `loop` runs on libuv or is `nil`, the group has threads. If `loop` belongs to a simulated host, the
+    /// group has no threads, and is used on the thread of `loop`.
+    ///
+    /// Throws the errors of ``TCPListener``, and ``UVError`` if no descriptors or no threads are left. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024, or if `loop` is
+    /// an `EventLoop.virtual()`, which has no further loops. Throws ``Futures/FutureError/shutDown`` if `loop` is
+    /// simulated and has been shut down.
     public static func listen<Ignored>(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
+        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
         _ handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Future<Ignored>
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, handler) }
+        try Self(host, port, loops, backlog, limits, accepting, name, loop) { TCPServer(on: $0, handler) }
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
-    /// connection is closed when `handler` returns. The name of each thread is `name` followed by a number.
+    /// connection is closed when `handler` returns. `name` and `loop` have the same meaning as in the other
+    /// `listen`.
     ///
     /// Runs `handler` on the connection's loop, in the same way as ``Futures/Future/init(on:isolation:_:)``
     /// runs its body. You can write `handler` as a trailing closure, without the label `awaiting`.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
+        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
         awaiting handler: @escaping @Sendable (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, awaiting: handler) }
+        try Self(host, port, loops, backlog, limits, accepting, name, loop) {
+            TCPServer(on: $0, awaiting: handler)
+        }
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
-    /// connection stays open until your code closes it. The name of each thread is `name` followed by a
-    /// number.
+    /// connection stays open until your code closes it. `name` and `loop` have the same meaning as in the other
+    /// `listen`.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
+        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
         owning handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
+        try Self(host, port, loops, backlog, limits, accepting, name, loop) {
+            TCPServer(on: $0, owning: handler)
+        }
     }
 
     /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is
@@ -73,41 +85,45 @@ public final class TCPServerGroup: Sendable {
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop",
+        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
         orReturnItsFuture handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name) { TCPServer(on: $0, owning: handler) }
+        try Self(host, port, loops, backlog, limits, accepting, name, loop) {
+            TCPServer(on: $0, owning: handler)
+        }
     }
 
     private init(
         _ host: String, _ port: Int, _ loops: Int, _ backlog: Int, _ limits: StreamLimits,
-        _ accepting: AcceptLimits, _ name: String, _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
+        _ accepting: AcceptLimits, _ name: String, _ owner: EventLoop?,
+        _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
     ) throws {
         guard (1...1024).contains(loops) else {
             throw FutureError.invalidArgument("\(loops) loops are out of range; give 1 to 1024")
         }
-        var threads: [LoopThread] = []
+        var homes: [any GroupLoop] = []
         var members: [Member] = []
         var address: SocketAddress?
         do {
             for number in 0..<loops {
-                let thread = try EventLoop.onNewThread(name: "\(name)-\(number)")
-                threads.append(thread)
-                let loop = thread.loop
+                let home =
+                    try owner?.system.makeGroupLoop() ?? EventLoop.onNewThread(name: "\(name)-\(number)")
+                homes.append(home)
+                let loop = home.loop
                 let (host, port) = address.map { ($0.host, $0.port) } ?? (host, port)
-                let (taken, server) = try loop.wait {
+                let (taken, server) = try home.call {
                     let server = makeServer(loop)
                     try server.setAcceptLimits(accepting)
                     let taken = try server.listen(
                         host: host, port: port, backlog: backlog, sharingPort: true, limits: limits)
-                    return loop.succeeded((taken, LoopResident(server, on: loop.core)))
+                    return (taken, LoopResident(server, on: loop.core))
                 }
                 address = address ?? taken
-                members.append(Member(thread: thread, server: server))
+                members.append(Member(home: home, server: server))
             }
         } catch {
-            for thread in threads { thread.shutdown() }
-            for thread in threads { thread.join() }
+            for home in homes { home.shutdown() }
+            for home in homes { home.join() }
             throw error
         }
         self.members = members
@@ -115,7 +131,7 @@ public final class TCPServerGroup: Sendable {
     }
 
     /// The loops of the group. Use them to read the statistics of the loops, or to run other work on them.
-    public var loops: [EventLoop] { members.map(\.thread.loop) }
+    public var loops: [EventLoop] { members.map(\.home.loop) }
 
     /// Calls `body` once on each loop, with the server of that loop. Completes with the results, in the order of
     /// ``loops``. The returned future belongs to `loop`.
@@ -142,7 +158,7 @@ public final class TCPServerGroup: Sendable {
     public func onEach<Value: Sendable>(
         _ body: @escaping @Sendable (_ server: TCPServer) throws -> Value
     ) async throws -> [Value] {
-        let first = members[0].thread.loop
+        let first = members[0].home.loop
         return try await first.run { self.onEach(on: first, body) }
     }
 
@@ -153,7 +169,7 @@ public final class TCPServerGroup: Sendable {
         if summary.withLock({ $0 != nil }) { return loop.failed(FutureError.shutDown) }
         return Future.all(
             members.map { member in
-                loop.succeeded().flatMap(on: .loop(member.thread.loop)) {
+                loop.succeeded().flatMap(on: .loop(member.home.loop)) {
                     guard let server = member.server.value else { throw FutureError.shutDown }
                     return try body(server)
                 }

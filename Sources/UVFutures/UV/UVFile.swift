@@ -9,7 +9,7 @@ internal import Glibc
 /// time.
 ///
 /// The libuv handle has one purpose: the loop closes the file at shutdown.
-final class UVFile: UVHandle, UVCarrier {
+final class UVFile: UVHandle, StreamCarrier {
     private let descriptor: CInt
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false

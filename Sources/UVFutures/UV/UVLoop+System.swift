@@ -49,6 +49,12 @@ extension UVLoop: LoopSystem {
 
     var names: Any? { nil }
 
+    func nextResidentNumber() -> UInt64 { numbers.next() }
+
+    func openStandardPipe(_ number: CInt) -> StandardPipeEnd? { nil }
+
+    func makeGroupLoop() -> (any GroupLoop)? { nil }
+
     var wallClock: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -3,14 +3,8 @@ internal import CLibUV
 internal import FoundationEssentials
 internal import Glibc
 
-/// A transport that calls the `ByteStream` that it serves.
-protocol UVCarrier: ByteTransport {
-    /// Calls `stream` from now on. A stream that is being released passes `nil`.
-    func serve(_ stream: ByteStream?)
-}
-
 /// A libuv stream as the carrier of a `ByteStream`.
-class UVStream: UVHandle, UVCarrier, SocketTransport {
+class UVStream: UVHandle, SocketTransport {
     /// Whether libuv watches the descriptor for incoming data.
     private(set) final var isReading = false
     /// Whether the user has handed over the socket. Other code can then close the descriptor at any time. At
@@ -77,10 +71,10 @@ class UVStream: UVHandle, UVCarrier, SocketTransport {
     /// Watches for a hang-up. libuv reports no hang-up while the stream neither reads nor writes.
     final func watchForHangUp() { if watchedDescriptor == nil, !isClosing { driver.hangUps.add(self) } }
 
-    /// Called by `UVHangUps` when the connection has hung up.
+    /// Called by `UVHangUps` when the connection has hung up or broken.
     final func hasHungUp() {
         // While libuv reads, libuv itself reports the hang-up, except for a reset after the end. The epoll
-        // set reports a descriptor only once. So the descriptor leaves the set, and can enter it again later.
+        // set reports each change only once. So the descriptor leaves the set, and can enter it again later.
         guard !isReading else { return driver.hangUps.remove(self) }
         guard !isClosing, let pending = pendingError else { return }
         // After the end of the peer's bytes, the system reports a reset as EPIPE.

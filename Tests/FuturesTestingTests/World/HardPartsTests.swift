@@ -188,4 +188,107 @@ struct HardPartsTests {
             connection.close()
         }
     }
+
+    /// What the handlers of a server group saw, on all its loops, in all its lives.
+    private struct Group {
+        var (begun, ended) = (0, 0)
+        var taken: Set<Data> = []
+    }
+
+    /// Asks `count` times, over a connection that lasts as long as it can. Returns the number of answers before the
+    /// server has refused a connection for good.
+    private static func ask(
+        _ count: Int, _ name: String, on loop: EventLoop, until isOver: @escaping () -> Bool
+    ) async throws -> [Data] {
+        var answers: [Data] = []
+        var connection: TCPConnection?
+        defer { connection?.abort() }
+        while answers.count < count, !isOver() {
+            let request = Data("\(name) \(answers.count)".utf8)
+            do {
+                if connection == nil {
+                    connection = try await TCPConnection.connect(
+                        host: "server", port: 7, timeout: .seconds(1), on: loop
+                    ).value
+                }
+                connection!.write(request + Data("\n".utf8))
+                let answer = try await connection!.readLine().timeout(after: .seconds(1)).value
+                guard let answer else { throw Wrong("the server has ended") }
+                try Self.require(answer == request, "an answer to another request")
+                answers.append(answer)
+                try await loop.sleep(for: .milliseconds(Int.random(in: 0...400, using: &loop.random))).value
+            } catch {
+                connection?.abort()
+                connection = nil
+                try await loop.sleep(for: .milliseconds(100)).value
+            }
+        }
+        if let open = connection.take() { try? await open.close().value }
+        return answers
+    }
+
+    @Test("a server group that a signal drains loses nothing silently, whatever happened to it before")
+    func serverGroups() throws {
+        try World.explore(seeds: Self.seeds, repeating: false) { world in
+            world.latency = .exponential(least: .microseconds(100), mean: .milliseconds(3))
+            let seen = Locked(Group())
+            var summary: Future<ShutdownSummary>?
+            let server = try world.addHost("server") { host in
+                let group = try TCPServerGroup.listen(
+                    host: "0.0.0.0", port: 7, loops: 3, on: host.loop,
+                    awaiting: { connection in
+                        seen.withLock { $0.begun += 1 }
+                        connection.closed.whenComplete { _ in seen.withLock { $0.ended += 1 } }
+                        for try await line in connection.lines() {
+                            seen.withLock { _ = $0.taken.insert(line) }
+                            try await connection.loop.sleep(for: .milliseconds(2)).value
+                            connection.write(line + Data("\n".utf8))
+                        }
+                    })
+                for loop in group.loops { loop.onUnhandledFailure = { _ in } }
+                host.loop.onUnhandledFailure = { _ in }
+                summary = group.drain(on: .terminate, within: .seconds(60), for: host.loop)
+            }
+            var isOver = false
+            let clients = try (0..<4).map { number in
+                let client = try world.addHost("client-\(number)")
+                return Future(on: client.loop) {
+                    try await Self.ask(20, client.name, on: client.loop) { isOver }
+                }
+            }
+            var mix = World.FaultMix()
+            mix.kinds = [.partition, .breakConnections, .pause, .slow]
+            world.injectFaults(mix, until: .seconds(6))
+            var random = server.loop.random
+            let crash = Duration.milliseconds(Int.random(in: 0...6000, using: &random))
+            let isKilled = Bool.random(using: &random)
+            world.schedule(after: crash) { if isKilled { server.kill() } else { server.crash() } }
+            world.schedule(after: crash + .milliseconds(500)) { server.restart() }
+            // In some worlds the server drains, and crashes in the midst of that, before it has to drain again.
+            let isLate = Bool.random(using: &random)
+            if !isLate { world.schedule(after: crash - .milliseconds(20)) { server.send(.terminate) } }
+            try world.run(for: .seconds(7))
+            server.resume()
+
+            let open = seen.withLock { $0.begun - $0.ended }
+            let begunBefore = seen.withLock { $0.begun }
+            server.send(.terminate)
+            let start = world.now
+            let result = try world.run(until: summary!, within: .seconds(61))
+            isOver = true
+            let (begun, ended) = seen.withLock { ($0.begun, $0.ended) }
+            let counted = result.finished + result.aborted + result.failed
+            try Self.require(begun == ended, "\(begun) connections began, and \(ended) ended")
+            try Self.require(counted == open + begun - begunBefore, "\(result), and \(open) were open")
+            try Self.require(result.aborted == 0, "\(result) after \(world.now - start)")
+            for client in clients {
+                for answer in try world.run(until: client, within: .seconds(60)) {
+                    try Self.require(seen.withLock { $0.taken.contains(answer) }, "an answer from nobody")
+                }
+            }
+            try world.run(for: .seconds(10))
+            let left = server.loop.statistics
+            try Self.require(left.handles == 0 && left.futures < 2, server.loop.dump())
+        }
+    }
 }

@@ -1,0 +1,51 @@
+public import FoundationEssentials
+
+/// The other end of a simulated program's standard output or standard error: a test reads here what the program
+/// wrote to that stream. What the program prints by `print` is not in it.
+///
+/// Each start of a host has new ones, see ``SimulatedHost/standardOutput``.
+public struct SimulatedOutput {
+    let pipe: StandardPipe
+
+    /// The bytes that the program has written and nobody has read yet.
+    public var unread: Data { pipe.unread }
+
+    /// Removes and returns all unread bytes. Empty if there are none.
+    public func read() -> Data { pipe.take(most: .max) }
+
+    /// Removes and returns the first unread line, without its `\n`. Returns `nil` if no whole line has been
+    /// written. When the program has ended its output, the rest also counts as a line.
+    public func readLine() -> String? {
+        guard let end = pipe.unread.firstIndex(of: UInt8(ascii: "\n")) else {
+            return pipe.hasEnded && !pipe.unread.isEmpty ? String(decoding: read(), as: UTF8.self) : nil
+        }
+        let line = pipe.take(most: end - pipe.unread.startIndex + 1)
+        return String(decoding: line.dropLast(), as: UTF8.self)
+    }
+
+    /// Removes and returns all unread lines, each as ``readLine()`` does.
+    public func readLines() -> [String] {
+        var lines: [String] = []
+        while let line = readLine() { lines.append(line) }
+        return lines
+    }
+
+    /// Whether nothing more comes: the program has called `shutdownWrite()`, or has ended.
+    public var hasEnded: Bool { pipe.hasEnded }
+
+    /// The most unread bytes that the pipe takes. When it is full, the program's writes wait until something is
+    /// read. The default is no limit; a pipe of Linux holds 65,536 bytes. Traps if it is less than 1.
+    public var capacity: Int {
+        get { pipe.capacity }
+        nonmutating set {
+            guard newValue > 0 else {
+                fatalError("A pipe with a capacity of \(newValue) bytes holds nothing; give at least 1.")
+            }
+            pipe.capacity = newValue
+        }
+    }
+
+    /// Closes this end, as a reader that goes away does. From now on, the program's writes fail with
+    /// `UVError.Code.brokenPipe`.
+    public func close() { pipe.abandon() }
+}

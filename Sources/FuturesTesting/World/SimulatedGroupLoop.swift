@@ -1,0 +1,21 @@
+internal import Futures
+internal import UVFutures
+
+/// A further loop of a simulated host, for a server group.
+struct SimulatedGroupLoop: GroupLoop {
+    let loop: EventLoop
+
+    private var driver: VirtualDriver { loop.core.driver as! VirtualDriver }
+
+    func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value { try body() }
+
+    /// Ends the loop in an event of its own, because the caller may run on it.
+    func shutdown() { driver.simulation.call { join() } }
+
+    func join() {
+        loop.shutdown()
+        driver.host.forget(loop)
+    }
+
+    func whenEnded(_ body: @escaping @Sendable () -> Void) { driver.whenEnded(body) }
+}
