@@ -101,16 +101,26 @@ final class Wire: SimulatedEvent {
 
     /// Sends a reset. What has not arrived is lost.
     func sendReset() {
-        guard !hasSentReset else { return }
         isForgotten = true
         hasEnd = true
-        queue.dropMissing(at: simulation.now)
-        retransmission = nil
+        guard !hasSentReset else { return }
+        dropMissing()
         // A reset that is lost is not repeated by itself. What the peer sends later is answered by another one.
-        guard path.state != .cut else { return }
+        breakDown()
+    }
+
+    /// Lets a reset come to the receiver, of which the sender does not know. Does nothing if the path is cut.
+    func breakDown() {
+        guard !hasSentReset, path.state != .cut else { return }
         hasSentReset = true
+        dropMissing()
         queue.append(.reset)
         pump()
+    }
+
+    private func dropMissing() {
+        queue.dropMissing(at: simulation.now)
+        retransmission = nil
     }
 
     /// Sends what waits, as far as the window and the path allow.
@@ -205,6 +215,7 @@ final class Wire: SimulatedEvent {
         receiver = nil
         queue.dropArrived()
         guard let opposite else { return }
+        if isReset { opposite.isForgotten = true }
         opposite.sender = nil
         guard opposite.receiver == nil else { return }
         path.remove(self)
@@ -254,8 +265,7 @@ final class Wire: SimulatedEvent {
 
     /// Gives up, because nothing was acknowledged for too long.
     func giveUp() {
-        retransmission = nil
-        queue.dropMissing(at: simulation.now)
+        dropMissing()
         sender?.timedOut()
     }
 }

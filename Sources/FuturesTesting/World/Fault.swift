@@ -17,7 +17,7 @@ extension World {
             case hold
             /// Messages between two hosts take the whole time of the fault, at most 1 s more.
             case slow
-            /// The connections between two hosts are reset. This fault has no duration.
+            /// The connections between two hosts are reset, as far as nothing parts them. This fault has no duration.
             case breakConnections
             /// Some of the datagrams between two hosts are lost, come twice, or are overtaken by others.
             case unreliable

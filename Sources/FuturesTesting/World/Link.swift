@@ -79,10 +79,10 @@ extension World {
             for path in paths { change(&path.ownTrouble, share) }
         }
 
-        /// Resets all connections between the two hosts.
+        /// Resets all connections between the two hosts. A reset does not pass a partition.
         public func breakConnections() {
             simulation.trace.note("the connections of \(name) break", at: simulation.now)
-            for wire in paths.flatMap(\.all) { wire.sendReset() }
+            for wire in paths.flatMap(\.all) { wire.breakDown() }
         }
     }
 }

@@ -68,6 +68,39 @@ struct LinkTests {
         #expect(world.failure(of: server.closed).hasPrefix("read ECONNRESET"))
     }
 
+    @Test("connections that break during a partition live on; those of which one side learns, end on both")
+    func breakingParted() throws {
+        for isOneWay in [false, true] {
+            let world = World(seed: 1)
+            try world.addHost("server", Programs.echo)
+            let client = try world.addHost("client")
+            let connection = try world.run(
+                until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+            connection.write("x")
+            _ = try world.run(until: connection.read())
+            if isOneWay {
+                world.partition(from: "server", to: "client")
+            } else {
+                world.partition("server", "client")
+            }
+            world.link("client", "server").breakConnections()
+            try world.run(for: .seconds(1))
+            #expect(world.host("server").loop.statistics.connections == (isOneWay ? 0 : 1))
+            world.heal()
+            #expect(!connection.closed.isCompleted)
+            if isOneWay {
+                connection.shutdownWrite()
+                #expect(world.failure(of: connection.closed).hasPrefix("read ECONNRESET"))
+                continue
+            }
+            connection.write("y")
+            #expect(try world.run(until: connection.read()) == Data("y".utf8))
+            connection.shutdownWrite()
+            #expect(try world.run(until: connection.readToEnd()).isEmpty)
+            connection.close()
+        }
+    }
+
     @Test("a host that was off resets an old connection whose peer tells its end")
     func endAfterCrash() throws {
         let world = World(seed: 1)
