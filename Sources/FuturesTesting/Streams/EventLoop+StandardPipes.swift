@@ -5,14 +5,10 @@ extension SimulatedHost {
     /// host starts again, there is a new one, and what the program had not read is gone.
     ///
     /// ```swift
-    /// let world = World(seed: 1)
     /// let host = try world.addHost("a") { host in
-    ///     let (input, output) = (try host.loop.standardInput(), try host.loop.standardOutput())
-    ///     for try await line in input.lines() { output.write("\(line.count) bytes\n") }
+    ///     for try await line in try host.loop.standardInput().lines() { host.note("reads \(line.count) bytes") }
     /// }
     /// host.standardInput.write("hello\n")
-    /// try world.run(for: .seconds(1))
-    /// print(host.standardOutput.readLines())    // ["5 bytes"]
     /// ```
     public var standardInput: SimulatedInput { SimulatedInput(pipe: standardPipes[0]) }
 

@@ -5,8 +5,8 @@ extension RemoteContext {
     /// process. `UV_THREADPOOL_SIZE` in the environment sets the number of threads. The pool also reads and
     /// writes files.
     ///
-    /// The future of a closure has to belong to a loop that runs on libuv, and not to a virtual loop
-    /// (`EventLoop.virtual()`, for tests). `run()` of the future's loop returns only after all closures that
+    /// If the future of a closure belongs to a virtual loop or to a host of a `World`, the closure runs on that loop's
+    /// thread, after the host's `workDuration`. On a loop of libuv, `run()` returns only after all closures that
     /// have started have ended, even if their futures were cancelled. `shutdown()` of that loop also waits
     /// for these closures. Binds [`uv_queue_work`](https://docs.libuv.org/en/v1.x/threadpool.html).
     public static let pool = RemoteContext(PoolRunner())

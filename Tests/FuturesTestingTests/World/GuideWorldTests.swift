@@ -22,6 +22,40 @@ struct GuideWorldTests {
     func addedOnce() throws {
         try World.explore(seeds: 0..<200) { world in try addTen(world) { $0.forgetsRepetitions = false } }
     }
+
+    @Test("a program answers what a test writes to its standard input")
+    func standardStreams() throws {
+        let world = World(seed: 17)
+        let host = try world.addHost("a") { host in
+            let loop = host.loop
+            let (input, output) = (try loop.standardInput(), try loop.standardOutput())
+            output.write("ready\n")
+            for try await line in input.lines() { output.write("you said \(line.count) bytes\n") }
+            try await output.close().value
+        }
+        try world.run(until: { host.standardOutput.readLine() == "ready" })
+        host.standardInput.write("hello\n")
+        host.standardInput.end()
+        try world.run(for: .seconds(1))
+        #expect(host.standardOutput.readLines() == ["you said 5 bytes"])
+    }
+
+    @Test("a server group drains on a host as on threads")
+    func serverGroup() throws {
+        func serve(on loop: EventLoop) throws -> Future<ShutdownSummary> {
+            let group = try TCPServerGroup.listen(host: "0.0.0.0", port: 7007, loops: 4, on: loop) {
+                connection in connection.forEachChunk { chunk in connection.write(chunk) }
+            }
+            return group.drain(on: .terminate, within: .seconds(30), for: loop)
+        }
+        let world = World(seed: 17)
+        var ended: Future<ShutdownSummary>?
+        let host = try world.addHost("server") { host in ended = try serve(on: host.loop) }
+        try world.run(for: .seconds(60))
+        host.send(.terminate)
+        let summary = try world.run(until: ended!)
+        #expect("\(summary)" == "0 connections finished, 0 were aborted, 0 failed")
+    }
 }
 
 /// Adds up the numbers that it is sent, and answers each with the sum.

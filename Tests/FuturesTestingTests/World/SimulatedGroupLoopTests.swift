@@ -188,6 +188,18 @@ struct SimulatedGroupLoopTests {
         }
     }
 
+    @Test("waiting for a loop of the group with the thread that runs it traps, as on its own thread")
+    func blocks() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let world = World(seed: 1)
+            try world.addHost("a") { host in
+                let loop = try Self.listen(host).loops[0]
+                try loop.wait { loop.succeeded() }
+            }
+        }
+        expect("wait was called on the event loop's own thread, where nothing could happen meanwhile.", in: result)
+    }
+
     @Test("with a real loop, and without one, the group has threads")
     func threads() throws {
         let loop = try EventLoop()

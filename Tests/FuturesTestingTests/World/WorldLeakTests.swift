@@ -49,6 +49,15 @@ struct WorldLeakTests {
                         return connection.forEachChunk { chunk in connection.write(chunk) }
                     }
                     server.onConnectionError = { _ in }
+                    let group = try TCPServerGroup.listen(
+                        host: "0.0.0.0", port: 8, loops: 2, on: host.loop,
+                        awaiting: { connection in
+                            for try await _ in connection.chunks { _ = witness }
+                        })
+                    if name == "c" { group.drain(within: .seconds(1), on: host.loop).ignoreFailure() }
+                    let (input, output) = (try host.loop.standardInput(), try host.loop.standardOutput())
+                    input.pipe(to: output).ignoreFailure()
+                    host.standardInput.write(Data(count: 200_000))
                     let unix = try UnixListener(path: "/run/\(name)", on: host.loop)
                     Future<Void>(on: host.loop) {
                         for try await connection in unix.connections { connection.abort() }
@@ -57,6 +66,9 @@ struct WorldLeakTests {
                         _ = witness
                         Programs.ask(host, "b", line: String(repeating: "x", count: 10_000)).ignoreFailure()
                         UnixConnection.connect(path: "/run/\(name)", on: host.loop).ignoreFailure()
+                        TCPConnection.connect(host: "b", port: 8, on: host.loop).whenSuccess { connection in
+                            connection.write("x").whenSuccess { connection.close() }
+                        }
                     }.future.ignoreFailure()
                 }
             }
