@@ -5,7 +5,7 @@ extension SimulatedHost {
     /// host starts again, there is a new one, and what the program had not read is gone.
     ///
     /// ```swift
-    /// let host = try world.addHost("a") { host in
+    /// let host = try World(seed: 1).addHost("a") { host in
     ///     for try await line in try host.loop.standardInput().lines() { host.note("reads \(line.count) bytes") }
     /// }
     /// host.standardInput.write("hello\n")
