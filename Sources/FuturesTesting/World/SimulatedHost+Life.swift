@@ -140,7 +140,7 @@ extension SimulatedHost {
     /// Ends the host for ever.
     func end() {
         isDown = true
-        isPaused = false
+        standsStill = false
         shutDown()
         program = { _ in }
         _ = takePostponed()
