@@ -138,6 +138,7 @@ struct ExploreTests {
             .hold("a", "b", at: .zero, lasting: .seconds(1)),
             .slow("a", "b", at: .zero, lasting: .seconds(1)),
             .breakConnections("a", "b", at: .seconds(1)),
+            .unreliable("a", "b", at: .zero, lasting: .seconds(1)),
             .outOfDescriptors("a", at: .zero, lasting: .seconds(1)),
             .silentName("a", at: .zero, lasting: .seconds(1)),
         ]
@@ -150,6 +151,7 @@ struct ExploreTests {
                 ".hold(\"a\", \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
                 ".slow(\"a\", \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
                 ".breakConnections(\"a\", \"b\", at: .milliseconds(1000))",
+                ".unreliable(\"a\", \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
                 ".outOfDescriptors(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
                 ".silentName(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
             ])
