@@ -16,6 +16,9 @@ struct EchoServer: ParsableCommand {
     @Option(help: "A path to listen at too, or @ and an abstract name.")
     var unix: String?
 
+    @Flag(help: "Send back datagrams of UDP too, on the same address and port.")
+    var udp = false
+
     @Flag(help: "Listen on the sockets that systemd passes, instead of at --host and --port.")
     var systemd = false
 
@@ -50,9 +53,10 @@ struct EchoServer: ParsableCommand {
         guard (0...86_400).contains(grace) else {
             throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
         }
-        guard loops == 1 || unix == nil && !systemd && !measureTurns else {
-            throw ValidationError("--loops goes with neither --unix, --systemd nor --measure-turns")
+        guard loops == 1 || unix == nil && !udp && !systemd && !measureTurns else {
+            throw ValidationError("--loops goes with neither --unix, --udp, --systemd nor --measure-turns")
         }
+        guard !udp || !systemd else { throw ValidationError("--udp does not go with --systemd") }
     }
 
     func run() throws {
@@ -66,6 +70,7 @@ struct EchoServer: ParsableCommand {
         say(
             "try it: printf 'hello\\n' | nc \(address.path.map { "-NU \($0)" } ?? "-N \(reachable) \(address.port)")"
         )
+        if udp { say("or: printf hello | nc -u -w 1 \(reachable) \(address.port)") }
         try tellSystemd(address, on: loop)
 
         let summary = try loop.run(until: ended)

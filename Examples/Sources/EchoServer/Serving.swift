@@ -16,14 +16,30 @@ extension EchoServer {
                 host: host, port: port, backlog: backlog, sharingPort: sharePort,
                 limits: limits.streamLimits)
         }
+        let datagrams = udp ? try echoDatagrams(at: server.localAddress, on: loop) : nil
         if let unix { try server.listen(path: unix, backlog: backlog, limits: limits.streamLimits) }
         Insight(on: loop, of: server).start(measuringTurns: measureTurns)
         let ended = server.drain(on: .interrupt, .terminate, within: .seconds(grace))
         ended.whenComplete { _ in
+            if let datagrams {
+                say("datagrams: \(datagrams.statistics.sent) sent back")
+                datagrams.close()
+            }
             counts.sent(server.statistics.bytesSent)
             say("server: \(server.statistics)")
         }
         return (server.localAddresses, ended)
+    }
+
+    /// Sends back the datagrams that come to `address`.
+    private func echoDatagrams(at address: SocketAddress, on loop: EventLoop) throws -> UDPSocket {
+        let socket = try UDPSocket.bind(
+            host: address.host, port: address.port, sharingPort: sharePort, on: loop)
+        socket.forEachDatagram { bytes, header in
+            socket.send(bytes, to: header.source, from: header.localAddress)
+        }
+        .ignoreFailure()
+        return socket
     }
 
     private func takeSockets(of server: SocketServer<SocketConnection>) throws {

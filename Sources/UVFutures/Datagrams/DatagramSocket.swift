@@ -115,7 +115,7 @@ public class DatagramSocket {
     }
 
     /// Ends everything that waits. `error` is `nil` if the user has closed the socket.
-    private final func end(because error: (any Error)?) {
+    final func end(because error: (any Error)?) {
         outbound.failAll(error ?? DatagramError.socketClosed)
         outbound.completeSettled()
         inbound = Fifo()

@@ -1,3 +1,4 @@
+import CLibUV
 import FoundationEssentials
 import FuturesTesting
 import Glibc

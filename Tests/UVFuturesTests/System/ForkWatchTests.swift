@@ -164,6 +164,7 @@ private final class Belongings {
     let (client, accepted): (TCPConnection, TCPConnection)
     let (reading, writing): (DescriptorStream, DescriptorStream)
     let file: DescriptorStream
+    let datagrams: UDPSocket
     let watched: PlainSocket
     let watch: DescriptorWatch
     let promise: Promise<Int>
@@ -187,6 +188,7 @@ private final class Belongings {
         (client, accepted) = ends!
         (reading, writing) = try loop.makePipe()
         file = try DescriptorStream(adopting: unsafe open("/dev/zero", O_RDWR | O_CLOEXEC), on: loop)
+        datagrams = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
         watched = PlainSocket.bound()
         watch = try loop.watch(descriptor: watched.descriptor)
         promise = loop.makePromise()
@@ -228,6 +230,13 @@ private final class Belongings {
         ("wait for a watch", { $0.watch.readable.ignoreFailure() }),
         ("call for a watch", { $0.watch.onEvents(.readable) { _ in } }),
         ("close a watch", { $0.watch.close() }),
+        ("send a datagram", { $0.datagrams.send("stray", to: $0.datagrams.localAddress) }),
+        ("receive a datagram", { $0.datagrams.receive().ignoreFailure() }),
+        ("receive all datagrams", { $0.datagrams.forEachDatagram { _, _ in }.ignoreFailure() }),
+        ("set an option of datagrams", { try $0.datagrams.setBroadcast(true) }),
+        ("release datagrams", { _ = try $0.datagrams.release() }),
+        ("close datagrams", { $0.datagrams.close() }),
+        ("bind datagrams", { _ = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: $0.loop) }),
         ("accept", { $0.listener.accept().ignoreFailure() }),
         ("close a listener", { $0.listener.close() }),
         ("release a listener", { _ = try $0.listener.release() }),
@@ -288,6 +297,7 @@ private final class Belongings {
     func close() {
         for stream in [client, accepted, reading, writing, file] { stream.abort() }
         watch.close()
+        datagrams.close()
         listener.close()
         server.close()
         signal.cancel()
