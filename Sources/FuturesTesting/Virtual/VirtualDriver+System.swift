@@ -67,6 +67,10 @@ extension VirtualDriver: LoopSystem {
         }
         return SimulatedGroupLoop(loop: host.makeLoop())
     }
+
+    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration? {
+        host.nameConfiguration(unless: stamp)
+    }
 }
 
 /// A watch of a signal on a simulated host.

@@ -38,6 +38,7 @@ public final class SimulatedHost {
     /// millisecond ahead after a second.
     public var wallClockDrift = 0.0
 
+    var nameFiles = SimulatedNameFiles()
     var sockets = SocketTable()
     var datagrams = DatagramTable()
     /// The program's standard input, output and error.

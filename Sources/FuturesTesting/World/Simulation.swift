@@ -16,6 +16,8 @@ final class Simulation {
     let hasWokenLoops = Atomic(false)
     let trace = Trace()
     let routes = Routes()
+    /// The addresses of the name servers.
+    var nameServers: [String] = []
 
     func add(_ host: SimulatedHost) { hosts.append(host) }
 

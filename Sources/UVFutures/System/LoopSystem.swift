@@ -44,6 +44,8 @@ package protocol LoopSystem: LoopDriver {
     /// Makes another loop of the same simulated process. Returns `nil` if the process is a real one: its loops have
     /// threads of their own.
     func makeGroupLoop() throws -> (any GroupLoop)?
+    /// Returns how names are resolved, or `nil` if that has not changed since `stamp` was taken.
+    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration?
     /// The `NameResolver` that stands for the operating system's, or `nil` if the operating system is asked.
     var names: Any? { get }
 }

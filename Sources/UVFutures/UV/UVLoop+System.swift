@@ -55,6 +55,10 @@ extension UVLoop: LoopSystem {
 
     func makeGroupLoop() -> (any GroupLoop)? { nil }
 
+    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration? {
+        NameFiles().read(unless: stamp)
+    }
+
     var wallClock: Duration {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -1,0 +1,32 @@
+internal import UVFutures
+
+/// The files of a simulated host that say how names are resolved.
+struct SimulatedNameFiles {
+    /// `nil` to name the name servers of the world.
+    var resolvConf: String? { didSet { version += 1 } }
+    var hosts = "127.0.0.1 localhost\n::1 localhost\n" { didSet { version += 1 } }
+    fileprivate private(set) var version = 0
+}
+
+extension SimulatedHost {
+    /// The text of `resolv.conf` on this host, as `DNSResolver` reads it. It names the name servers of the world,
+    /// unless you set it.
+    public var resolvConf: String {
+        get { nameFiles.resolvConf ?? simulation.nameServers.map { "nameserver \($0)\n" }.joined() }
+        set { nameFiles.resolvConf = newValue }
+    }
+
+    /// The text of the `hosts` file of this host, as `DNSResolver` reads it. It has `localhost` only, unless you set
+    /// it.
+    public var hostsFile: String {
+        get { nameFiles.hosts }
+        set { nameFiles.hosts = newValue }
+    }
+
+    func nameConfiguration(unless stamp: NameConfiguration.Stamp?) -> NameConfiguration? {
+        let current = [nameFiles.version, simulation.nameServers.count]
+        guard stamp != current else { return nil }
+        return NameConfiguration(
+            stamp: current, resolvConf: Array(resolvConf.utf8), hosts: Array(hostsFile.utf8))
+    }
+}
