@@ -13,10 +13,11 @@ public enum LoopEvent {
     /// value describes the object in one line. `failure` is the error that ended the object, or `nil` if it
     /// was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// A warning, as one line of text. The loop continues. There are four kinds: a turn took more than 100
+    /// A warning, as one line of text. The loop continues. There are five kinds: a turn took more than 100
     /// ms, a server has reached its highest number of connections, a connection could not be accepted for
-    /// lack of descriptors or memory, or a report to the watchdog of systemd could not be sent. Each server,
-    /// and each other source of warnings, gives at most one warning of a kind per minute.
+    /// lack of descriptors or memory, a report to the watchdog of systemd could not be sent, or a name server
+    /// gave no answer. Each server, and each other source of warnings, gives at most one warning of a kind per
+    /// minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the
     /// same error.

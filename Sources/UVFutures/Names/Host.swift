@@ -35,7 +35,7 @@ package enum Host: Hashable {
 
     /// Returns what is wrong with `name`, or `nil` if it is a valid name. Also allows underscores, which
     /// Internet names do not have.
-    private static func complaint(about name: String) -> String? {
+    static func complaint(about name: String) -> String? {
         let bytes = name.utf8
         if bytes.isEmpty { return "is empty; give a name or a numeric address" }
         if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "[")) {

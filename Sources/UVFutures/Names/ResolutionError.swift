@@ -1,21 +1,27 @@
-/// The error of a look-up that found no addresses for a name.
+/// The error of a look-up that found no addresses or no records for a name.
 public struct ResolutionError: Error, Hashable {
     /// The name that was looked up.
     public let name: String
     /// The code of the failure, such as ``UVError/Code/nameNotFound``. ``UVError/Code/timedOut`` means that no
     /// answer came in time.
     public let code: UVError.Code
+    /// The name server that said so. `nil` if no single server did, and always `nil` for ``SystemResolver``.
+    public let server: SocketAddress?
+    /// What happened, with the servers by name. `nil` if the code says all that is known.
+    public let reason: String?
 
-    public init(name: String, code: UVError.Code) {
+    public init(name: String, code: UVError.Code, server: SocketAddress? = nil, reason: String? = nil) {
         self.name = name
         self.code = code
+        self.server = server
+        self.reason = reason
     }
 }
 
 extension ResolutionError: CustomStringConvertible {
     /// The error in one line, such as `resolve EAI_NONAME example.invalid: unknown node or service`.
     public var description: String {
-        let message = code == .timedOut ? "no answer came in time" : code.message
+        let message = reason ?? (code == .timedOut ? "no answer came in time" : code.message)
         return "resolve \(code.name) \(name): \(message)"
     }
 }

@@ -1,0 +1,53 @@
+internal import UVFutures
+
+extension SimulatedNames {
+    /// What the name servers of a world say of a name.
+    public enum Record: Hashable, Sendable {
+        /// A numeric address, IPv4 or IPv6.
+        case address(String)
+        /// The name is an alias of another name.
+        case alias(String)
+        /// A server of a service.
+        case service(priority: Int = 0, weight: Int = 0, port: Int, target: String)
+        /// The strings of a text, each of at most 255 bytes.
+        case text([String])
+        /// A server that takes mail for the name.
+        case mailExchange(preference: Int = 0, String)
+        /// The name of an address. It belongs to a name such as `1.2.0.192.in-addr.arpa`.
+        case pointer(String)
+    }
+}
+
+extension SimulatedNames.Record {
+    var type: DNSType {
+        switch self {
+        case .address(let host): host.contains(":") ? .ipv6 : .ipv4
+        case .alias: .alias
+        case .service: .service
+        case .text: .text
+        case .mailExchange: .exchange
+        case .pointer: .pointer
+        }
+    }
+
+    /// The bytes of the record. Throws `FutureError.invalidArgument` if a name or an address is malformed.
+    func data() throws -> [UInt8] {
+        var writer = DNSWriter()
+        switch self {
+        case .address(let host): return try SocketAddress(host: host, port: 0).networkBytes
+        case .alias(let name), .pointer(let name): return try Self.wire(name)
+        case .service(let priority, let weight, let port, let target):
+            for number in [priority, weight, port] { writer.add(UInt16(clamping: number)) }
+            return writer.bytes + (try Self.wire(target))
+        case .text(let strings): return strings.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        case .mailExchange(let preference, let name):
+            writer.add(UInt16(clamping: preference))
+            return writer.bytes + (try Self.wire(name))
+        }
+    }
+
+    /// Returns a name as name servers write it. A dot stands for no server at all.
+    private static func wire(_ name: String) throws -> [UInt8] {
+        name == "." ? [0] : try DNSName(name).wire
+    }
+}

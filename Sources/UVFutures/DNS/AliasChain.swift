@@ -1,0 +1,64 @@
+/// The aliases that lead from the name of a question to the name that has the records.
+struct AliasChain {
+    /// The names so far. The last one is the name that is asked for now.
+    private(set) var names: [DNSName]
+    /// The least time to live of the aliases, in seconds.
+    private var timeToLive = UInt32.max
+
+    static let longest = 16
+
+    init(_ name: DNSName) { names = [name] }
+
+    /// What an answer says of the question.
+    enum Finding {
+        /// The records, and the time to live of all of it, in seconds.
+        case records([DNSRecord], timeToLive: UInt32)
+        /// There are none. The time to live is 0 if the answer does not say how long that holds.
+        case nothing(isNameMissing: Bool, timeToLive: UInt32)
+        /// The name is an alias, and the answer does not have the records of the other name.
+        case moved
+    }
+
+    /// Finds what `response` says of the records of `type`. Only records of the name itself, and of the names
+    /// that its aliases lead to, count.
+    mutating func find(_ type: DNSType, in response: DNSResponse) throws(DNSFault) -> Finding {
+        var isMoved = false
+        while true {
+            let own = response.answers.filter { $0.name == names.last! && $0.value != .unknown }
+            let found = own.filter { $0.type == type }
+            if !found.isEmpty {
+                return .records(found, timeToLive: found.reduce(timeToLive) { min($0, $1.lifetime) })
+            }
+            guard let alias = own.first(where: { $0.type == .alias }), case .alias(let target) = alias.value
+            else { break }
+            try follow(alias, to: target)
+            isMoved = true
+        }
+        let isNameMissing = response.code == .nameNotFound
+        guard let authority = response.authorities.first(where: { $0.type == .authority }),
+            case .authority(let minimum) = authority.value
+        else {
+            return isMoved && !isNameMissing
+                ? .moved : .nothing(isNameMissing: isNameMissing, timeToLive: 0)
+        }
+        // RFC 2308, section 5.
+        return .nothing(
+            isNameMissing: isNameMissing, timeToLive: min(timeToLive, authority.lifetime, minimum))
+    }
+
+    private mutating func follow(_ alias: DNSRecord, to target: DNSName) throws(DNSFault) {
+        guard !names.contains(target) else {
+            throw DNSFault("the aliases of \(names[0]) form a circle, which leads to \(target) again")
+        }
+        guard names.count < Self.longest else {
+            throw DNSFault("\(names[0]) has a chain of more than \(Self.longest) aliases")
+        }
+        names.append(target)
+        timeToLive = min(timeToLive, alias.lifetime)
+    }
+}
+
+extension DNSRecord {
+    /// The time to live. A negative one counts as zero, as RFC 2181 wants it.
+    fileprivate var lifetime: UInt32 { timeToLive > Int32.max ? 0 : timeToLive }
+}

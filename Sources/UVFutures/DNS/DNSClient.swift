@@ -1,0 +1,140 @@
+internal import ByteStreams
+internal import Futures
+
+/// The resolver's side that speaks to name servers, on one loop and with one configuration.
+final class DNSClient {
+    let loop: LoopCore
+    let configuration: ResolvConf
+    private let settings: DNSSettings
+    private let counts: DNSCounts
+    private var servers: NameServers
+    private let cache: FutureCache<DNSQuestion, DNSAnswer>
+    private let flights: KeyedSingleFlight<DNSQuestion, DNSAnswer>
+    private let slots: FutureSemaphore
+
+    init(_ configuration: ResolvConf, _ settings: DNSSettings, _ counts: DNSCounts, on loop: LoopCore) {
+        self.loop = loop
+        self.configuration = configuration
+        self.settings = settings
+        self.counts = counts
+        servers = NameServers(
+            settings.servers ?? configuration.servers, rotates: configuration.rotates)
+        cache = FutureCache(costLimit: settings.maxCached, on: loop)
+        flights = KeyedSingleFlight(on: loop)
+        slots = FutureSemaphore(count: settings.maxConcurrent, on: loop)
+    }
+
+    var maxTimeToLive: Duration { settings.maxTimeToLive }
+    var maxNegativeTimeToLive: Duration { settings.maxNegativeTimeToLive }
+
+    /// Completes with the answer to `question`, which may be that there are no records.
+    func answer(_ question: DNSQuestion) -> Future<DNSAnswer> {
+        counts.value.questions += 1
+        if let known = cache.value(for: question) {
+            counts.value.cacheHits += 1
+            return loop.succeeded(known)
+        }
+        if flights.isPerforming(question) { counts.value.shared += 1 }
+        return flights.perform(question) { [self] in
+            DNSLookup(question, self).run().tap { [self] in keep($0) }
+        }
+    }
+
+    private func keep(_ answer: DNSAnswer) {
+        let timeToLive = answer.timeToLive(at: loop.now)
+        guard timeToLive > .zero else { return }
+        cache.set(answer, for: answer.question, expiresAfter: timeToLive)
+    }
+
+    /// Returns the servers in the order in which to ask them, each as often as it may be asked.
+    func serversInLine() -> [NameServer] {
+        let order = servers.inOrder(at: loop.now)
+        return (0..<configuration.attempts).flatMap { _ in order }
+    }
+
+    // MARK: One question to one server
+
+    /// Completes with the answer of `server`. Fails with `NameServerFailure` if the answer does not help, or does
+    /// not come in time.
+    func exchange(_ question: DNSQuestion, with server: NameServer) -> Future<DNSResponse> {
+        slots.with { [self] in try ask(question, server) }
+            .flatMap { [self] query, response in try accept(response, to: query, of: server) }
+            .mapError { [self] in explained($0, server) }
+    }
+
+    private func ask(_ question: DNSQuestion, _ server: NameServer) throws -> Future<(DNSQuery, DNSResponse)>
+    {
+        let name = settings.randomizesCase ? question.name.withRandomCase(using: &loop.random) : question.name
+        let query = DNSQuery(
+            id: UInt16.random(in: .min ... .max, using: &loop.random),
+            question: DNSQuestion(name, question.type), hasRandomCase: settings.randomizesCase,
+            takesLargeAnswers: server.takesLargeAnswers)
+        let socket = try settings.transport.open(server.address, loop)
+        counts.value.queries += 1
+        return socket.send(query.bytes).flatMap { [self] in receive(socket, query) }
+            .timeout(after: configuration.timeout)
+            .always { socket.close() }
+            .flatMap { [self] response in
+                server.answered()
+                guard response.isTruncated else { return loop.succeeded((query, response)) }
+                return askByConnection(query, server).map { (query, $0) }
+            }
+    }
+
+    /// Waits for the datagram that answers `query`. Others are ignored: they may be late, or forged.
+    private func receive(_ socket: any DNSSocket, _ query: DNSQuery) -> Future<DNSResponse> {
+        socket.receive().flatMap { [self] datagram in
+            if let response = try DNSResponse.read(datagram.bytes, isCut: datagram.isCut, to: query) {
+                return loop.succeeded(response)
+            }
+            counts.value.ignoredAnswers += 1
+            return receive(socket, query)
+        }
+    }
+
+    private func askByConnection(_ query: DNSQuery, _ server: NameServer) -> Future<DNSResponse> {
+        counts.value.truncatedAnswers += 1
+        return settings.transport.ask(query.bytes, server.address, loop)
+            .timeout(after: configuration.timeout)
+            .map { bytes in
+                guard let response = try DNSResponse.read(bytes, to: query), !response.isTruncated else {
+                    throw DNSFault("it does not answer the question")
+                }
+                return response
+            }
+    }
+
+    private func accept(
+        _ response: DNSResponse, to query: DNSQuery, of server: NameServer
+    ) throws -> Future<DNSResponse> {
+        switch response.code {
+        case .noError, .nameNotFound: return loop.succeeded(response)
+        case .formatError, .notImplemented:
+            guard query.takesLargeAnswers else { break }
+            server.takesLargeAnswers = false
+            return exchange(query.question, with: server)
+        default: break
+        }
+        throw NameServerFailure(text: "\(server.address) answered with an error (\(response.code))")
+    }
+
+    private func explained(_ error: any Error, _ server: NameServer) -> any Error {
+        switch error {
+        case FutureError.timedOut(after: let time):
+            counts.value.silences += 1
+            let failure = NameServerFailure(
+                text: "\(server.address) gave no answer within \(time)", isSilence: true)
+            server.gaveNoAnswer(at: loop.now)
+            if loop.isObserved, server.warnings.admits(at: loop.clock) {
+                loop.tell(.warning("\(failure.text), and is asked last for \(NameServer.silence)"))
+            }
+            return failure
+        case let fault as DNSFault:
+            return NameServerFailure(text: "\(server.address) sent a malformed answer: \(fault.text)")
+        case is UVError, is StreamError, is ConnectError:
+            server.gaveNoAnswer(at: loop.now)
+            return NameServerFailure(text: "\(server.address) could not be asked: \(error)")
+        default: return error
+        }
+    }
+}

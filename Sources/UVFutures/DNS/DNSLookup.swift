@@ -1,0 +1,74 @@
+internal import Futures
+
+/// A question that is asked of one name server after another, until one knows the answer.
+final class DNSLookup {
+    private let question: DNSQuestion
+    private let client: DNSClient
+    private var chain: AliasChain
+    /// The servers that are still to be asked, in that order. A server occurs once for each attempt.
+    private var line: [NameServer] = []
+    private var failures: [NameServerFailure] = []
+
+    init(_ question: DNSQuestion, _ client: DNSClient) {
+        self.question = question
+        self.client = client
+        chain = AliasChain(question.name)
+    }
+
+    /// Completes with the answer. Fails with `ResolutionError` if no server has given one.
+    func run() -> Future<DNSAnswer> {
+        line = client.serversInLine()
+        return askNext()
+    }
+
+    private func askNext() -> Future<DNSAnswer> {
+        guard !line.isEmpty else { return client.loop.failed(failure) }
+        let server = line.removeFirst()
+        let current = DNSQuestion(chain.names.last!, question.type)
+        return client.exchange(current, with: server)
+            .flatMap { [self] response in try judge(response, of: server) }
+            .flatMapError { [self] error in
+                guard let failure = error as? NameServerFailure else { throw error }
+                failures.append(failure)
+                if !failure.isSilence { line.removeAll { $0 === server } }
+                return askNext()
+            }
+    }
+
+    private func judge(_ response: DNSResponse, of server: NameServer) throws -> Future<DNSAnswer> {
+        let finding: AliasChain.Finding
+        do throws(DNSFault) {
+            finding = try chain.find(question.type, in: response)
+        } catch {
+            // Each server would say the same.
+            throw ResolutionError(
+                name: "\(question.name)", code: .nameServerFailed, server: server.address,
+                reason: "\(server.address) says that \(error.text)")
+        }
+        switch finding {
+        case .moved: return run()
+        case .records(let records, let seconds):
+            return answer(records, isNameMissing: false, seconds, client.maxTimeToLive, server)
+        case .nothing(let isNameMissing, let seconds):
+            return answer([], isNameMissing: isNameMissing, seconds, client.maxNegativeTimeToLive, server)
+        }
+    }
+
+    private func answer(
+        _ records: [DNSRecord], isNameMissing: Bool, _ seconds: UInt32, _ most: Duration, _ server: NameServer
+    ) -> Future<DNSAnswer> {
+        client.loop.succeeded(
+            DNSAnswer(
+                question: question, records: records, isNameMissing: isNameMissing, server: server.address,
+                expiry: client.loop.now.advanced(by: min(.seconds(Int(seconds)), most))))
+    }
+
+    private var failure: ResolutionError {
+        var texts: [String] = []
+        for failure in failures where !texts.contains(failure.text) { texts.append(failure.text) }
+        let isSilence = failures.allSatisfy(\.isSilence)
+        return ResolutionError(
+            name: "\(question.name)", code: isSilence ? .timedOut : .nameServerFailed,
+            reason: texts.joined(separator: "; "))
+    }
+}

@@ -1,0 +1,44 @@
+/// The types of records that the resolver knows, by their numbers.
+package struct DNSType: RawRepresentable, Hashable {
+    package let rawValue: UInt16
+
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let ipv4 = DNSType(rawValue: 1)
+    package static let alias = DNSType(rawValue: 5)
+    package static let authority = DNSType(rawValue: 6)
+    package static let pointer = DNSType(rawValue: 12)
+    package static let exchange = DNSType(rawValue: 15)
+    package static let text = DNSType(rawValue: 16)
+    package static let ipv6 = DNSType(rawValue: 28)
+    package static let service = DNSType(rawValue: 33)
+    /// The record of EDNS0, which says how much the sender takes in a datagram.
+    package static let options = DNSType(rawValue: 41)
+}
+
+extension DNSType: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .ipv4: "A"
+        case .alias: "CNAME"
+        case .authority: "SOA"
+        case .pointer: "PTR"
+        case .exchange: "MX"
+        case .text: "TXT"
+        case .ipv6: "AAAA"
+        case .service: "SRV"
+        default: "TYPE\(rawValue)"
+        }
+    }
+}
+
+/// What a name server is asked: for the records of a type that a name has in the Internet.
+package struct DNSQuestion: Hashable {
+    package let name: DNSName
+    package let type: DNSType
+
+    package init(_ name: DNSName, _ type: DNSType) { (self.name, self.type) = (name, type) }
+
+    /// The class of the records, the Internet.
+    package static let internet: UInt16 = 1
+}

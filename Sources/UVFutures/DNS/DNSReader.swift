@@ -1,0 +1,67 @@
+/// The reason why the bytes of a name server are not a message.
+package struct DNSFault: Error, Hashable {
+    /// What is wrong, as in "it ends within a record".
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+}
+
+/// Reads a message of a name server from its bytes, and never beyond them.
+package struct DNSReader {
+    private let bytes: [UInt8]
+    package private(set) var position = 0
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// The number of bytes of the header.
+    static let headerSize = 12
+
+    package mutating func number8() throws(DNSFault) -> UInt8 { try take(1).first! }
+
+    package mutating func number16() throws(DNSFault) -> UInt16 {
+        try take(2).reduce(0) { $0 << 8 | UInt16($1) }
+    }
+
+    package mutating func number32() throws(DNSFault) -> UInt32 {
+        try take(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    package mutating func take(_ count: Int) throws(DNSFault) -> ArraySlice<UInt8> {
+        guard count <= bytes.count - position else { throw DNSFault("it ends within a record") }
+        defer { position += count }
+        return bytes[position..<position + count]
+    }
+
+    /// Reads a name, of which a part may stand at an earlier place. Each pointer has to point to a place before
+    /// the labels that lead to it, so that no pointers form a circle.
+    package mutating func name() throws(DNSFault) -> DNSName {
+        var wire: [UInt8] = []
+        var part = self
+        var start = position
+        var hasJumped = false
+        while true {
+            let length = try part.number8()
+            switch length {
+            case 0:
+                position = hasJumped ? position : part.position
+                return DNSName(wire: wire + [0])
+            case 1...63:
+                wire.append(length)
+                wire += try part.take(Int(length))
+                guard wire.count < DNSName.longest else {
+                    throw DNSFault("a name in it has more than \(DNSName.longest) bytes")
+                }
+            case 0xC0...:
+                let target = Int(length & 0x3F) << 8 | Int(try part.number8())
+                guard target < start, target >= Self.headerSize else {
+                    throw DNSFault("a name in it points to no earlier name")
+                }
+                if !hasJumped { position = part.position }
+                hasJumped = true
+                start = target
+                part.position = target
+            default: throw DNSFault("a name in it has a label of an unknown kind")
+            }
+        }
+    }
+}

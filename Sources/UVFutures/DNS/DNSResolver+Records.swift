@@ -1,0 +1,72 @@
+public import Futures
+
+extension DNSResolver {
+    /// Completes with the addresses of `name`, IPv6 first, and with the time for which each is valid. Looks for
+    /// `name` and fails as ``resolve(_:port:on:)`` does.
+    public func addresses(of name: String, on loop: EventLoop) -> Future<[AddressRecord]> {
+        look(on: loop) { try $0.addresses(of: name) }
+    }
+
+    /// Completes with the servers of a service, in the order in which to try them. The name of a service is like
+    /// `_http._tcp.example.com`.
+    ///
+    /// Servers with a lower priority come first. Among servers of the same priority, each call makes another
+    /// random order, in which servers with a higher weight come first more often ([RFC
+    /// 2782](https://www.rfc-editor.org/rfc/rfc2782)). The names of the servers have to be resolved, as `connect`
+    /// does. `service` is an absolute name: it is not looked for in the `search` domains.
+    ///
+    /// Fails with ``ResolutionError`` if there are no such records, if the domain says that it does not have the
+    /// service, or if no server has given an answer. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `service` is malformed.
+    ///
+    /// ```swift
+    /// let resolver = try DNSResolver()
+    /// let server = try await resolver.services(of: "_http._tcp.example.com", on: loop).value[0]
+    /// let connection = TCPConnection.connect(host: server.target, port: server.port, on: loop)
+    /// ```
+    public func services(of service: String, on loop: EventLoop) -> Future<[SRVRecord]> {
+        look(on: loop) { engine in
+            try engine.records(.service, of: service).map { answer in
+                let records = answer.services(at: engine.loop.now)
+                guard records.contains(where: { $0.target != "." }) else {
+                    throw answer.failure(of: service, because: "the domain does not have the service")
+                }
+                return records.ordered(using: &engine.loop.random)
+            }
+        }
+    }
+
+    /// Completes with the texts of `name`, in the order in which the server gives them. `name` is an absolute
+    /// name. Fails as ``services(of:on:)`` does.
+    public func texts(of name: String, on loop: EventLoop) -> Future<[TXTRecord]> {
+        look(on: loop) { engine in
+            try engine.records(.text, of: name).map { $0.texts(at: engine.loop.now) }
+        }
+    }
+
+    /// Completes with the servers that take the mail of `domain`, the preferred server first. `domain` is an
+    /// absolute name.
+    ///
+    /// Fails as ``services(of:on:)`` does, also if the domain says that it takes no mail. A domain without such
+    /// records may take mail at its own address.
+    public func mailExchanges(of domain: String, on loop: EventLoop) -> Future<[MXRecord]> {
+        look(on: loop) { engine in
+            try engine.records(.exchange, of: domain).map { answer in
+                let records = answer.mailExchanges(at: engine.loop.now)
+                guard records.contains(where: { $0.exchange != "." }) else {
+                    throw answer.failure(of: domain, because: "the domain takes no mail")
+                }
+                return records.sorted { $0.preference < $1.preference }
+            }
+        }
+    }
+
+    /// Completes with the names of an IPv4 or IPv6 address. The port does not matter. The owner of the address
+    /// chooses these names, so that they prove nothing.
+    ///
+    /// Fails with ``ResolutionError`` if the address has no name, or if no server has given an answer. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `address` is in the UNIX domain.
+    public func names(of address: SocketAddress, on loop: EventLoop) -> Future<[PTRRecord]> {
+        look(on: loop) { try $0.names(of: address) }
+    }
+}

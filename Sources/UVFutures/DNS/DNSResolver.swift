@@ -1,0 +1,99 @@
+public import Futures
+
+/// A resolver that asks name servers itself, without threads, and keeps their answers.
+///
+/// The resolver finds the name servers in `/etc/resolv.conf`, and looks into `/etc/hosts` first. It reads both
+/// files again when they have changed. It speaks to the servers by UDP and, for long answers, by TCP. Each query
+/// has a socket, and so a port, and a number of its own, both random. To use it for all connections of a loop,
+/// set the loop's resolver:
+///
+/// ```swift
+/// loop.resolver = try DNSResolver()
+/// let connection = TCPConnection.connect(host: "example.org", port: 7007, on: loop)
+/// ```
+///
+/// Answers are kept as long as their time to live says, also the answer that there is nothing. Callers that ask
+/// the same question at the same time share one query, which is dropped when no caller waits for it any more.
+///
+/// Of `resolv.conf` the resolver follows `nameserver` (at most three), `domain`, `search`, and the options
+/// `ndots`, `timeout`, `attempts` and `rotate`. It follows no other source of names, such as mDNS, and does not
+/// read `nsswitch.conf`: use ``SystemResolver`` where that matters. Without `resolv.conf`, it asks 127.0.0.1.
+///
+/// A server that gives no answer in time is asked last for 30 s. A look-up fails with ``ResolutionError`` when
+/// each server has been asked as often as `attempts` says. Its ``ResolutionError/reason`` names each server.
+///
+/// A resolver serves one loop. It traps if another loop uses it, unless the first one has been shut down.
+public final class DNSResolver: NameResolver {
+    private let settings: DNSSettings
+    private let counts = DNSCounts()
+    private var engine: DNSEngine?
+
+    /// Creates a resolver.
+    ///
+    /// `servers` are the name servers to ask, and `nil` stands for those of `resolv.conf`. At most
+    /// `maxConcurrent` queries are under way at a time, each of which has a descriptor. Further queries wait in
+    /// a line. At most `maxCached` answers are kept. `maxTimeToLive` and `maxNegativeTimeToLive` limit how long
+    /// answers with records, and answers without, are kept. With `randomizesCase`, the letters of a name are
+    /// sent in random case, and an answer has to repeat it: that makes forging answers harder still, and a few
+    /// servers do not answer so.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `servers` is empty or has an address without a port,
+    /// if `maxConcurrent` is not positive, or if another limit is negative.
+    public convenience init(
+        servers: [SocketAddress]? = nil, maxConcurrent: Int = 256, maxCached: Int = 1000,
+        maxTimeToLive: Duration = .seconds(86_400), maxNegativeTimeToLive: Duration = .seconds(900),
+        randomizesCase: Bool = false
+    ) throws(FutureError) {
+        try self.init(
+            DNSSettings(
+                servers: servers, maxConcurrent: maxConcurrent, maxCached: maxCached,
+                maxTimeToLive: maxTimeToLive, maxNegativeTimeToLive: maxNegativeTimeToLive,
+                randomizesCase: randomizesCase, transport: .sockets))
+    }
+
+    init(_ settings: DNSSettings) throws(FutureError) {
+        try settings.check()
+        self.settings = settings
+    }
+
+    /// What the resolver has done so far.
+    public var statistics: DNSStatistics { counts.value }
+
+    /// Returns the engine for `loop`. Traps if the resolver serves another loop.
+    func engine(on loop: EventLoop) -> DNSEngine {
+        let core = loop.core
+        core.checkThread()
+        if let engine, engine.loop === core { return engine }
+        if let engine, !engine.loop.isShutDown {
+            trap(
+                "A DNSResolver was used on a second event loop. Make a DNSResolver of its own for each loop.")
+        }
+        let engine = DNSEngine(settings, counts, on: core)
+        self.engine = engine
+        return engine
+    }
+
+    /// Completes with the addresses of `name`, IPv6 first. Each address carries `port`. `connect` takes IPv6 and
+    /// IPv4 in turn, so that a family that does not work here costs little time.
+    ///
+    /// If `name` has fewer dots than `ndots` and no dot at its end, it is looked for in the `search` domains
+    /// first, and otherwise last. The IPv6 and the IPv4 addresses are asked for at the same time. When those of
+    /// one family are there, the others have 250 ms more.
+    ///
+    /// Fails with ``ResolutionError`` if there are no addresses, or if no server has given an answer. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is out of range.
+    public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
+        look(on: loop) { engine in
+            let number = try SocketAddress.checked(port)
+            return try engine.addresses(of: name).map { $0.map { $0.address.with(port: number) } }
+        }
+    }
+
+    func look<Records>(
+        on loop: EventLoop, _ body: (DNSEngine) throws -> Future<Records>
+    ) -> Future<Records> {
+        let engine = engine(on: loop)
+        guard !loop.core.isShutDown else { return loop.failed(FutureError.shutDown) }
+        do { return try body(engine) } catch { return loop.failed(error) }
+    }
+}

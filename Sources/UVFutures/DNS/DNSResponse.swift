@@ -1,0 +1,171 @@
+/// A record of a message: the type, and what the record says.
+package struct DNSRecord {
+    package enum Value: Hashable {
+        /// Four bytes or sixteen.
+        case address([UInt8])
+        case alias(DNSName)
+        case pointer(DNSName)
+        case exchange(preference: UInt16, DNSName)
+        case service(priority: UInt16, weight: UInt16, port: UInt16, DNSName)
+        case text([[UInt8]])
+        /// The time in seconds for which nothing is known, as the authority of a zone says it.
+        case authority(minimum: UInt32)
+        case unknown
+    }
+
+    package let name: DNSName
+    package let type: DNSType
+    /// In seconds.
+    package let timeToLive: UInt32
+    package let value: Value
+}
+
+/// What a name server answers.
+package struct DNSResponse {
+    package enum Code: Hashable {
+        case noError, formatError, serverFailed, nameNotFound, notImplemented, refused
+        case other(Int)
+    }
+
+    package private(set) var code: Code
+    /// Whether the answer does not fit into a datagram. Then its records are not read.
+    package let isTruncated: Bool
+    package var answers: [DNSRecord] = []
+    package var authorities: [DNSRecord] = []
+
+    /// Reads an answer. Returns `nil` if the bytes are not an answer to `query`: another one's, or forged. Bytes
+    /// after the last record are ignored. An answer that `isCut` counts as truncated.
+    static func read(
+        _ bytes: [UInt8], isCut: Bool = false, to query: DNSQuery
+    ) throws(DNSFault) -> DNSResponse? {
+        var reader = DNSReader(bytes)
+        guard let header = try? DNSHeader(&reader), header.answers(query, &reader) else { return nil }
+        return try DNSResponse(header, &reader, isCut: isCut)
+    }
+
+    private init(_ header: DNSHeader, _ reader: inout DNSReader, isCut: Bool) throws(DNSFault) {
+        isTruncated = isCut || header.flags & DNSFlags.truncated != 0
+        let lowerBits = Int(header.flags & DNSFlags.code)
+        code = Code(lowerBits)
+        if isTruncated { return }
+        answers = try reader.records(header.counts[1])
+        authorities = try reader.records(header.counts[2])
+        let others = try reader.records(header.counts[3])
+        // The record of EDNS0 has the upper bits of the code where others have their time to live.
+        if let options = others.first(where: { $0.type == .options }) {
+            code = Code(Int(options.timeToLive >> 24) << 4 | lowerBits)
+        }
+    }
+}
+
+extension DNSResponse.Code {
+    private static var known: [Self] {
+        [.noError, .formatError, .serverFailed, .nameNotFound, .notImplemented, .refused]
+    }
+
+    fileprivate init(_ number: Int) {
+        self = number < Self.known.count ? Self.known[number] : .other(number)
+    }
+
+    package var number: UInt16 {
+        if case .other(let number) = self { return UInt16(number) }
+        return UInt16(Self.known.firstIndex(of: self)!)
+    }
+}
+
+extension DNSResponse.Code: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .noError: "NOERROR"
+        case .formatError: "FORMERR"
+        case .serverFailed: "SERVFAIL"
+        case .nameNotFound: "NXDOMAIN"
+        case .notImplemented: "NOTIMP"
+        case .refused: "REFUSED"
+        case .other(let number): "RCODE \(number)"
+        }
+    }
+}
+
+/// The first bytes of a message.
+package struct DNSHeader {
+    package let id: UInt16
+    package let flags: UInt16
+    /// The numbers of questions, answers, records of authorities, and other records.
+    package let counts: [Int]
+
+    package init(_ reader: inout DNSReader) throws(DNSFault) {
+        id = try reader.number16()
+        flags = try reader.number16()
+        var counts: [Int] = []
+        for _ in 0..<4 { counts.append(Int(try reader.number16())) }
+        self.counts = counts
+    }
+
+    /// Whether a message with this header answers `query`. Reads the question that the message repeats. A server
+    /// that could not read the query may leave it out.
+    fileprivate func answers(_ query: DNSQuery, _ reader: inout DNSReader) -> Bool {
+        guard id == query.id, flags & DNSFlags.response != 0, flags & DNSFlags.operation == 0 else {
+            return false
+        }
+        if counts[0] == 0 { return flags & DNSFlags.code == 1 }
+        guard counts[0] == 1, let (question, isInternet) = try? reader.question() else { return false }
+        return isInternet && question == query.question
+            && (!query.hasRandomCase || question.name.wire == query.question.name.wire)
+    }
+}
+
+extension DNSReader {
+    /// Reads a question, and whether its class is the Internet.
+    package mutating func question() throws(DNSFault) -> (DNSQuestion, isInternet: Bool) {
+        let name = try name()
+        let type = DNSType(rawValue: try number16())
+        return (DNSQuestion(name, type), isInternet: try number16() == DNSQuestion.internet)
+    }
+
+    fileprivate mutating func records(_ count: Int) throws(DNSFault) -> [DNSRecord] {
+        var records: [DNSRecord] = []
+        for _ in 0..<count { records.append(try record()) }
+        return records
+    }
+
+    private mutating func record() throws(DNSFault) -> DNSRecord {
+        let name = try name()
+        let type = DNSType(rawValue: try number16())
+        let isInternet = try number16() == DNSQuestion.internet
+        let timeToLive = try number32()
+        let length = Int(try number16())
+        var data = self
+        _ = try take(length)
+        var value = DNSRecord.Value.unknown
+        if isInternet {
+            value = try data.value(of: type, length)
+            guard value == .unknown || data.position == position else {
+                throw DNSFault("the length of its \(type) record is wrong")
+            }
+        }
+        return DNSRecord(name: name, type: type, timeToLive: timeToLive, value: value)
+    }
+
+    private mutating func value(of type: DNSType, _ length: Int) throws(DNSFault) -> DNSRecord.Value {
+        switch type {
+        case .ipv4: return .address(Array(try take(4)))
+        case .ipv6: return .address(Array(try take(16)))
+        case .alias: return .alias(try name())
+        case .pointer: return .pointer(try name())
+        case .exchange: return .exchange(preference: try number16(), try name())
+        case .service:
+            return .service(
+                priority: try number16(), weight: try number16(), port: try number16(), try name())
+        case .text:
+            let end = position + length
+            var texts: [[UInt8]] = []
+            while position < end { texts.append(Array(try take(Int(try number8())))) }
+            return .text(texts)
+        case .authority:
+            _ = (try name(), try name(), try take(16))
+            return .authority(minimum: try number32())
+        default: return .unknown
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import Futures
+
+/// What the user of a resolver has chosen.
+struct DNSSettings {
+    var servers: [SocketAddress]?
+    var maxConcurrent = 256
+    var maxCached = 1000
+    var maxTimeToLive = Duration.seconds(86_400)
+    var maxNegativeTimeToLive = Duration.seconds(900)
+    var randomizesCase = false
+    var transport = DNSTransport.sockets
+
+    func check() throws(FutureError) {
+        try check(
+            !(servers?.isEmpty ?? false), "an empty list of name servers answers nothing; give one, or nil")
+        try check(
+            !(servers?.contains { $0.port == 0 || $0.path != nil } ?? false),
+            "a name server has an IP address and a port, which is 53 for most; give both")
+        try check(
+            maxConcurrent > 0, "a limit of \(maxConcurrent) queries at a time is out of range; give 1 or more"
+        )
+        try check(maxCached >= 0, "a limit of \(maxCached) answers is out of range; give 0 or more")
+        for limit in [maxTimeToLive, maxNegativeTimeToLive] {
+            try check(limit >= .zero, "a time to live of \(limit) is negative; give zero or more")
+        }
+    }
+
+    private func check(_ condition: Bool, _ complaint: String) throws(FutureError) {
+        if !condition { throw .invalidArgument(complaint) }
+    }
+}

@@ -1,0 +1,23 @@
+/// What a ``DNSResolver`` has done so far.
+public struct DNSStatistics: Hashable, Sendable {
+    /// The number of questions. A look-up of addresses asks two questions for each name that it tries.
+    public var questions = 0
+    /// The number of questions that were answered from the cache.
+    public var cacheHits = 0
+    /// The number of questions that shared the answer of a query that was under way.
+    public var shared = 0
+    /// The number of queries that were sent to name servers.
+    public var queries = 0
+    /// The number of datagrams that did not answer the query. A few may be late. Many may be an attempt to forge
+    /// answers.
+    public var ignoredAnswers = 0
+    /// The number of answers that did not fit into a datagram, so that the query was sent again by TCP.
+    public var truncatedAnswers = 0
+    /// The number of queries that had no answer in time.
+    public var silences = 0
+}
+
+/// The statistics of a resolver, which outlive its configuration.
+final class DNSCounts {
+    var value = DNSStatistics()
+}

@@ -1,0 +1,51 @@
+internal import ByteStreams
+internal import Futures
+
+extension DNSTransport {
+    /// The sockets of the loop's system.
+    static var sockets: DNSTransport {
+        DNSTransport(
+            open: { server, loop in
+                var limits = DatagramLimits()
+                limits.maxSize = maxDatagram
+                return ConnectedSocket(socket: try UDPSocket.connect(to: server, limits: limits, on: loop))
+            },
+            ask: { query, server, loop in
+                TCPConnection.connect(host: server.host, port: server.port, on: loop).flatMap { connection in
+                    connection.write(
+                        [UInt8(query.count >> 8), UInt8(truncatingIfNeeded: query.count)] + query)
+                    return connection.readMessage().always { connection.abort() }
+                }
+            })
+    }
+}
+
+/// The most bytes of a datagram that are read. Servers that know EDNS0 send no more than it says.
+private let maxDatagram = 4096
+
+/// A socket for one query. Its port is a random one of the system's.
+private struct ConnectedSocket: DNSSocket {
+    let socket: UDPSocket
+
+    func send(_ query: [UInt8]) -> Future<Void> { socket.send(query) }
+
+    func receive() -> Future<DNSDatagram> {
+        socket.receive().map { DNSDatagram(bytes: Array($0.bytes), isCut: $0.isTruncated) }
+    }
+
+    func close() { socket.close() }
+}
+
+extension TCPConnection {
+    /// Reads a message of a name server, which begins with its length in two bytes.
+    fileprivate func readMessage() -> Future<[UInt8]> {
+        read(exactly: 2).flatMap { [self] length in
+            guard let length else { throw DNSFault("the connection ended without it") }
+            return read(exactly: Int(length.first!) << 8 | Int(length.last!))
+        }
+        .map { message in
+            guard let message else { throw DNSFault("the connection ended without it") }
+            return Array(message)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import Futures
+
+/// A name server, and what the last queries have shown of it.
+final class NameServer {
+    let address: SocketAddress
+    /// Until when the server is asked last.
+    private var silentUntil: LoopInstant?
+    /// Whether the server understands EDNS0, as far as it is known.
+    var takesLargeAnswers = true
+    var warnings = ReportLimit()
+
+    init(_ address: SocketAddress) { self.address = address }
+
+    /// The time for which a server is asked last that gave no answer.
+    static let silence = Duration.seconds(30)
+
+    func gaveNoAnswer(at now: LoopInstant) { silentUntil = now.advanced(by: Self.silence) }
+
+    func answered() { silentUntil = nil }
+
+    func isSilent(at now: LoopInstant) -> Bool { silentUntil.map { now < $0 } ?? false }
+}
+
+/// The name servers of a configuration.
+struct NameServers {
+    private let servers: [NameServer]
+    private let rotates: Bool
+    private var turn = 0
+
+    init(_ addresses: [SocketAddress], rotates: Bool) {
+        servers = addresses.map(NameServer.init)
+        self.rotates = rotates
+    }
+
+    /// Returns the servers in the order in which to ask them now. Those come last that gave no answer lately.
+    mutating func inOrder(at now: LoopInstant) -> [NameServer] {
+        let first = rotates ? turn % servers.count : 0
+        turn &+= 1
+        let order = servers[first...] + servers[..<first]
+        return order.filter { !$0.isSilent(at: now) } + order.filter { $0.isSilent(at: now) }
+    }
+}
+
+/// The reason why a name server gave no answer that helps.
+struct NameServerFailure: Error {
+    /// The reason with the name of the server, as in "10.0.0.1:53 failed (SERVFAIL)".
+    let text: String
+    /// Whether the server said nothing, so that it is asked once more.
+    var isSilence = false
+}

@@ -1,0 +1,155 @@
+import Futures
+import FuturesTesting
+import Testing
+
+@testable import UVFutures
+
+struct DNSCacheTests {
+    @Test("an answer is kept for its time to live, which runs down")
+    func timeToLive() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.serve(["a": [.text(["x"])]], timeToLive: 10, after: .zero)
+            func left() throws -> Duration {
+                try loop.run(until: resolver.texts(of: "A", on: loop))[0].timeToLive
+            }
+            #expect(try left() == .seconds(10))
+            loop.advance(by: .seconds(4))
+            #expect(try left() == .seconds(6))
+            loop.advance(by: .milliseconds(5999))
+            #expect(try left() == .milliseconds(1))
+            #expect(servers.queries.count == 1)
+            loop.advance(by: .milliseconds(1))
+            #expect(try left() == .seconds(10))
+            #expect(servers.queries.count == 2)
+            #expect(resolver.statistics.cacheHits == 2 && resolver.statistics.questions == 4)
+        }
+    }
+
+    @Test(
+        "that there is nothing is kept as long as the authority says, up to the limit",
+        arguments: [(60, 20, 20), (20, 60, 20), (5000, 5000, 900)])
+    func negative(timeToLive: UInt32, minimum: UInt32, kept: Int) throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.serve(["a": [.text(["x"])]], timeToLive: timeToLive, minimum: minimum, after: .zero)
+            // One name does not exist, the other has no such record.
+            func ask() {
+                #expect(loop.failure(of: resolver.texts(of: "b", on: loop)) != nil)
+                #expect(loop.failure(of: resolver.services(of: "a", on: loop)) != nil)
+            }
+            ask()
+            loop.advance(by: .seconds(kept) - .milliseconds(1))
+            ask()
+            #expect(servers.queries.count == 2)
+            loop.advance(by: .milliseconds(1))
+            ask()
+            #expect(servers.queries.count == 4)
+        }
+    }
+
+    @Test(
+        "nothing is kept of failures, of a time to live of zero or below, and of nothing without an authority"
+    )
+    func notKept() throws {
+        try withResolver { servers, resolver, loop throws in
+            for (index, change) in [
+                { reply in reply.fail(.serverFailed) }, { reply in reply.fail(.nameNotFound) }, { _ in },
+                { reply in try reply.add(.text(["x"]), of: reply.question.name, timeToLive: 0) },
+                { reply in try reply.add(.text(["x"]), of: reply.question.name, timeToLive: 0x8000_0000) },
+            ].enumerated() as EnumeratedSequence<[(inout NameServerReply) throws -> Void]> {
+                servers.answer = { query in
+                    var reply = query.reply
+                    try change(&reply)
+                    return [(.zero, reply.bytes)]
+                }
+                for _ in 0..<2 { _ = loop.outcome(of: resolver.texts(of: "a", on: loop)) }
+                #expect(servers.queries.count == 2 * (index + 1))
+            }
+        }
+    }
+
+    @Test("the least time to live of a chain of aliases counts")
+    func chain() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.answer = { query in
+                var reply = query.reply
+                try reply.add(.alias("b"), of: reply.question.name, timeToLive: 5)
+                try reply.add(.text(["x"]), of: DNSName("b"), timeToLive: 50)
+                return [(.zero, reply.bytes)]
+            }
+            #expect(try loop.run(until: resolver.texts(of: "a", on: loop))[0].timeToLive == .seconds(5))
+        }
+    }
+
+    @Test("a time to live is kept up to the limit")
+    func limit() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.serve(["a": [.text(["x"])]], timeToLive: 1_000_000)
+            #expect(try loop.run(until: resolver.texts(of: "a", on: loop))[0].timeToLive == .seconds(86_400))
+        }
+    }
+
+    @Test("no more answers are kept than allowed, and those asked for last stay")
+    func bound() throws {
+        try withResolver(maxCached: 2) { servers, resolver, loop throws in
+            servers.serve(["a": [.text([])], "b": [.text([])], "c": [.text([])]])
+            func ask(_ name: String) throws { _ = try loop.run(until: resolver.texts(of: name, on: loop)) }
+            for name in ["a", "b", "a", "c", "a", "b"] { try ask(name) }
+            #expect(servers.queries.map(\.name) == ["a", "b", "c", "b"])
+        }
+        try withResolver(maxCached: 0) { servers, resolver, loop throws in
+            servers.serve(["a": [.text([])]])
+            for _ in 0..<2 { _ = try loop.run(until: resolver.texts(of: "a", on: loop)) }
+            #expect(servers.queries.count == 2)
+        }
+    }
+
+    @Test("callers share a query, and cancelling the last one drops it")
+    func shared() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.serve(["a": [.address("192.0.2.1")]], after: .seconds(1))
+            let futures = (0..<3).map { _ in resolver.resolve("a", port: 1, on: loop) }
+            settle(loop)
+            #expect(servers.queries.count == 2 && servers.openSockets == 2)
+            #expect(futures[0].cancel() && futures[1].cancel())
+            settle(loop)
+            #expect(servers.openSockets == 2)
+            #expect(try loop.run(until: futures[2]).count == 1)
+            #expect(resolver.statistics.shared == 4)
+            let late = resolver.resolve("b", port: 1, on: loop)
+            settle(loop)
+            #expect(servers.openSockets == 2)
+            #expect(late.cancel())
+            settle(loop)
+            #expect(servers.openSockets == 0 && loop.statistics.timers == 0)
+        }
+    }
+
+    @Test("queries beyond the limit wait in a line, which a cancelled one leaves")
+    func line() throws {
+        try withResolver(maxConcurrent: 2) { servers, resolver, loop throws in
+            servers.serve([
+                "a": [.text(["a"])], "b": [.text(["b"])], "c": [.text(["c"])], "d": [.text(["d"])],
+            ])
+            let futures = ["a", "b", "c", "d"].map { resolver.texts(of: $0, on: loop) }
+            settle(loop)
+            #expect(servers.queries.map(\.name) == ["a", "b"])
+            #expect(futures[2].cancel())
+            #expect(try loop.run(until: futures[3])[0].text == "d")
+            #expect(servers.queries.map(\.name) == ["a", "b", "d"])
+            #expect(servers.mostOpenSockets == 2)
+        }
+    }
+
+    @Test("thousands of names are under way at a time")
+    func thousands() throws {
+        try withResolver(maxConcurrent: 10_000) { servers, resolver, loop throws in
+            servers.serve([:], after: .seconds(1))
+            let futures = (0..<5000).map { resolver.resolve("n\($0)", port: 1, on: loop) }
+            settle(loop)
+            #expect(servers.openSockets == 10_000)
+            let start = loop.now
+            for future in futures { #expect(loop.failure(of: future) is ResolutionError) }
+            #expect(start.duration(to: loop.now) == .seconds(1))
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+@testable import UVFutures
+
+struct DNSResponseTests {
+    private static let query = DNSQuery(
+        id: 0x1234, question: DNSQuestion(try! DNSName("www.example.com"), .ipv4))
+
+    /// A message with the question of `query`, as `bytes` go on.
+    private func message(
+        _ bytes: [UInt8], counts: [UInt16] = [1, 1, 0, 0], flags: UInt16 = 0x8180, id: UInt16 = 0x1234
+    ) -> [UInt8] {
+        var writer = DNSWriter()
+        writer.add(header: id, flags, counts)
+        writer.add(Self.query.question)
+        return writer.bytes + bytes
+    }
+
+    /// The first lines of a record: the name by a pointer to the question, type, class, time to live, length.
+    private func record(_ type: UInt8, _ length: UInt8, class number: UInt8 = 1, name: [UInt8] = [0xC0, 12])
+        -> [UInt8]
+    {
+        name + [0, type, 0, number, 0, 0, 0, 60, 0, length]
+    }
+
+    private func read(_ bytes: [UInt8], _ query: DNSQuery = query) throws -> DNSResponse? {
+        try DNSResponse.read(bytes, to: query)
+    }
+
+    private func fault(_ bytes: [UInt8], _ query: DNSQuery = query) -> String? {
+        do {
+            return try read(bytes, query) == nil ? "ignored" : nil
+        } catch {
+            return (error as? DNSFault)?.text
+        }
+    }
+
+    @Test("a query has the question, asks for recursion, and says how large an answer may be")
+    func queryBytes() {
+        let start: [UInt8] = [0x12, 0x34, 1, 0, 0, 1, 0, 0, 0, 0, 0]
+        let name = Array("\u{3}www\u{7}example\u{3}com\0".utf8)
+        let options: [UInt8] = [0, 0, 41, 0x04, 0xD0, 0, 0, 0, 0, 0, 0]
+        #expect(Self.query.bytes == start + [1] + name + [0, 1, 0, 1] + options)
+        var old = Self.query
+        old.takesLargeAnswers = false
+        #expect(old.bytes == start + [0] + name + [0, 1, 0, 1])
+    }
+
+    @Test("an address is read, with a name that points to the question")
+    func address() throws {
+        let response = try #require(try read(message(record(1, 4) + [192, 0, 2, 1])))
+        #expect(response.answers.map(\.value) == [.address([192, 0, 2, 1])])
+        #expect(response.answers[0].name == Self.query.question.name)
+        #expect(response.answers[0].timeToLive == 60)
+        #expect(response.code == .noError && !response.isTruncated)
+    }
+
+    @Test("each kind of record is read, and others are passed over")
+    func kinds() throws {
+        let target: [UInt8] = [1, 97, 0xC0, 16]
+        let name = try DNSName("a.example.com")
+        for (type, data, value) in [
+            (28, [UInt8](1...16), DNSRecord.Value.address(Array(1...16))),
+            (5, target, .alias(name)), (12, target, .pointer(name)),
+            (15, [0, 10] + target, .exchange(preference: 10, name)),
+            (33, [0, 1, 0, 2, 0, 80] + target, .service(priority: 1, weight: 2, port: 80, name)),
+            (33, [0, 1, 0, 2, 0, 80, 0], .service(priority: 1, weight: 2, port: 80, DNSName(labels: []))),
+            (16, [2, 104, 105, 0, 1, 33], .text([[104, 105], [], [33]])), (16, [], .text([])),
+            (6, target + [0] + [UInt8](repeating: 0, count: 16) + [0, 0, 1, 0], .authority(minimum: 256)),
+            (99, [1, 2, 3], .unknown),
+        ] as [(UInt8, [UInt8], DNSRecord.Value)] {
+            let response = try read(message(record(type, UInt8(data.count)) + data))
+            #expect(response?.answers.map(\.value) == [value])
+        }
+        let chaos = try read(message(record(1, 1, class: 3) + [7]))
+        #expect(chaos?.answers.map(\.value) == [.unknown])
+    }
+
+    @Test("what does not answer the query is ignored")
+    func ignored() throws {
+        let good = record(1, 4) + [192, 0, 2, 1]
+        #expect(try read(message(good)) != nil)
+        for bytes in [
+            message(good, id: 0x1235), message(good, flags: 0x0100), message(good, flags: 0x8980),
+            message(good, counts: [2, 1, 0, 0]), message(good, counts: [0, 1, 0, 0]), [],
+        ] {
+            #expect(try read(bytes) == nil)
+        }
+        for other in [
+            DNSQuestion(try DNSName("wwx.example.com"), .ipv4), DNSQuestion(Self.query.question.name, .ipv6),
+        ] {
+            #expect(try read(message(good), DNSQuery(id: 0x1234, question: other)) == nil)
+        }
+        var chaos = message(good)
+        chaos[12 + 17 + 3] = 3
+        #expect(try read(chaos) == nil)
+    }
+
+    @Test("the case of the name matters only if the query has random case")
+    func cases() throws {
+        let upper = DNSQuestion(try DNSName("WWW.example.com"), .ipv4)
+        let bytes = message(record(1, 4) + [192, 0, 2, 1])
+        #expect(try read(bytes, DNSQuery(id: 0x1234, question: upper)) != nil)
+        #expect(try read(bytes, DNSQuery(id: 0x1234, question: upper, hasRandomCase: true)) == nil)
+    }
+
+    @Test("a server that cannot read the query may leave out the question")
+    func withoutQuestion() throws {
+        let response = try read([0x12, 0x34, 0x80, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+        #expect(response?.code == .formatError)
+    }
+
+    @Test("codes have their names, and EDNS0 has the upper bits of them")
+    func codes() throws {
+        for (number, text) in ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "RCODE 6"]
+            .enumerated()
+        {
+            let response = try read(message([], counts: [1, 0, 0, 0], flags: 0x8180 | UInt16(number)))
+            #expect(response?.code.description == text)
+        }
+        let options: [UInt8] = [0, 0, 41, 4, 0xD0, 1, 0, 0, 0, 0, 0]
+        #expect(try read(message(options, counts: [1, 0, 0, 1]))?.code == .other(16))
+    }
+
+    @Test("the records of a truncated answer are not read")
+    func truncated() throws {
+        let cut = message([0xC0], flags: 0x8380)
+        #expect(try read(cut)?.isTruncated == true)
+        let response = try DNSResponse.read(message([0xC0]), isCut: true, to: Self.query)
+        #expect(response?.isTruncated == true)
+    }
+
+    @Test("bytes behind the last record are ignored")
+    func trailing() throws {
+        let response = try read(message(record(1, 4) + [192, 0, 2, 1] + [1, 2, 3]))
+        #expect(response?.answers.count == 1)
+    }
+
+    @Test("pointers that do not go back, labels of unknown kinds and names that are too long are faults")
+    func names() {
+        let own = UInt8(12 + 21)
+        let backwards = "a name in it points to no earlier name"
+        for (name, text) in [
+            ([0xC0, own], backwards), ([0xC0, own + 1], backwards), ([0xC0, 200], backwards),
+            ([1, 97, 0xC0, own], backwards), ([0xC0, 11], backwards),
+            ([0x40, 1], "a name in it has a label of an unknown kind"),
+            ([0x80, 1], "a name in it has a label of an unknown kind"),
+            ([5, 97], "it ends within a record"),
+        ] as [([UInt8], String)] {
+            #expect(fault(message(name)) == text, "\(name)")
+        }
+        let label = [63] + [UInt8](repeating: 97, count: 63)
+        let four = label + label + label + label
+        #expect(
+            fault(message(record(1, 4, name: four + [0]) + [1, 2, 3, 4]))
+                == "a name in it has more than 255 bytes")
+        // Two pointers to each other: the second one of them does not go back.
+        let circle = message(record(1, 4, name: [1, 97, 0xC0, own + 4]) + [0xC0, own])
+        #expect(fault(circle) == backwards)
+    }
+
+    @Test("a chain of pointers is followed as long as each goes back")
+    func chain() throws {
+        var bytes: [UInt8] = []
+        var target: UInt8 = 12
+        for _ in 0..<40 {
+            let place = UInt8(12 + 21 + bytes.count)
+            bytes += [0xC0, target]
+            target = place
+        }
+        // The pointers are the data of a record of an unknown type.
+        let first = record(99, UInt8(bytes.count))
+        let shifted = bytes.enumerated().map {
+            $0.offset % 2 == 1 && $0.offset > 1 ? $0.element + 12 : $0.element
+        }
+        let second = record(1, 4, name: [0xC0, target + 12]) + [192, 0, 2, 1]
+        let response = try read(message(first + shifted + second, counts: [1, 2, 0, 0]))
+        #expect(response?.answers.last?.name == Self.query.question.name)
+    }
+
+    @Test("lengths and counts that lie are faults")
+    func lies() {
+        let ends = "it ends within a record"
+        for (bytes, text) in [
+            (message(record(1, 3) + [1, 2, 3]), ends),
+            (message(record(1, 3) + [1, 2, 3, 4]), "the length of its A record is wrong"),
+            (message(record(1, 5) + [1, 2, 3, 4, 5]), "the length of its A record is wrong"),
+            (message(record(1, 200) + [1, 2, 3, 4]), ends),
+            (message(record(28, 4) + [1, 2, 3, 4]), ends),
+            (message(record(5, 1) + [0xC0, 12]), "the length of its CNAME record is wrong"),
+            (message(record(16, 2) + [5, 1, 2, 3, 4, 5]), "the length of its TXT record is wrong"),
+            (message(record(1, 4) + [1, 2, 3, 4], counts: [1, 2, 0, 0]), ends),
+            (message(record(1, 4) + [1, 2, 3, 4], counts: [1, 65_535, 65_535, 65_535]), ends),
+            (message([], counts: [1, 0, 0, 1]), ends),
+        ] {
+            #expect(fault(bytes) == text)
+        }
+    }
+
+    /// An answer with everything in it.
+    private func rich() throws -> [UInt8] {
+        var reply = NameServerReply(to: Self.query.bytes)!
+        let name = Self.query.question.name
+        for record: SimulatedNames.Record in [
+            .alias("a.example.com"), .address("192.0.2.1"), .address("2001:db8::1"), .text(["one", "two"]),
+            .service(priority: 1, weight: 2, port: 3, target: "b.example.com"),
+            .mailExchange(preference: 1, "c.example.com"), .pointer("d.example.com"),
+        ] {
+            try reply.add(record, of: name, timeToLive: 60)
+        }
+        reply.addAuthority(of: name, timeToLive: 1, minimum: 2)
+        return reply.bytes
+    }
+
+    @Test("an answer that is cut at any byte is ignored, or a fault")
+    func cut() throws {
+        let bytes = try rich()
+        #expect(fault(bytes) == nil)
+        for count in 0..<bytes.count { #expect(fault(Array(bytes.prefix(count))) != nil, "\(count) bytes") }
+    }
+
+    @Test("answers with random changes are read, ignored or refused, and nothing else happens")
+    func mutated() throws {
+        let bytes = try rich()
+        var random = SeededGenerator()
+        var counts: [String: Int] = [:]
+        for _ in 0..<(isSoaking ? 1_000_000 : 20_000) {
+            var changed = bytes
+            for _ in 0..<random.below(8) + 1 {
+                let place = random.below(changed.count)
+                switch random.below(4) {
+                case 0: changed[place] = UInt8.random(in: .min ... .max, using: &random)
+                case 1: changed[place] ^= 1 << UInt8(random.below(8))
+                case 2: changed[place] = 0xC0
+                default: changed.removeSubrange(place..<min(changed.count, place + random.below(3)))
+                }
+            }
+            counts[fault(changed) ?? "read", default: 0] += 1
+        }
+        // Each way out has been taken.
+        #expect(counts["read"] ?? 0 > 0 && counts["ignored"] ?? 0 > 0 && counts.count > 5, "\(counts)")
+    }
+}

@@ -1,0 +1,98 @@
+import Futures
+import FuturesTesting
+import Testing
+
+@testable import UVFutures
+
+struct ResolvConfTests {
+    private func read(_ text: String) -> ResolvConf { ResolvConf(Array(text.utf8)) }
+
+    @Test("an empty file stands for the server of this machine, and for the usual limits")
+    func empty() {
+        let conf = read("")
+        #expect(conf.servers.map(\.description) == ["127.0.0.1:53"])
+        #expect(conf.search.isEmpty && conf.dots == 1 && conf.timeout == .seconds(5))
+        #expect(conf.attempts == 2 && !conf.rotates)
+    }
+
+    @Test("servers, domains and options are read, and what makes no sense is passed over")
+    func full() {
+        let conf = read(
+            """
+            # a comment
+            ; another
+            nameserver 10.0.0.1
+            nameserver\tfd00::1   # with a word behind it
+            nameserver nobody
+            nameserver 10.0.0.3\r
+            nameserver 10.0.0.4
+            domain old.example
+            search corp.example.com example.com ..
+            options ndots:3 timeout:2 attempts:4 rotate edns0 ndots: timeout:x attempts:-1
+            sortlist 130.155.160.0
+            nameserver
+            options
+            """)
+        #expect(conf.servers.map(\.description) == ["10.0.0.1:53", "[fd00::1]:53", "10.0.0.3:53"])
+        #expect(conf.search.map(\.description) == ["corp.example.com", "example.com"])
+        #expect(conf.dots == 3 && conf.timeout == .seconds(2) && conf.attempts == 4 && conf.rotates)
+    }
+
+    @Test("options have the bounds that they have in other resolvers")
+    func bounds() {
+        let conf = read("options ndots:99 timeout:99 attempts:99")
+        #expect(conf.dots == 15 && conf.timeout == .seconds(30) && conf.attempts == 5)
+        #expect(read("options timeout:0 attempts:0").timeout == .seconds(5))
+        #expect(read("options attempts:0").attempts == 2)
+    }
+
+    @Test("the last of domain and search counts")
+    func lastSearch() {
+        #expect(read("search a b\ndomain c d").search.map(\.description) == ["c"])
+        #expect(read("domain c\nsearch a b").search.map(\.description) == ["a", "b"])
+    }
+
+    @Test("a name with enough dots is tried as it is first, others in the domains first")
+    func candidates() throws {
+        let conf = read("search a.org b.org\noptions ndots:2")
+        func names(_ name: String) throws -> [String] { try conf.candidates(for: name).map(\.description) }
+        #expect(try names("x") == ["x.a.org", "x.b.org", "x"])
+        #expect(try names("x.y") == ["x.y.a.org", "x.y.b.org", "x.y"])
+        #expect(try names("x.y.z") == ["x.y.z", "x.y.z.a.org", "x.y.z.b.org"])
+        #expect(try names("x.") == ["x"])
+        let long = [String(repeating: "a", count: 63), String(repeating: "b", count: 63)].joined(
+            separator: ".")
+        #expect(try names("\(long).\(long)".dropLast(2).description).count == 1)
+    }
+
+    @Test("bytes of any kind are read without harm")
+    func anyBytes() {
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<200 {
+            let bytes = (0..<300).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            #expect(ResolvConf(bytes).servers.count == 1)
+            #expect(HostsFile(bytes).addresses(of: "a").isEmpty)
+        }
+    }
+}
+
+struct HostsFileTests {
+    @Test("addresses and names are found, IPv6 first, without a difference of case")
+    func find() throws {
+        let text = """
+            127.0.0.1 localhost
+            # 10.0.0.9 not.there
+            10.0.0.1\tServer.Example server  # the server
+            fd00::1 server
+            10.0.0.2 server
+            nonsense server
+            10.0.0.3
+            """
+        let file = HostsFile(Array(text.utf8))
+        #expect(file.addresses(of: "SERVER").map(\.host) == ["fd00::1", "10.0.0.1", "10.0.0.2"])
+        #expect(file.addresses(of: "server.example").map(\.host) == ["10.0.0.1"])
+        #expect(file.addresses(of: "not.there").isEmpty && file.addresses(of: "#").isEmpty)
+        #expect(file.name(of: try SocketAddress(host: "10.0.0.1", port: 80)) == "Server.Example")
+        #expect(file.name(of: try SocketAddress(host: "10.0.0.3", port: 80)) == nil)
+    }
+}
