@@ -1,29 +1,52 @@
 public import Futures
 public import UVFutures
 
-/// The names of a ``World``. A name answers with addresses, late, wrongly, or never.
+/// The names of a ``World``. A name answers with addresses or other records, late, wrongly, or never.
+///
+/// ``SystemResolver`` asks for these names without a network. ``DNSResolver`` asks the name servers of the world:
+/// ``World/addNameServer(_:addresses:)``.
 public final class SimulatedNames: NameResolver {
     private enum Answer {
-        case addresses([String])
+        case records([Record])
         case failure(UVError.Code)
         case silence
     }
 
-    /// The time that an answer takes.
+    /// The time that an answer takes. The answers of name servers need the time of the network in addition.
     public var latency: Duration = .milliseconds(1)
+    /// How long the answers of name servers may be kept, also the answer that there is nothing.
+    public var timeToLive: Duration = .seconds(60)
     private var answers: [String: Answer] = [:]
+    private var mistakes: [String: Mistake] = [:]
     private unowned let simulation: Simulation
 
     init(_ simulation: Simulation) { self.simulation = simulation }
 
-    func add(_ host: SimulatedHost) { answers[host.name.lowercased()] = .addresses(host.addresses) }
+    func add(_ host: SimulatedHost) {
+        answers[host.name.lowercased()] = .records(host.addresses.map(Record.address))
+        for address in host.addresses.map({ SocketAddress(canonicalHost: $0, port: 0) }) {
+            answers["\(DNSName(reverse: address))"] = .records([.pointer(host.name)])
+        }
+    }
 
     /// Makes `name` stand for `addresses`, from now on. Throws ``Futures/FutureError/invalidArgument(_:)`` if
     /// one of them is not a numeric address.
     public func set(_ name: String, to addresses: [String]) throws {
         let addresses = try addresses.map { try SocketAddress(host: $0, port: 0).host }
-        answers[name.lowercased()] = .addresses(addresses)
+        answers[name.lowercased()] = .records(addresses.map(Record.address))
         note("\(name) stands for \(addresses.joined(separator: ", "))")
+    }
+
+    /// Gives `name` a further record. Throws ``Futures/FutureError/invalidArgument(_:)`` if a name or an address in
+    /// `record` is malformed.
+    ///
+    /// ```swift
+    /// try world.names.add(.service(port: 80, target: "server"), to: "_http._tcp.example.com")
+    /// ```
+    public func add(_ record: Record, to name: String) throws {
+        _ = try record.data()
+        answers[name.lowercased()] = .records(records(of: name) + [record])
+        note("\(name) has a new record, \(record)")
     }
 
     /// Makes each question for `name` fail with a ``UVFutures/ResolutionError``.
@@ -38,6 +61,13 @@ public final class SimulatedNames: NameResolver {
         note("nobody answers questions for \(name)")
     }
 
+    /// Makes the name servers answer questions for `name` by UDP wrongly, from now on. With `nil`, they answer as they
+    /// should.
+    public func spoil(_ name: String, by mistake: Mistake?) {
+        mistakes[name.lowercased()] = mistake
+        note("the answers for \(name) are \(mistake.map { "spoilt: \($0)" } ?? "right")")
+    }
+
     public func resolve(_ name: String, port: Int, on loop: EventLoop) -> Future<[SocketAddress]> {
         switch answers[name.lowercased()] {
         case .silence: return loop.never(of: [SocketAddress].self)
@@ -47,9 +77,15 @@ public final class SimulatedNames: NameResolver {
                 return answer(.success(addresses), on: loop)
             }
             return answer(.failure(ResolutionError(name: name, code: .nameNotFound)), on: loop)
-        case .addresses(let hosts):
-            return answer(
-                .success(hosts.map { SocketAddress(canonicalHost: $0, port: UInt16(port)) }), on: loop)
+        case .records(let records):
+            let addresses = records.compactMap { record in
+                if case .address(let host) = record {
+                    SocketAddress(canonicalHost: host, port: UInt16(port))
+                } else {
+                    nil
+                }
+            }
+            return answer(.success(addresses), on: loop)
         }
     }
 
@@ -59,5 +95,48 @@ public final class SimulatedNames: NameResolver {
         loop.schedule(after: latency) { try result.get() }.future
     }
 
+    private func records(of name: String) -> [Record] {
+        if case .records(let records) = answers[name.lowercased()] { records } else { [] }
+    }
+
     private func note(_ text: String) { simulation.trace.note(text, at: simulation.now) }
+
+    // MARK: Name servers
+
+    /// Returns what the name servers send because of `query`. `nil` if they are silent.
+    func reply(to query: [UInt8], byConnection: Bool) -> [UInt8]? {
+        guard var reply = NameServerReply(to: query) else { return nil }
+        guard let bytes = try? fill(&reply, byConnection: byConnection) else { return nil }
+        let mistake = mistakes["\(reply.question.name)".lowercased()]
+        guard let mistake, !byConnection else { return bytes }
+        return mistake.spoiled(reply)
+    }
+
+    /// Adds the records of the name in the question, and those that its aliases lead to. Returns `nil` if nobody
+    /// answers.
+    private func fill(_ reply: inout NameServerReply, byConnection: Bool) throws -> [UInt8]? {
+        var name = reply.question.name
+        let seconds = UInt32(clamping: timeToLive.components.seconds)
+        let type = reply.question.type
+        // A circle of aliases is an answer, too.
+        for _ in 0..<20 {
+            switch answers["\(name)".lowercased()] {
+            case .silence: return nil
+            case .failure(.nameNotFound), nil: reply.fail(.nameNotFound)
+            case .failure(.noAddress): break
+            case .failure: reply.fail(.serverFailed)
+            case .records(let records):
+                let found = records.filter { $0.type == type || $0.type == .alias }
+                for record in found { try reply.add(record, of: name, timeToLive: seconds) }
+                if case .alias(let target)? = found.first(where: { $0.type == .alias }) {
+                    name = try DNSName(target)
+                    continue
+                }
+                if !found.isEmpty { return reply.bytes(byConnection: byConnection) }
+            }
+            reply.addAuthority(of: name, timeToLive: seconds, minimum: seconds)
+            break
+        }
+        return reply.bytes(byConnection: byConnection)
+    }
 }

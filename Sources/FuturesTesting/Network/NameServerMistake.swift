@@ -1,0 +1,36 @@
+internal import UVFutures
+
+extension SimulatedNames {
+    /// What may be wrong with the datagrams that the name servers of a world send. Their answers by TCP are right.
+    public enum Mistake: Hashable, Sendable {
+        /// The answer has the number of another query, as a forged one has.
+        case wrongID
+        /// The answer is to another question.
+        case wrongQuestion
+        /// The answer says that it does not fit into a datagram.
+        case truncated
+        /// The answer ends in the middle of a record.
+        case cut
+        /// The answer is no message of a name server at all.
+        case garbage
+    }
+}
+
+extension SimulatedNames.Mistake {
+    /// Returns the bytes that are sent instead of `reply`.
+    func spoiled(_ reply: NameServerReply) -> [UInt8] {
+        var other = reply
+        switch self {
+        case .wrongID: other.id ^= 0x5555
+        case .wrongQuestion: other.question = DNSQuestion(DNSName.other, reply.question.type)
+        case .truncated: return reply.truncated
+        case .cut: return reply.bytes.dropLast()
+        case .garbage: return Array("no message".utf8)
+        }
+        return other.bytes
+    }
+}
+
+extension DNSName {
+    fileprivate static var other: DNSName { DNSName(labels: [Array("another".utf8)]) }
+}

@@ -1,0 +1,59 @@
+internal import ByteStreams
+internal import FoundationEssentials
+internal import Futures
+internal import UVFutures
+
+extension World {
+    /// Adds a host that answers questions for the names of the world (``names``), by UDP and TCP on port 53.
+    ///
+    /// The `resolv.conf` of each host names all name servers of the world, in the order in which they were added.
+    /// So a ``DNSResolver`` on any host finds them. A world may have several name servers, of which one may be
+    /// crashed or parted. Throws as ``addHost(_:addresses:_:)`` does.
+    ///
+    /// ```swift
+    /// try world.addNameServer("ns")
+    /// ```
+    @discardableResult
+    public func addNameServer(_ name: String = "ns", addresses: [String]? = nil) throws -> SimulatedHost {
+        let host = try addHost(name, addresses: addresses) { [names] host in
+            try names.serve(on: host.loop)
+        }
+        simulation.nameServers += host.addresses.prefix(1)
+        return host
+    }
+}
+
+extension SimulatedNames {
+    /// Answers questions on port 53 of the host of `loop`.
+    fileprivate func serve(on loop: EventLoop) throws {
+        let socket = try UDPSocket.bind(host: "::", port: ResolvConf.port, on: loop)
+        let datagrams = socket.forEachDatagram { [self] bytes, header in
+            guard let answer = reply(to: Array(Data(copying: bytes)), byConnection: false) else { return }
+            let sent = loop.sleep(for: latency).flatMap {
+                socket.send(answer, to: header.source, from: header.localAddress)
+            }
+            sent.ignoreFailure()
+        }
+        datagrams.ignoreFailure()
+        let server = try TCPServer.listen(host: "::", port: ResolvConf.port, on: loop) { [self] connection in
+            serve(connection)
+        }
+        server.onConnectionError = { _ in }
+    }
+
+    /// Answers the questions of a connection, each of which has its length before it.
+    private func serve(_ connection: TCPConnection) -> Future<Void> {
+        connection.read(exactly: 2).flatMap { [self] length -> Future<Void> in
+            guard let length else { return connection.loop.succeeded() }
+            return connection.read(exactly: Int(length.first!) << 8 | Int(length.last!)).flatMap {
+                [self] query in
+                guard let query, let answer = reply(to: Array(query), byConnection: true) else {
+                    return connection.loop.never()
+                }
+                let size = [UInt8(answer.count >> 8), UInt8(truncatingIfNeeded: answer.count)]
+                return connection.loop.sleep(for: latency).flatMap { connection.write(size + answer) }
+                    .flatMap { [self] in serve(connection) }
+            }
+        }
+    }
+}
