@@ -48,7 +48,7 @@ help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3 python3-pip $(HOSTS)
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3 python3-pip unbound $(HOSTS)
 
 build:
 	$(NEEDS)
@@ -115,12 +115,13 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound
 	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
 	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
+	Tests/Checks/names.sh
 	Tests/Checks/production.sh
 	Tests/Checks/idle.sh 1000
 	Tests/Checks/slow.sh 200 500 2 0

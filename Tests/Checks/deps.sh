@@ -17,6 +17,7 @@ present() {
         liblua5.4-dev) pkg-config --exists lua5.4 ;;
         lua-luv) lua5.4 -e 'require "luv"' ;;
         golang-go) command -v go ;;
+        unbound) PATH=$PATH:/usr/sbin command -v unbound ;;
         librust-tokio-dev) compgen -G '/usr/share/cargo/registry/tokio-[0-9]*' ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
