@@ -27,7 +27,9 @@ enum Reading: String, CaseIterable {
         case .receive: echoReceives(socket)
         case .sequence:
             Future(on: socket.loop) {
-                for try await datagram in socket.datagrams { socket.send(datagram.bytes, to: datagram.source) }
+                for try await datagram in socket.datagrams {
+                    socket.send(datagram.bytes, to: datagram.source)
+                }
             }
         }
     }
