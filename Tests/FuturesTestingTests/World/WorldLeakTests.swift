@@ -27,11 +27,10 @@ struct WorldLeakTests {
     @Test("a thousand worlds that are dropped in the midst of work leave nothing")
     func dropped() async {
         await #expect(processExitsWith: .success) {
-            // What the process opens once it has by then.
-            try Self.dropWorlds(1)
             let before = openDescriptors()
             try Self.dropWorlds(isDebug ? 100 : 1000)
-            #expect(openDescriptors() == before)
+            // The process itself opens a few of Dispatch's meanwhile. One for each world would be a hundred.
+            #expect(openDescriptors() < before + 10)
         }
     }
 
@@ -89,7 +88,7 @@ struct WorldLeakTests {
     }
 }
 
-private func openDescriptors() -> [CInt] { (0..<1024).filter { fcntl($0, F_GETFD) >= 0 } }
+private func openDescriptors() -> Int { (0..<CInt(4096)).count { fcntl($0, F_GETFD) >= 0 } }
 
 extension Atomic where Value == Int {
     /// A count that several objects share.
