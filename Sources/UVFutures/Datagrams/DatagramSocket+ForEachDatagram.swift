@@ -12,6 +12,7 @@ extension DatagramSocket {
     /// datagrams of this socket. If you cancel the returned future, datagrams wait for whoever receives next.
     ///
     /// ```swift
+    /// let socket = try UDPSocket.bind(host: "127.0.0.1", port: 7007, on: loop)
     /// let echo = socket.forEachDatagram { bytes, header in socket.send(bytes, to: header.source) }
     /// ```
     public final func forEachDatagram(
