@@ -2,7 +2,6 @@ import Futures
 import FuturesTesting
 import Testing
 
-
 struct BarePromiseTests {
     struct Trouble: Error {}
 

@@ -13,12 +13,12 @@ struct DatagramStatisticsTests {
                 try loop.run(until: client.send(Data(count: size), to: server.localAddress))
             }
             for _ in 0..<3 { _ = try loop.run(until: server.receive()) }
-            var expected = DatagramStatistics()
-            (expected.received, expected.receivedBytes, expected.truncated) = (3, 211, 1)
-            #expect(server.statistics == expected)
-            expected = DatagramStatistics()
-            (expected.sent, expected.sentBytes) = (3, 211)
-            #expect(client.statistics == expected)
+            let (here, there) = (server.statistics, client.statistics)
+            #expect(
+                [here.received, here.receivedBytes, here.truncated, here.sent, here.dropped] == [
+                    3, 211, 1, 0, 0,
+                ])
+            #expect([there.sent, there.sentBytes, there.received, there.unreachable] == [3, 211, 0, 0])
         }
     }
 }

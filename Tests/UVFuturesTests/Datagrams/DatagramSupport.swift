@@ -1,4 +1,5 @@
 import FuturesTesting
+import Testing
 import UVFutures
 
 /// Runs `body` with two sockets on a loop of its own.
