@@ -33,6 +33,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "Heartbeat",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
             name: "Replica",
             dependencies: [
                 .product(name: "UVFutures", package: "swift-uv-futures"),
@@ -55,7 +61,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "PortForwarder", "Replica",
+                "EchoServer", "Heartbeat", "PortForwarder", "Replica",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(

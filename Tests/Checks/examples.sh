@@ -51,6 +51,12 @@ smoke_EchoServer() {
     stop -TERM 2
     expect_last_words $((3 + 64 * 1024 * 1024)) 2 0 "0 connections finished, 0 were aborted, 0 failed"
 
+    start --udp
+    [ "$(printf 'hi\n' | timeout 10 socat -t 1 - "UDP:$host:$port")" = hi ] || fail "does not send back a datagram"
+    stop -TERM 2
+    grep -q "^datagrams: 1 sent back" "$work/out" || fail "does not count datagrams"
+    expect_refusal --udp --loops 2
+
     start --unix "$work/socket"
     [ "$(printf 'hi\n' | timeout 10 nc -NU "$work/socket")" = hi ] || fail "does not echo at a path"
     kill -KILL "$server"
@@ -294,6 +300,23 @@ expect_sum() {
     [ "$sum" = "$1" ] || fail "says of ${*:2}: $sum, not $1"
 }
 
+# It answers checks; Tests/Checks/names.sh lets it find peers by a real name server.
+smoke_Heartbeat() {
+    "$bin/Heartbeat" --port 0 >"$work/out" &
+    server=$!
+    local address
+    address=$(timeout 10 grep -m1 '^answering on ' <(tail -n +1 -f --pid=$server "$work/out")) ||
+        fail "does not say where it answers"
+    [ "$(printf 'ping 7' | timeout 10 socat -t 1 - "UDP:${address#answering on }")" = "pong 7" ] ||
+        fail "does not answer a check"
+    kill -TERM "$server"
+    wait "$server" || fail "ended with status $?"
+    server=
+    expect_refusal --interval 0
+    expect_refusal --name-server nowhere
+    expect_refusal --host example.invalid
+}
+
 smoke_CHost() {
     [ "$(timeout 60 "$bin/CHost")" = "C host: passed" ] || fail "does not pass"
 }
@@ -319,7 +342,7 @@ finish_client() {
     exec {client}>&-
 }
 
-for part in EchoServer limits loops systemd Observed Replica CHost Supervised OpenCombine; do
+for part in EchoServer limits loops systemd Observed Replica Heartbeat CHost Supervised OpenCombine; do
     example=$part
     "smoke_$part"
     echo "$part: works"

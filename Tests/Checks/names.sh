@@ -4,6 +4,18 @@
 
 example=Lookup
 PATH="$PATH:/usr/sbin"
+# unbound does not say which port it has, and a zone has to name ports, so they are given some that were free a moment
+# ago.
+free_port() {
+    python3 -c '
+import socket
+tcp = socket.create_server(("127.0.0.1", 0))
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(tcp.getsockname())
+print(tcp.getsockname()[1])'
+}
+
+peers=("$(free_port)" "$(free_port)")
 # A zone of its own, with answers that do not fit into a datagram.
 zone="$work/zone"
 {
@@ -13,6 +25,7 @@ $TTL 300
 @ 300 SOA ns.names.test. hostmaster.names.test. 1 3600 600 86400 77
 @ 300 NS ns
 ns 300 A 127.0.0.1
+here 300 A 127.0.0.1
 www 60 A 192.0.2.1
 www 60 A 192.0.2.2
 www 90 AAAA 2001:db8::1
@@ -28,6 +41,7 @@ _none._tcp 300 SRV 0 0 0 .
 text 300 TXT "one " "two"
 empty 300 A 192.0.2.9
 ZONE
+    for peer in "${peers[@]}"; do echo "_health._udp 300 SRV 0 0 $peer here"; done
     for number in {1..40}; do echo "big 300 TXT \"$number $(printf 'x%.0s' {1..200})\""; done
     for number in {1..200}; do echo "many 300 A 198.51.100.$number"; done
     for number in {1..1000}; do echo "n$number 300 TXT \"$number\""; done
@@ -40,16 +54,6 @@ $TTL 300
 @ NS ns.names.test.
 1 PTR www.names.test.
 ZONE
-
-# unbound does not say which port it has, so it is given one that was free a moment ago.
-free_port() {
-    python3 -c '
-import socket
-tcp = socket.create_server(("127.0.0.1", 0))
-udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-udp.bind(tcp.getsockname())
-print(tcp.getsockname()[1])'
-}
 
 start_unbound() {
     port=$(free_port)
@@ -144,6 +148,25 @@ said=$(lookup --statistics many.names.test) || fail "many addresses: $said"
 # A thousand names at a time.
 said=$(lookup --statistics --type texts $(seq -f 'n%g.names.test' 1000)) || fail "a thousand names: $(tail -1 <<<"$said")"
 [ "$(grep -cE '^n([0-9]+).names.test "\1" 300$' <<<"$said")" = 1000 ] || fail "loses some of a thousand names"
+
+# Two that check each other find each other by the service.
+for peer in "${peers[@]}"; do
+    "$bin/Heartbeat" --port "$peer" --service _health._udp.names.test --name-server "127.0.0.1:$port" --interval 0.1 \
+        >"$work/heartbeat-$peer" &
+    beats+=($!)
+done
+for peer in "${peers[@]}"; do
+    for other in "${peers[@]}"; do
+        timeout 10 grep -qm1 "^127.0.0.1:$other is up" <(tail -n +1 -f --pid=${beats[0]} "$work/heartbeat-$peer") ||
+            fail "a heartbeat at $peer does not find $other: $(cat "$work/heartbeat-$peer")"
+    done
+done
+kill -KILL "${beats[1]}"
+timeout 10 grep -qm1 "^127.0.0.1:${peers[1]} is down" \
+    <(tail -n +1 -f --pid=${beats[0]} "$work/heartbeat-${peers[0]}") || fail "a heartbeat does not miss its peer"
+kill -TERM "${beats[0]}"
+wait "${beats[0]}" || fail "a heartbeat ended with status $?"
+wait "${beats[1]}" 2>/dev/null || true
 stop_unbound
 
 # Nobody listens any more.

@@ -4,6 +4,7 @@ import Testing
 import UVFutures
 
 @testable import EchoServer
+@testable import Heartbeat
 @testable import PortForwarder
 
 /// The examples' own sources in simulated worlds.
@@ -50,6 +51,48 @@ struct WorldTests {
             }
             let last = try world.run(until: Self.send(Self.text, to: "server", from: client))
             guard last == Self.text else { throw WrongAnswer() }
+        }
+    }
+
+    @Test("EchoServer sends back datagrams, too")
+    func echoDatagrams() throws {
+        let world = World(seed: 1)
+        try Self.addServer("--udp", to: world)
+        let client = try world.addHost("client")
+        let answer = UDPSocket.connect(host: "server", port: 7, on: client.loop).flatMap { socket in
+            socket.send("hello")
+            return socket.receive().always { socket.close() }
+        }
+        #expect(try world.run(until: answer).bytes == Data("hello".utf8))
+    }
+
+    @Test("Heartbeat finds its peers, misses those that are down, and is not misled by lost datagrams")
+    func heartbeat() throws {
+        try World.explore(seeds: 0..<30) { world in
+            let names = ["a", "b", "c"]
+            try world.addNameServer()
+            // What each host says of the others.
+            var up: [String: Set<String>] = [:]
+            let beat = try Heartbeat.parse(["--host", "0.0.0.0", "--service", "_health._udp.world.example"])
+            for name in names {
+                up[name] = []
+                try world.names.add(.service(port: 7008, target: name), to: "_health._udp.world.example")
+                try world.addHost(name) { host in
+                    try beat.start(on: host.loop) { peer, isUp in
+                        let other = world.hosts.first { $0.addresses.contains(peer.host) }!.name
+                        if isUp { up[name]!.insert(other) } else { up[name]!.remove(other) }
+                    }
+                }
+            }
+            for (a, b) in [("a", "b"), ("b", "c"), ("a", "c")] { world.link(a, b).datagramLoss = 0.1 }
+            try world.run(for: .seconds(10))
+            guard up["a"]!.isSuperset(of: ["b", "c"]) else { throw WrongAnswer() }
+            world.isolate("c")
+            try world.run(for: .seconds(10))
+            guard !up["a"]!.contains("c"), up["a"]!.contains("b") else { throw WrongAnswer() }
+            world.heal()
+            try world.run(for: .seconds(30))
+            guard up["a"]!.contains("c"), up["c"]!.contains("a") else { throw WrongAnswer() }
         }
     }
 
