@@ -157,6 +157,13 @@ struct DNSResponseTests {
         #expect(
             fault(message(record(1, 4, name: four + [0]) + [1, 2, 3, 4]))
                 == "a name in it has more than 255 bytes")
+        func name(lastLabel count: UInt8) -> [UInt8] {
+            label + label + label + [count] + [UInt8](repeating: 98, count: Int(count)) + [0]
+        }
+        #expect(fault(message(record(1, 4, name: name(lastLabel: 61)) + [1, 2, 3, 4])) == nil)
+        #expect(
+            fault(message(record(1, 4, name: name(lastLabel: 62)) + [1, 2, 3, 4]))
+                == "a name in it has more than 255 bytes")
         // Two pointers to each other: the second one of them does not go back.
         let circle = message(record(1, 4, name: [1, 97, 0xC0, own + 4]) + [0xC0, own])
         #expect(fault(circle) == backwards)
