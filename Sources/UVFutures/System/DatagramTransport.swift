@@ -14,7 +14,7 @@ package protocol DatagramTransport: AnyObject {
     /// Asks `receiver` for the number of datagrams that it wants, and looks for them as long as that is not zero.
     func wantedChanged()
     /// Sends the queued datagrams, and completes their promises. Stops when the system takes no more, and calls
-    /// `transportCanSend` later. Tries the whole queue if `isLast`, and fails what the system does not take.
+    /// `transportCanSend` later. If `isLast`, tries even while the system has not said that it takes more.
     func flush(_ queue: inout OutgoingDatagrams, isLast: Bool)
     func set(_ option: DatagramOption, to value: Int) throws(UVError)
     func value(of option: DatagramOption) throws(UVError) -> Int

@@ -45,7 +45,8 @@ package struct OutgoingDatagrams {
 
     package subscript(index: Int) -> Entry { entries[first + index] }
 
-    /// Queues a datagram, and returns the load that there is then. Returns `nil` if that would be more than `limit`.
+    /// Queues a datagram, and returns the load that there is then. Returns `nil` if the load before and the bytes are more
+    /// than `limit`.
     package mutating func append(
         _ span: RawSpan, to target: SocketAddress?, from source: SocketAddress?, _ promise: BarePromise,
         isLast: Bool, upTo limit: Int

@@ -26,7 +26,7 @@ extension UVDatagrams {
             switch -sent {
             case EINTR: continue
             // A UNIX socket without a peer of its own is always writable, and each of its peers has a queue.
-            case EAGAIN where !isLast && (family != AF_UNIX || peerAddress != nil):
+            case EAGAIN where family != AF_UNIX || peerAddress != nil:
                 waitsToSend = true
                 return
             case _ where tries < Self.patience && takeNetworkErrors(): continue
