@@ -9,6 +9,17 @@ struct DatagramTrouble {
     var dropsFragments = false
 }
 
+/// The datagrams of a path that arrive at one time, in the order in which they left.
+final class Landing {
+    let time: UInt64
+    var arrived: [() -> Void]
+
+    init(_ time: UInt64, _ first: @escaping () -> Void) {
+        self.time = time
+        arrived = [first]
+    }
+}
+
 extension Path {
     /// The bytes of the headers of a packet.
     private static let header = 28
@@ -32,7 +43,18 @@ extension Path {
             if happens(trouble.reordering) {
                 arrival += UInt64(simulation.choices!.latency.below(Self.longestDelay))
             }
-            simulation.call(at: arrival) { [self] in land(arrived) }
+            land(arrived, at: arrival)
+        }
+    }
+
+    /// Lets a datagram arrive behind those that left earlier for the same time. Events of a time have no order.
+    private func land(_ arrived: @escaping () -> Void, at time: UInt64) {
+        if let landing, landing.time == time { return landing.arrived.append(arrived) }
+        let landing = Landing(time, arrived)
+        self.landing = landing
+        simulation.call(at: time) { [self] in
+            if self.landing === landing { self.landing = nil }
+            for arrived in landing.arrived { land(arrived) }
         }
     }
 

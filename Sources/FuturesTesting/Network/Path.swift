@@ -17,6 +17,8 @@ final class Path {
     /// What happens to datagrams, and what the faults that last add to it.
     var ownTrouble = DatagramTrouble()
     var trouble: DatagramTrouble { ownTrouble.adding(faults) }
+    /// The datagrams that arrive together, of which the last one to leave is one.
+    var landing: Landing?
     /// The datagrams that have arrived while the path is held.
     var held: [() -> Void] = []
     /// The time when the last message will have left.

@@ -109,16 +109,19 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
         if !arrived.isEmpty { lookSoon() }
         let senders = waitingSenders
         waitingSenders = []
-        for sender in senders { sender.canSendAgain() }
+        for sender in senders { sender.canSendSoon() }
     }
 
     /// Tells the socket that a datagram to `peer` was not delivered.
     func learn(_ code: UVError.Code, of peer: SocketAddress) {
-        whenAwake { [self] in
-            guard !isClosing else { return }
-            driver.deliver {
-                unsafe receiver?.transportDidLearn(
-                    of: UVError(code, "send", local: localAddress, peer: peer))
+        // In an event of its own: a program may release in a turn what was held.
+        simulation.call { [self] in
+            whenAwake { [self] in
+                guard !isClosing else { return }
+                driver.deliver {
+                    unsafe receiver?.transportDidLearn(
+                        of: UVError(code, "send", local: localAddress, peer: peer))
+                }
             }
         }
     }
@@ -135,13 +138,12 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
                 target.path != nil
                 ? true : leavingBytes == 0 || leavingBytes + bytes.count <= options[.sendBuffer]!
             guard canSend else {
-                if isLast { return queue.failAll(error(.wouldBlock, target)) }
                 waitsToSend = true
                 return
             }
             switch host.send(bytes, from: entry.source, to: target, by: self) {
             case nil: queue.didSend(1)
-            case .wouldBlock? where peerAddress != nil && !isLast:
+            case .wouldBlock? where peerAddress != nil:
                 host.datagramSocket(atPath: target)?.waitingSenders.append(self)
                 waitsToSend = true
                 return
@@ -163,6 +165,9 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
             canSendAgain()
         }
     }
+
+    /// Tells in an event of its own that the system takes more, since the loop may be in a turn.
+    private func canSendSoon() { simulation.call { [self] in canSendAgain() } }
 
     private func canSendAgain() {
         guard waitsToSend else { return }
@@ -232,7 +237,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     override func willClose() {
         arrived = []
         host.free(self)
-        for sender in waitingSenders { sender.canSendAgain() }
+        for sender in waitingSenders { sender.canSendSoon() }
         waitingSenders = []
     }
 

@@ -177,7 +177,9 @@ extension SimulatedHost {
             var header = DatagramHeader(
                 source: isMapped ? source.mapped : source, destination: isMapped ? target.mapped : target)
             if isToMany {
-                header.localAddress = ownAddress(towards: source)?.with(port: UInt16(target.port))
+                // Linux does not tell it for groups of IPv6.
+                header.localAddress =
+                    target.isIPv6 ? nil : ownAddress(towards: source)?.with(port: UInt16(target.port))
             }
             socket.take(Datagram(bytes, header))
         }

@@ -9,6 +9,7 @@ struct WorldMisuseTests {
     enum Misuse: String, CaseIterable, Codable, CustomTestStringConvertible {
         case unknownHost, unknownLink, linkToItself, foreignFuture, ownRun, nestedRun, downLoop, downMakeLoop
         case advancing, adopting, releasing, releasingListener, backwards, unknownFault
+        case loss, duplication, mtu
 
         var testDescription: String { rawValue }
 
@@ -30,6 +31,9 @@ struct WorldMisuseTests {
                 "A listener of a simulated network was asked for its descriptor, and has none."
             case .backwards: "time only moves forward."
             case .unknownFault: "A world was asked for its host \"x\""
+            case .loss: "The datagramLoss of a – b was set to 1.5; give 0 to 1."
+            case .duplication: "The datagramDuplication of a – b was set to -0.1; give 0 to 1."
+            case .mtu: "The mtu of a – b was set to 10; the smallest is 68, as of IPv4."
             }
         }
 
@@ -62,6 +66,9 @@ struct WorldMisuseTests {
             case .releasingListener: _ = try TCPListener(host: "0.0.0.0", port: 0, on: a.loop).release()
             case .backwards: try world.run(for: .seconds(-1))
             case .unknownFault: world.injectFaults(until: .seconds(1))
+            case .loss: world.link("a", "b").datagramLoss = 1.5
+            case .duplication: world.link("a", "b").datagramDuplication = -0.1
+            case .mtu: world.link("a", "b").mtu = 10
             }
         }
     }

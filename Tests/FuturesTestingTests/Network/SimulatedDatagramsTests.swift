@@ -1,0 +1,111 @@
+import FoundationEssentials
+import FuturesTesting
+import Testing
+import UVFutures
+
+struct SimulatedDatagramsTests {
+    /// Ten datagrams of 50,000 bytes on a link of 100,000 bytes a second, of which the system takes four.
+    private func withSlowLink(_ body: (DatagramHosts, [Future<Void>]) throws -> Void) throws {
+        let hosts = try DatagramHosts()
+        hosts.link.bandwidth = 100_000
+        hosts.listen()
+        let sends = (0..<10).map { _ in hosts.outgoing.send(Data(count: 50_000)) }
+        try hosts.world.run(for: .milliseconds(1))
+        #expect(hosts.outgoing.bufferedBytes == 300_000)
+        try body(hosts, sends)
+    }
+
+    @Test("a slow link lets datagrams wait in their order, and writable waits with them")
+    func bandwidth() throws {
+        try withSlowLink { hosts, sends in
+            let writable = hosts.outgoing.writable
+            #expect(sends.map(\.isCompleted) == (0..<10).map { $0 < 4 })
+            try hosts.world.run(until: sends[4])
+            #expect(hosts.world.now > .milliseconds(500) && hosts.world.now < .milliseconds(502))
+            #expect(hosts.outgoing.bufferedBytes == 250_000 && !writable.isCompleted)
+            try hosts.world.run(until: writable)
+            #expect(hosts.outgoing.bufferedBytes == 0 && hosts.outgoing.statistics.sent == 10)
+            // Six have left, four wait in the system.
+            #expect(hosts.world.now > .seconds(3) && hosts.world.now < .milliseconds(3010))
+            try hosts.world.run(for: .seconds(3))
+            #expect(hosts.heard.count == 10)
+            #expect(hosts.times.last! > .seconds(5) && hosts.times.last! < .milliseconds(5050))
+        }
+    }
+
+    @Test("a socket that is closed has sent what the system takes, and tells what has not left")
+    func closing() throws {
+        try withSlowLink { hosts, sends in
+            try hosts.world.run(until: hosts.outgoing.close())
+            #expect(sends.map { hosts.world.failure(of: $0) == "nothing fails" } == (0..<10).map { $0 < 4 })
+            #expect(hosts.world.failure(of: sends[9]) == "\(DatagramError.socketClosed)")
+            try hosts.world.run(for: .seconds(10))
+            #expect(hosts.heard.count == 4)
+        }
+    }
+
+    @Test("a system with a larger buffer takes more at once")
+    func buffer() throws {
+        let hosts = try DatagramHosts()
+        hosts.link.bandwidth = 100_000
+        try hosts.outgoing.setSendBufferSize(50_000)
+        #expect(try hosts.outgoing.sendBufferSize == 100_000)
+        for _ in 0..<10 { hosts.outgoing.send(Data(count: 50_000)) }
+        try hosts.world.run(for: .milliseconds(1))
+        #expect(hosts.outgoing.bufferedBytes == 400_000)
+        // Linux takes no more than the limit of the machine, and no less than it needs.
+        try hosts.outgoing.setSendBufferSize(10_000_000)
+        #expect(try hosts.outgoing.sendBufferSize == 425_984)
+        try hosts.outgoing.setReceiveBufferSize(1)
+        #expect(try hosts.outgoing.receiveBufferSize == 2304)
+    }
+
+    @Test("a datagram passes that is longer than the buffer of its sender")
+    func longerThanBuffer() throws {
+        let hosts = try DatagramHosts()
+        hosts.link.bandwidth = 100_000
+        hosts.listen()
+        try hosts.outgoing.setSendBufferSize(1)
+        let sends = (0..<2).map { _ in hosts.outgoing.send(Data(count: 50_000)) }
+        try hosts.world.run(for: .milliseconds(1))
+        #expect(sends.map(\.isCompleted) == [true, false])
+        try hosts.world.run(for: .seconds(2))
+        #expect(hosts.heard.count == 2)
+    }
+
+    @Test("a UNIX socket queues as on Linux, and goes on when its reader is closed")
+    func unix() throws {
+        let world = World(seed: 1)
+        let host = try world.addHost("host")
+        let log = try UnixDatagramSocket.bind(path: "/dev/log", on: host.loop)
+        let client = try UnixDatagramSocket.connect(path: "/dev/log", on: host.loop)
+        let sends = (0..<20).map { client.send("\($0)") }
+        try world.run(for: .seconds(1))
+        #expect(sends.count { $0.isCompleted } == 11)
+        #expect(try world.run(until: log.receive()).bytes == Data("0".utf8))
+        try world.run(until: log.close())
+        try world.run(for: .seconds(1))
+        let refused = "send ECONNREFUSED unix:/dev/log: connection refused"
+        #expect(sends[..<11].allSatisfy { world.failure(of: $0) == "nothing fails" })
+        #expect(world.failure(of: sends[19]) == refused)
+        #expect(world.failure(of: client.send("x")) == refused)
+        // Paths are the host's own.
+        let other = try world.addHost("other")
+        let error = #expect(throws: UVError.self) {
+            try UnixDatagramSocket.connect(path: "/dev/log", on: other.loop)
+        }
+        #expect("\(error!)" == "connect ENOENT unix:/dev/log: no such file or directory")
+    }
+
+    @Test("the line of a socket stands in the dump of its host's loop until it is closed")
+    func line() throws {
+        let hosts = try DatagramHosts()
+        let line = "datagrams \(hosts.outgoing.localAddress!) – 10.0.0.1:7"
+        #expect(hosts.client.loop.dump().contains(line))
+        #expect(hosts.server.loop.dump().contains("datagrams 0.0.0.0:7"))
+        try hosts.world.run(until: hosts.outgoing.close())
+        #expect(!hosts.client.loop.dump().contains("datagrams"))
+        let error = #expect(throws: UVError.self) { try hosts.outgoing.receiveBufferSize }
+        #expect("\(error!)" == "read option EBADF \(hosts.outgoing.localAddress!): bad file descriptor")
+    }
+}
