@@ -42,6 +42,73 @@ struct SocketAddressTests {
         }
     }
 
+    @Test("another port changes nothing else")
+    func ports() throws {
+        for host in ["10.0.0.1", "::1", "fe80::1%lo"] {
+            let address = try SocketAddress(host: host, port: 1)
+            #expect(try address.with(port: 65_535) == SocketAddress(host: host, port: 65_535))
+            #expect(address.with(port: 1) == address)
+        }
+        let path = try SocketAddress(path: "/x")
+        #expect(path.with(port: 9) == path)
+    }
+
+    @Test("an address of IPv4 has a form of IPv6 that leads back, and no other has")
+    func mapped() throws {
+        for host in ["0.0.0.0", "10.0.0.1", "255.255.255.255"] {
+            let address = try SocketAddress(host: host, port: 7)
+            #expect(address.mapped.isIPv6 && address.mapped.port == 7)
+            #expect(address.mapped.host == "::ffff:\(host)")
+            #expect(address.mapped.unmapped == address && address.unmapped == address)
+            #expect(address.mapped.mapped == address.mapped)
+        }
+        // The last begins with the same bits.
+        for host in ["::", "::1", "::10.0.0.1", "1::ffff:10.0.0.1", "fe80::1%lo"] {
+            let address = try SocketAddress(host: host, port: 7)
+            #expect(address.mapped == address && address.unmapped == address)
+        }
+        let path = try SocketAddress(path: "/x")
+        #expect(path.mapped == path && path.unmapped == path)
+    }
+
+    @Test(
+        "an address is one of a group, of the machine itself, of all, or none of these",
+        arguments: [
+            ("224.0.0.0", "group"), ("239.255.255.255", "group"), ("ff02::1%lo", "group"),
+            ("ff00::", "group"),
+            ("127.0.0.1", "loopback"), ("127.255.255.255", "loopback"), ("::1", "loopback"),
+            ("0.0.0.0", "wildcard"), ("::", "wildcard"), ("223.255.255.255", ""), ("240.0.0.0", ""),
+            ("128.0.0.1", ""), ("126.0.0.1", ""), ("0.0.0.1", ""), ("fe00::", ""), ("::2", ""), ("1::1", ""),
+            ("1::", ""), ("255.255.255.255", ""),
+        ])
+    func kinds(host: String, kind: String) throws {
+        let address = try SocketAddress(host: host, port: 7)
+        #expect(address.isMulticast == (kind == "group"))
+        #expect(address.isLoopback == (kind == "loopback"))
+        #expect(address.isWildcard == (kind == "wildcard"))
+        let path = try SocketAddress(path: "/\(host)")
+        #expect(!path.isMulticast && !path.isLoopback && !path.isWildcard)
+    }
+
+    @Test("a zone keeps its number, whether this machine has the interface or not")
+    func zones() throws {
+        let unknown = try SocketAddress(host: "fe80::1%987654321", port: 7)
+        #expect("\(unknown)" == "[fe80::1%987654321]:7")
+        #expect(try SocketAddress(host: unknown.host, port: 7) == unknown)
+        #expect(unknown.with(port: 8).host == unknown.host)
+        let number = unsafe if_nametoindex("lo")
+        #expect(
+            try SocketAddress(host: "fe80::1%\(number)", port: 7)
+                == SocketAddress(host: "fe80::1%lo", port: 7))
+        for host in ["fe80::1%nothing0", "fe80::1%", "fe80::1%0", "fe80::1%4294967296", "10.0.0.1%lo"] {
+            #expect(
+                throws: FutureError.invalidArgument("host \"\(host)\" is not a numeric IPv4 or IPv6 address")
+            ) {
+                try SocketAddress(host: host, port: 7)
+            }
+        }
+    }
+
     private func isOneLine(_ text: String) -> Bool {
         text.utf8.count < 3_000 && !text.utf8.contains { $0 < 32 || $0 == 127 }
     }
