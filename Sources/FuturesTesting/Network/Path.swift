@@ -38,6 +38,12 @@ final class Path {
 
     var isOpen: Bool { state == .open }
 
+    /// Forgets the datagrams that are held or on their way. They refer to the path.
+    func forget() {
+        held = []
+        landing = nil
+    }
+
     func add(_ wire: Wire) { wires[wire.number] = wire }
     func remove(_ wire: Wire) { wires[wire.number] = nil }
 

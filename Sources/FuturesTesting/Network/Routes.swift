@@ -9,6 +9,7 @@ final class Routes {
     var prepare: (Path) -> Void = { _ in }
 
     func end() {
+        for path in paths.values { path.forget() }
         paths = [:]
         prepare = { _ in }
     }

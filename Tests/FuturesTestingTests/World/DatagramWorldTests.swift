@@ -82,6 +82,21 @@ struct DatagramWorldTests {
         hosts.world.end()
     }
 
+    @Test("a world that ends while datagrams are held and on their way leaves nothing")
+    func leaks() throws {
+        weak var server: SimulatedHost?
+        weak var socket: UDPSocket?
+        do {
+            let hosts = try DatagramHosts()
+            (server, socket) = (hosts.server, hosts.incoming)
+            hosts.world.hold("client", "server")
+            try hosts.say("held")
+            hosts.outgoing.send("on its way")
+            try hosts.world.run(for: .milliseconds(5))
+        }
+        #expect(server == nil && socket == nil)
+    }
+
     // MARK: The life of a host
 
     /// A world of a server that starts with a socket on port 7, and a client with one that is connected to it.
