@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures one topic beside its peers, and leaves samples, a table and a chart in results/TOPIC/; prints the table.
 # `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
-# usage: topic.sh [--quick] asynchronous
+# usage: topic.sh [--quick] asynchronous|datagrams
 . "$(dirname "$0")/common.sh"
 
 results=results rounds=(--rounds 25 --scale 0.5)
@@ -22,6 +22,17 @@ asynchronous)
         --table "CPU per round trip, asynchronous" --table "CPU per round trip, lines" "$samples" \
         >"$results/$1/echo.svg"
     ;;
-*) die "a topic is missing: asynchronous" ;;
+datagrams)
+    swift_build --product DatagramEcho
+    clang -O2 -Wall -Wextra -o .build/c/datagrams Peers/C/datagrams.c $(pkg-config --cflags --libs libuv)
+    build_load
+    mkdir -p "$results/$1"
+    samples=$results/$1/samples.jsonl
+    rm -f "$samples"
+    Runner/echo.py --topic datagrams "${rounds[@]}" --memory-rounds 0 "$samples"
+    Runner/chart.py --title "Datagrams: CPU time per round trip" \
+        --table "CPU per round trip, datagrams" "$samples" >"$results/$1/echo.svg"
+    ;;
+*) die "a topic is missing: asynchronous or datagrams" ;;
 esac
 Runner/table.py "$samples" | tee "$results/$1/tables.md"

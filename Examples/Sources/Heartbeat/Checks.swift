@@ -35,11 +35,13 @@ final class Checks {
     /// Answers a `ping`, and notes a `pong`. Anything else is nobody's.
     func take(_ bytes: RawSpan, from header: DatagramHeader) {
         guard let source = header.source, bytes.byteCount < 64 else { return }
-        let words = String(decoding: Data(copying: bytes), as: UTF8.self).split(whereSeparator: \.isWhitespace)
+        let text = String(decoding: Data(copying: bytes), as: UTF8.self)
+        let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let number = Int(words[1]) else { return }
         if words[0] == "ping" {
             socket.send("pong \(number)", to: source, from: header.localAddress).ignoreFailure()
-        } else if words[0] == "pong", peers.contains(source), (round - Self.patience...round).contains(number) {
+        } else if words[0] == "pong", peers.contains(source), (round - Self.patience...round).contains(number)
+        {
             lastAnswers[source] = max(number, lastAnswers[source] ?? 0)
             if up.insert(source).inserted { changed(source, true) }
         }

@@ -106,7 +106,8 @@ public class DatagramSocket {
     /// Calls `handler` when the network reports that a datagram was not delivered, for example with
     /// ``UVError/Code/connectionRefused`` if no socket has the port. The error has the address of the peer.
     ///
-    /// Such a report comes later than the datagram was sent, or never, and anybody on the way can forge it. So no
+    /// Such a report comes later than the datagram was sent, or never, and anybody on the way can forge it. The socket
+    /// hears of it while something waits for datagrams, or when it sends the next one. No
     /// call of `send` fails with it. On a connected socket, a pending `receive` fails with it, and the handler is called
     /// only if none is pending. Without a handler, the socket only counts the reports: ``statistics``.
     public final func onUnreachable(_ handler: ((UVError) -> Void)?) {

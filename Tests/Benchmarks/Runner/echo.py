@@ -107,7 +107,8 @@ def main():
     measurement = Measurement(options)
     facts = about.here(shlex.join(["Runner/echo.py", *sys.argv[1:]]))
     before = samples.last_round(options.file)
-    references = {f"CPU per round trip{measurement.suffix}": "C libuv"}
+    reference = "C recvmmsg" if options.topic == "datagrams" else "C libuv"
+    references = {f"CPU per round trip{measurement.suffix}": reference}
     samples.append(options.file, {"about": facts | {"references": references}})
     for number in range(1, options.rounds + 1):
         print(f"round {number} of {options.rounds}", file=sys.stderr)

@@ -31,7 +31,12 @@ LINES = [
     Scenario("50 × 16 KiB", "--lines --connections 50 --size 16384", 15_000),
     Scenario("1 × 1 MiB", "--lines --connections 1 --size 1048576", 200),
 ]
-TOPICS = {"echo": SCENARIOS, "asynchronous": ASYNCHRONOUS, "lines": LINES}
+DATAGRAMS = [
+    Scenario("50 × 64 B", "--datagrams --connections 50", 60_000),
+    Scenario("50 × 64 B, sixteen deep", "--datagrams --connections 50 --depth 16", 100_000),
+    Scenario("50 × 1,400 B", "--datagrams --connections 50 --size 1400", 40_000),
+]
+TOPICS = {"echo": SCENARIOS, "datagrams": DATAGRAMS, "asynchronous": ASYNCHRONOUS, "lines": LINES}
 IDLE = 5_000
 
 

@@ -37,10 +37,21 @@ ASYNCHRONOUS_COMMANDS = ASYNCHRONOUS_NATIVE | {
     "Go": [BUILD / "go/echo"],
 }
 
+DATAGRAMS = {
+    f"ours: {reading}": [BUILD / "release/DatagramEcho", "--read", reading]
+    for reading in ("spans", "futures", "receive", "sequence")
+} | {
+    "C recvmmsg": [BUILD / "c/datagrams"],
+    "C one by one": [BUILD / "c/datagrams", "--single"],
+    "Node.js": ["node", HERE / "Peers/Node/datagrams.js"],
+    "uvloop": [PYTHON, "-B", HERE / "Peers/Python/datagrams.py"],
+}
+
 # What is compared: TOPIC → name → command. In C nobody reads lines otherwise than bytes.
 TOPICS = {
     "echo": COMMANDS,
     "asynchronous": ASYNCHRONOUS_COMMANDS,
+    "datagrams": DATAGRAMS,
     "lines": {
         name: command if name == "C libuv" else [*command, "--lines"]
         for name, command in ASYNCHRONOUS_COMMANDS.items()
