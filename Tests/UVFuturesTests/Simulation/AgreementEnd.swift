@@ -33,6 +33,8 @@ final class AgreementEnd {
     /// Whether a slow reader goes on, and whether that is only since the program has ended.
     var isReleased = false
     var isLeft = false
+    /// Whether a slow reader has failed while it held a chunk. What that leaves for later reads is not determined.
+    var hasLostChunk = false
     private(set) var isWrong = false
 
     init(_ name: String, start: Int) {

@@ -4,6 +4,10 @@ import UVFutures
 extension AgreementRun {
     func read(_ end: AgreementEnd, _ verb: Program.Verb, _ name: String) {
         guard let stream = end.stream else { return }
+        guard !end.hasLostChunk else {
+            _ = outcomes.add("\(name), read", "skipped")
+            return
+        }
         switch verb {
         case .some:
             watch(end, verb, name, readAll(end, stream, 0)) { end.text($0) }
@@ -89,7 +93,9 @@ extension AgreementRun {
             }
         }
         let start = end.taken
-        let counted = all.always { if end.isReleased { taken.forEach(end.take) } }
+        let counted = all.always {
+            if end.isReleased { taken.forEach(end.take) } else { end.hasLostChunk = !taken.isEmpty }
+        }
         watch(end, verb, name, counted) { end.text(end.taken - start) }
     }
 }

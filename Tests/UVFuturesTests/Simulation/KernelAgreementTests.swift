@@ -11,7 +11,8 @@ import UVFutures
 /// `agreementName(of:)` leaves it out:
 ///
 /// - When something happens, and in which order it is told at different connections.
-/// - How bytes are cut into reads and chunks, and so what a `read()` leaves for the next one.
+/// - How bytes are cut into reads and chunks, and so what a `read()` leaves for the next one, and a slow reader that
+///   fails with a chunk in its hands for later reads.
 /// - How many bytes the system takes while nobody reads: about 208 KiB over UNIX sockets, and over TCP 1 MiB here
 ///   and up to some megabytes there. How many bytes of a write arrive that was cut short.
 /// - What becomes of bytes that are on their way when a connection is reset, and of an end before a reset.
