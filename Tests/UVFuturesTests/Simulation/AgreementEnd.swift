@@ -92,6 +92,13 @@ final class AgreementEnd {
         if rest.first == 10 { taken += 1 } else if rest.elementsEqual([13, 10]) { taken += 2 }
     }
 
+    /// What has come of that which the peer has sent, read or not, as far as it is determined. A later step may
+    /// depend on it: a drop resets a connection unless the end has come.
+    var arrivals: String {
+        guard let stream, stream.isOpen, gate == nil, !isFlooding, !peer.isFlooding else { return "" }
+        return " of \(stream.bytesReceived)\(stream.isReadToEnd ? ", and the end" : "")"
+    }
+
     /// What a read has returned, in words.
     func text(_ count: Int?) -> String {
         guard let count else { return "end" }

@@ -152,7 +152,7 @@ extension AgreementRun {
                 }
             let address = try server.listen(
                 host: stage.host(place.peer), port: 0, limits: Self.limits)
-            return door(server, port: address.port)
+            return door(server, at: place, port: address.port)
         case .unix:
             let server: UnixServer =
                 switch place.door {
@@ -161,21 +161,24 @@ extension AgreementRun {
                 default: UnixServer(on: loop, echo)
                 }
             try server.listen(path: path(place), limits: Self.limits)
-            return door(server, port: 0)
+            return door(server, at: place)
         }
     }
 
-    private func door<Connection>(_ server: SocketServer<Connection>, port: Int) -> AgreementDoor {
+    private func door<Connection>(
+        _ server: SocketServer<Connection>, at place: Program.Place, port: Int = 0
+    ) -> AgreementDoor {
+        let name = "\(place.peer)'s server of \(place.door) by \(place.carrier)"
         server.onConnectionError = { [outcomes] in outcomes.report("the server: \(agreementName(of: $0))") }
+        let progress = {
+            let statistics = server.statistics
+            let closes = statistics.closes.map { "\($0) \($1)" }.sorted().joined(separator: ", ")
+            return "\(statistics.accepted) accepted; \(closes)"
+        }
         return AgreementDoor(
             port: port, accept: { server.loop.failed(CancellationError()) },
-            close: {
-                server.drain(within: .seconds(3600)).map { summary in
-                    let statistics = server.statistics
-                    let closes = statistics.closes.map { "\($0) \($1)" }.sorted().joined(separator: ", ")
-                    return "\(summary); \(statistics.accepted) accepted; \(closes)"
-                }
-            })
+            close: { server.drain(within: .seconds(3600)).map { "\($0); \(progress())" } },
+            progress: { "\(name): \(progress())" })
     }
 
     func drain(_ place: Program.Place) {

@@ -48,7 +48,8 @@ final class AgreementRun {
     /// What can be seen now.
     private var lines: [String] {
         let ends = ends.sorted { $0.key < $1.key }.flatMap { [$1.client, $1.server] }
-        return outcomes.lines + ends.map { "\($0.name) took \($0.taken) bytes" }
+        let doors = doors.values.compactMap { $0.progress?() }.sorted()
+        return outcomes.lines + doors + ends.map { "\($0.name) took \($0.taken) bytes\($0.arrivals)" }
     }
 
     private func begin(_ step: Program.Step) throws {
@@ -96,6 +97,8 @@ struct AgreementDoor {
     var port = 0
     var accept: () -> Future<SocketConnection>
     var close: () -> Future<String>
+    /// What has become of the connections of a server so far.
+    var progress: (() -> String)?
     /// The connections that wait to be accepted.
     var waiting: [Int] = []
 }
