@@ -4,7 +4,7 @@ import Testing
 
 @testable import UVFutures
 
-struct SRVRecordTests {
+struct OrderTests {
     private func record(_ target: String, _ priority: Int, _ weight: Int) -> SRVRecord {
         SRVRecord(priority: priority, weight: weight, port: 1, target: target, timeToLive: .zero)
     }

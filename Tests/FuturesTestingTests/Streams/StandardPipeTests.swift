@@ -5,7 +5,7 @@ import Testing
 import UVFutures
 
 /// The standard streams of a simulated program.
-struct StandardPipesTests {
+struct StandardPipeTests {
     /// A program that answers each line of its input.
     private static func lineCounter(_ host: SimulatedHost) async throws {
         let (input, output) = (try host.loop.standardInput(), try host.loop.standardOutput())

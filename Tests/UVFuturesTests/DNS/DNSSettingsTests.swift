@@ -1,0 +1,35 @@
+import Futures
+import FuturesTesting
+import Testing
+
+@testable import UVFutures
+
+struct DNSSettingsTests {
+    @Test("limits that make no sense are refused with their value")
+    func limits() throws {
+        func refusal(_ change: (inout DNSSettings) -> Void) -> String? {
+            var settings = DNSSettings()
+            change(&settings)
+            return complaint { _ = try DNSResolver(settings) }
+        }
+        let port = "a name server has an IP address and a port, which is 53 for most; give both"
+        #expect(
+            refusal { $0.servers = [] }
+                == "an empty list of name servers answers nothing; give one, or nil")
+        #expect(
+            refusal { $0.servers = [try! SocketAddress(host: "::1", port: 0)] } == port
+        )
+        #expect(refusal { $0.servers = [try! SocketAddress(path: "@a")] } == port)
+        #expect(
+            refusal { $0.maxConcurrent = 0 }
+                == "a limit of 0 queries at a time is out of range; give 1 or more")
+        #expect(
+            refusal { $0.maxCached = -1 }
+                == "a limit of -1 answers is out of range; give 0 or more")
+        #expect(
+            refusal { $0.maxTimeToLive = .seconds(-1) }
+                == "a time to live of -1.0 seconds is negative; give zero or more")
+        #expect(refusal { $0.maxNegativeTimeToLive = .seconds(-1) } != nil)
+        #expect(refusal { _ in } == nil)
+    }
+}
