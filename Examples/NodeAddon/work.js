@@ -1,6 +1,7 @@
 // What the addon does, in the main thread and in workers.
 const assert = require('node:assert')
 const { once } = require('node:events')
+const dgram = require('node:dgram')
 const net = require('node:net')
 
 // Collects garbage until `condition` holds: the collector may need to be asked more than once.
@@ -20,6 +21,15 @@ async function echo(port, text) {
   return data.toString()
 }
 
+async function echoByDatagrams(port, text) {
+  const socket = dgram.createSocket('udp4')
+  // Swift and Node are on one loop.
+  socket.send(text, port, '127.0.0.1')
+  const [data] = await once(socket, 'message')
+  socket.close()
+  return data.toString()
+}
+
 async function futures(addon) {
   const before = Date.now()
   assert.equal(await addon.delay(20, 7), 7)
@@ -35,6 +45,7 @@ async function futures(addon) {
 
   const port = addon.listen()
   assert.equal(await echo(port, 'hello from Node'), 'hello from Node')
+  assert.equal(await echoByDatagrams(port, 'hello by UDP'), 'hello by UDP')
   assert.equal(await addon.connect(port), port)
   addon.close()
 }

@@ -4,7 +4,7 @@
 /// An echo server, written in Swift, on somebody else's loop. All calls are made on the loop's thread.
 typedef struct echo_library echo_library;
 
-/// Starts a server on a free port of the loopback interface. `host_version` is the host's `uv_version_string`, by which
+/// Starts a server on a free port of the loopback interface, for TCP and UDP. `host_version` is the host's `uv_version_string`, by which
 /// the library sees whether it calls the same copy of libuv. NULL, with the reason in `message`, if it does not.
 echo_library *echo_attach(
     uv_loop_t *loop, const char *(*host_version)(void), char *message, int capacity);

@@ -1,4 +1,4 @@
-// A C program with a loop and a timer of its own, which lets a Swift library serve TCP on that loop.
+// A C program with a loop and a timer of its own, which lets a Swift library serve TCP and UDP on that loop.
 //
 // It talks to the server as a client, then attaches and detaches a thousand times, and fails unless descriptors, active
 // handles and memory are afterwards what they were after ten times, and the loop can be closed.
@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static uv_loop_t loop;
 static int ticks, calls, is_closed, is_detached;
@@ -61,6 +63,19 @@ static void talk(int port) {
     check(strcmp(received, "hello from C") == 0, "the server does not echo");
 }
 
+static void talk_by_datagrams(int port) {
+    struct sockaddr_in address;
+    uv_ip4_addr("127.0.0.1", port, &address);
+    int client = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    check(connect(client, (struct sockaddr *)&address, sizeof address) == 0, "could not connect by UDP");
+    check(send(client, "hello by UDP", 12, 0) == 12, "could not send a datagram");
+    char answer[64];
+    ssize_t count;
+    while ((count = recv(client, answer, sizeof answer, 0)) < 0) uv_run(&loop, UV_RUN_NOWAIT);
+    check(count == 12 && memcmp(answer, "hello by UDP", 12) == 0, "the server does not send back a datagram");
+    close(client);
+}
+
 static echo_library *attach(void) {
     char message[1024];
     echo_library *library = echo_attach(&loop, uv_version_string, message, sizeof message);
@@ -87,6 +102,7 @@ static void cycle(int count) {
     for (int i = 0; i < count; i++) {
         echo_library *library = attach();
         talk(echo_port(library));
+        talk_by_datagrams(echo_port(library));
         detach(library);
     }
 }
@@ -100,6 +116,7 @@ int main(void) {
 
     echo_library *library = attach();
     talk(echo_port(library));
+    talk_by_datagrams(echo_port(library));
     echo_call_later(library, 3, on_call);
     echo_call_later(library, 2, on_call);
     while (ticks < 5 || calls < 5) uv_run(&loop, UV_RUN_ONCE);

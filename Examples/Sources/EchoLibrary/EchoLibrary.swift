@@ -1,4 +1,4 @@
-// A Swift library with a C interface (../CHost/echo_library.h), which serves TCP on the loop of the program that calls
+// A Swift library with a C interface (../CHost/echo_library.h), which serves TCP and UDP on the loop of the program that calls
 // it, or, where that is none of libuv's, on a loop of its own that the program polls.
 import UVFutures
 
@@ -6,12 +6,16 @@ import UVFutures
 final class EchoLibrary {
     let loop: EventLoop
     let server: TCPServer
+    let datagrams: UDPSocket
 
     init(loop: EventLoop) throws {
         self.loop = loop
         server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
             connection.forEachChunk { chunk in connection.write(chunk) }
         }
+        let socket = try UDPSocket.bind(host: "127.0.0.1", port: server.localAddress.port, on: loop)
+        socket.forEachDatagram { bytes, header in socket.send(bytes, to: header.source) }.ignoreFailure()
+        datagrams = socket
     }
 
     static func from(_ pointer: UnsafeMutableRawPointer) -> EchoLibrary {

@@ -58,6 +58,8 @@ struct SimulatedGroupLoopTests {
         server.send(.terminate)
         let ended = try world.run(until: summary!)
         #expect([ended.finished, ended.aborted, ended.failed] == [9, 1, 0])
+        // Until here the first one has to stay open.
+        withExtendedLifetime(connections) {}
         #expect(try world.run(until: group!.shutdown(within: .zero, on: server.loop)) == ended)
         #expect(
             world.failure(of: group!.onEach(on: server.loop) { _ in 1 }) == "\(FutureError.shutDown)")

@@ -8,6 +8,7 @@ final class Addon {
     private var context: napi_async_context?
     private var isEnding = false
     var server: TCPServer?
+    var datagrams: UDPSocket?
     /// How many there are.
     var tickers = 0
     /// Of the chain without end.

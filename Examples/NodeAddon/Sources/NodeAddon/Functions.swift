@@ -80,18 +80,22 @@ extension Addon {
             }, value)
     }
 
-    /// `listen() ->` the port of an echo server
+    /// `listen() ->` the port of an echo server, by TCP and UDP
     private func listen(_: napi_value?, _: [napi_value?]) throws -> napi_value? {
         let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
             connection.forEachChunk { chunk in connection.write(chunk) }
         }
         self.server = server
+        let socket = try UDPSocket.bind(host: "127.0.0.1", port: server.localAddress.port, on: loop)
+        socket.forEachDatagram { bytes, header in socket.send(bytes, to: header.source) }.ignoreFailure()
+        datagrams = socket
         return value(Double(server.localAddress.port))
     }
 
-    /// `close()`: no new connections
+    /// `close()`: no new connections, and no more datagrams
     private func close(_: napi_value?, _: [napi_value?]) -> napi_value? {
         server?.close()
+        datagrams?.close()
         return nil
     }
 
