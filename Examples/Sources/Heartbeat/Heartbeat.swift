@@ -80,6 +80,22 @@ struct Heartbeat: ParsableCommand {
     }
 }
 
+extension Heartbeat {
+    /// Whatever is wrong takes one line, without the usage.
+    static func main() {
+        do {
+            try parse().run()
+        } catch {
+            exit(
+                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
+        }
+    }
+}
+
+struct Refusal: Error, CustomStringConvertible {
+    let description: String
+}
+
 /// Prints a line at once, also into a pipe.
 func say(_ line: String) {
     print(line)
