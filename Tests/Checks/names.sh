@@ -161,7 +161,7 @@ for peer in "${peers[@]}"; do
             fail "a heartbeat at $peer does not find $other: $(cat "$work/heartbeat-$peer")"
     done
 done
-kill -KILL "${beats[1]}"
+kill -TERM "${beats[1]}"
 timeout 10 grep -qm1 "^127.0.0.1:${peers[1]} is down" \
     <(tail -n +1 -f --pid=${beats[0]} "$work/heartbeat-${peers[0]}") || fail "a heartbeat does not miss its peer"
 kill -TERM "${beats[0]}"
