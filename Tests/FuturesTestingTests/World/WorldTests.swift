@@ -183,6 +183,8 @@ struct WorldTests {
     @Test("a paused program is late, and loses nothing")
     func pause() throws {
         let world = World(seed: 7)
+        // What ticks on the server refers to the world.
+        defer { world.end() }
         let server = try world.addHost("server", Programs.echo)
         let client = try world.addHost("client")
         var ticks: [Duration] = []
