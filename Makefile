@@ -133,7 +133,7 @@ hosts:
 
 bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
 bench bench-quick:
-	$(NEEDS) git valgrind binutils python3 $(if $(TOPIC),cargo librust-tokio-dev golang-go)
+	$(NEEDS) git valgrind binutils python3 $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go)
 	$(if $(TOPIC),Tests/Benchmarks/topic.sh$(QUICK) $(TOPIC),Tests/Benchmarks/run.sh$(QUICK))
 	$(if $(TOPIC),,Tests/Benchmarks/loops.sh$(QUICK))
 
