@@ -180,6 +180,11 @@ static inline int reap_process(int descriptor, bool waits, int *status) {
     return 1;
 }
 
+/// Whether others may look into the memory of this process.
+static inline bool is_dumpable(void) {
+    return prctl(PR_GET_DUMPABLE) == 1;
+}
+
 /// Starts a process, and returns when its program runs or has failed to. It was made without a signal at its end, which
 /// only comes once its program runs: what has failed is nothing that a host could hear of or reap.
 static inline bool start_process(struct process_start *start) {
@@ -194,7 +199,7 @@ static inline bool start_process(struct process_start *start) {
     uint64_t all = ~(uint64_t)0, before = 0;
     // Also the two that libc keeps from programs: its handlers must not run in the child.
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    int dumpable = prctl(PR_GET_DUMPABLE);
+    bool was_dumpable = is_dumpable();
     start->failed_step = STEP_NONE;
     start->descriptor = -1;
     start->process = clone_process(run_child, stack + size, CLONE_VM | CLONE_VFORK | CLONE_PIDFD, start, &start->descriptor);
@@ -203,7 +208,7 @@ static inline bool start_process(struct process_start *start) {
         start->failed_step = STEP_CLONE;
     }
     // A child that changes its user marks the memory that it shares, so that nobody may look into it.
-    if (start->sets_user || start->sets_group) if (dumpable == 1) prctl(PR_SET_DUMPABLE, 1);
+    if (was_dumpable && !is_dumpable()) prctl(PR_SET_DUMPABLE, 1);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
     munmap(stack, size);
     if (start->failed_step == STEP_NONE) return true;
