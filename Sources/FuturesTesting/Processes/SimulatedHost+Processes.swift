@@ -10,7 +10,8 @@ extension SimulatedHost {
         guard let program = programs[launch.program] ?? programs[name] else {
             throw ProcessError(launch.program, .execute, .notFound)
         }
-        for (number, source) in launch.sources where !isSimulated(source, as: number) || launch.window != nil {
+        for (number, source) in launch.sources where !isSimulated(source, as: number) || launch.window != nil
+        {
             throw FutureError.invalidArgument(
                 "\(launch.program) was to get a file, a terminal or a descriptor, which a simulated process cannot have; "
                     + "give it streams")

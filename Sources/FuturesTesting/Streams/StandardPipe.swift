@@ -40,7 +40,9 @@ final class StandardPipe {
         return StandardPipeEnd(end) { self.isInUse = false }
     }
 
-    func add(_ end: StandardPipeTransport) { if end.writes { writers.append(end) } else { readers.append(end) } }
+    func add(_ end: StandardPipeTransport) {
+        if end.writes { writers.append(end) } else { readers.append(end) }
+    }
 
     func remove(_ end: StandardPipeTransport) {
         writers.removeAll { $0 === end }

@@ -19,7 +19,8 @@ final class StandardPipeTransport: SimulatedHandle {
     private var isWriting = false
 
     init(
-        _ pipe: StandardPipe, _ driver: VirtualDriver, writes: Bool, isOfChild: Bool = false, isShared: Bool = true
+        _ pipe: StandardPipe, _ driver: VirtualDriver, writes: Bool, isOfChild: Bool = false,
+        isShared: Bool = true
     ) {
         self.pipe = pipe
         self.writes = writes

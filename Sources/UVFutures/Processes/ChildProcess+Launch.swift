@@ -20,7 +20,8 @@ extension ChildProcess.Configuration {
         sources.merge(joints) { $1 }
         var launch = ProcessLaunch(
             program: program, paths: paths(variables["PATH"]), arguments: [name ?? program] + arguments,
-            environment: variables.map { "\($0)=\($1)" }.sorted(), directory: workingDirectory, sources: sources)
+            environment: variables.map { "\($0)=\($1)" }.sorted(), directory: workingDirectory,
+            sources: sources)
         launch.makesSession = group == .newSession || terminal != nil
         launch.makesGroup = group == .newGroup && terminal == nil
         launch.window = terminal.map { (UInt16($0.columns), UInt16($0.rows)) }
@@ -59,14 +60,17 @@ extension ChildProcess.Configuration {
         for (resource, limit) in limits {
             try requireArgument(
                 limit.soft <= limit.hard,
-                "a limit of \(resource) of \(limit.soft) is above its own maximum of \(limit.hard); give less")
+                "a limit of \(resource) of \(limit.soft) is above its own maximum of \(limit.hard); give less"
+            )
         }
         try requireArgument(
-            standardOutput != .standardOutput, "the standard output cannot go where it goes itself; give a place")
+            standardOutput != .standardOutput,
+            "the standard output cannot go where it goes itself; give a place")
         guard let terminal else { return }
         try requireArgument(
             standardInput == .null && standardOutput == nil && standardError == nil,
-            "\(program) has a terminal as its standard streams; leave them as they are, or leave the terminal out")
+            "\(program) has a terminal as its standard streams; leave them as they are, or leave the terminal out"
+        )
         try requireArgument(
             UInt16(exactly: terminal.columns) != nil && UInt16(exactly: terminal.rows) != nil,
             "a window of \(terminal.columns) by \(terminal.rows) is out of range; give 0 to 65535 of both")

@@ -43,7 +43,8 @@ extension ChildProcess {
     ///     .map { try $0.requireSuccess().standardOutput }
     /// ```
     public static func run(
-        _ configuration: Configuration, input: Data = Data(), limit: Int = 16_777_216, timeout: Duration? = nil,
+        _ configuration: Configuration, input: Data = Data(), limit: Int = 16_777_216,
+        timeout: Duration? = nil,
         on loop: EventLoop
     ) -> Future<Outcome> {
         run(pipeline: [configuration], input: input, limit: limit, timeout: timeout, on: loop)
@@ -61,12 +62,14 @@ extension ChildProcess {
         loop.core.checkThread()
         do {
             try requireArgument(limit >= 0, "run was given a limit of \(limit); give zero or more")
-            try requireArgument((timeout ?? .zero) >= .zero, "a timeout of \(timeout ?? .zero) is negative; give more")
+            try requireArgument(
+                (timeout ?? .zero) >= .zero, "a timeout of \(timeout ?? .zero) is negative; give more")
             var pipeline = pipeline
             for index in pipeline.indices {
                 try requireArgument(
                     pipeline[index].terminal == nil,
-                    "\(pipeline[index].program) was to be run in a terminal; start it, and read from its terminal")
+                    "\(pipeline[index].program) was to be run in a terminal; start it, and read from its terminal"
+                )
                 if pipeline[index].standardError == nil { pipeline[index].standardError = .stream }
             }
             if let last = pipeline.indices.last, pipeline[last].standardOutput == nil {

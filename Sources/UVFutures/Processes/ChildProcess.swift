@@ -138,7 +138,8 @@ public final class ChildProcess {
         core.checkThread()
         try requireArgument(
             !toGroup || leadsGroup,
-            "process \(id) is in the group of its parent, which a signal would reach, too; set group to newGroup")
+            "process \(id) is in the group of its parent, which a signal would reach, too; set group to newGroup"
+        )
         return try isRunning && handle.signal(signal.rawValue, toGroup: toGroup)
     }
 
@@ -184,7 +185,8 @@ public final class ChildProcess {
     /// Throws ``UVError`` if ``terminal`` has been closed.
     public func setWindowSize(_ size: DescriptorStream.WindowSize) throws {
         core.checkThread()
-        try requireArgument(configuration.terminal != nil, "process \(id) has no terminal; give it one at its start")
+        try requireArgument(
+            configuration.terminal != nil, "process \(id) has no terminal; give it one at its start")
         guard let columns = UInt16(exactly: size.columns), let rows = UInt16(exactly: size.rows) else {
             throw FutureError.invalidArgument(
                 "a window of \(size.columns) by \(size.rows) is out of range; give 0 to 65535 of both")
@@ -198,5 +200,7 @@ extension ChildProcess: CustomStringConvertible {
     public var description: String { "process \(id) (\(configuration.program))" }
 }
 
-@available(*, unavailable, message: "A process belongs to its loop's thread; go there with loop.execute { … }.")
+@available(
+    *, unavailable, message: "A process belongs to its loop's thread; go there with loop.execute { … }."
+)
 extension ChildProcess: Sendable {}

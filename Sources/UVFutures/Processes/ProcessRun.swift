@@ -55,14 +55,17 @@ final class ProcessRun {
     private func fail(_ error: any Error) {
         guard !isOver else { return }
         end()
-        Future.allSettled(processes.map { $0.end() }, on: loop).whenComplete { [self] _ in promise.fail(error) }
+        Future.allSettled(processes.map { $0.end() }, on: loop).whenComplete { [self] _ in promise.fail(error)
+        }
     }
 
     private func end() {
         isOver = true
         timer?.cancel()
         for process in processes {
-            for stream in [process.standardInput, process.standardOutput, process.standardError] { stream?.abort() }
+            for stream in [process.standardInput, process.standardOutput, process.standardError] {
+                stream?.abort()
+            }
         }
     }
 }

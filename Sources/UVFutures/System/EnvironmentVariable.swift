@@ -14,9 +14,12 @@ struct EnvironmentVariable {
     static var all: [String: String] {
         var (variables, next) = unsafe ([:] as [String: String], own_environment())
         while let line = unsafe next?.pointee {
-            let parts = unsafe String(cString: line).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let parts = unsafe String(cString: line).split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             // As `getenv`, which finds the first of a name.
-            if parts.count == 2, variables[String(parts[0])] == nil { variables[String(parts[0])] = String(parts[1]) }
+            if parts.count == 2, variables[String(parts[0])] == nil {
+                variables[String(parts[0])] = String(parts[1])
+            }
             unsafe next = next?.advanced(by: 1)
         }
         return variables

@@ -47,7 +47,8 @@ extension ProcessError: CustomStringConvertible {
     /// file or directory; make it, or give another`.
     public var description: String {
         let (event, advice) = eventAndAdvice
-        return "cannot start \(program): \(event): \(code.name), \(code.message)\(advice.isEmpty ? "" : "; \(advice)")"
+        return
+            "cannot start \(program): \(event): \(code.name), \(code.message)\(advice.isEmpty ? "" : "; \(advice)")"
     }
 
     private var eventAndAdvice: (String, String) {

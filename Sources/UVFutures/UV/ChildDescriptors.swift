@@ -78,7 +78,8 @@ struct ChildDescriptors {
         return descriptor
     }
 
-    private func makePipe(for number: CInt, _ launch: ProcessLaunch) throws -> (reading: CInt, writing: CInt) {
+    private func makePipe(for number: CInt, _ launch: ProcessLaunch) throws -> (reading: CInt, writing: CInt)
+    {
         var ends: [CInt] = [-1, -1]
         guard unsafe make_process_pipe(&ends, O_CLOEXEC) == 0 else {
             let code = UVError.Code(rawValue: -errno)

@@ -60,7 +60,7 @@ struct ChildProcessTests {
     func unusedStreams() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop throws in
-                _ = try loop.exit(of: shell("true"))
+                _ = try loop.run(until: ChildProcess.run(.init("true"), input: Data([1]), on: loop))
                 let before = openDescriptors()
                 for _ in 0..<10 {
                     var configuration = shell("echo hello; echo hello >&2")
@@ -102,7 +102,9 @@ struct ChildProcessTests {
             let child = try ChildProcess.start(stubborn, on: loop)
             _ = try loop.run(until: child.standardOutput!.readLine())
             let start = loop.now
-            #expect(try loop.run(until: child.end(within: .milliseconds(200))) == .signal(.kill, coreDumped: false))
+            #expect(
+                try loop.run(until: child.end(within: .milliseconds(200)))
+                    == .signal(.kill, coreDumped: false))
             #expect(start.duration(to: loop.now) >= .milliseconds(200))
 
             var willing = shell("trap 'exit 4' TERM; echo ready; while :; do sleep 0.01; done")
@@ -221,7 +223,8 @@ struct ChildProcessTests {
             #expect(loop.dump().contains("handle: process \(child.id) (sleep)"))
             _ = try loop.run(until: child.end())
             try loop.run()
-            #expect(events == ["opened process \(child.id) (sleep)", "closed process \(child.id) (sleep) true"])
+            #expect(
+                events == ["opened process \(child.id) (sleep)", "closed process \(child.id) (sleep) true"])
             loop.observe(nil)
         }
     }
@@ -229,7 +232,8 @@ struct ChildProcessTests {
     @Test("a program has a terminal: its size, what is typed, the end of it, and what it shows")
     func terminal() throws {
         try withLoop { loop throws in
-            var configuration = shell("tty; stty size; trap 'stty size; exit 5' WINCH; cat; while :; do sleep 0.01; done")
+            var configuration = shell(
+                "tty; stty size; trap 'stty size; exit 5' WINCH; cat; while :; do sleep 0.01; done")
             configuration.terminal = .init(columns: 91, rows: 17)
             let child = try ChildProcess.start(configuration, on: loop)
             let terminal = child.terminal!
@@ -246,7 +250,8 @@ struct ChildProcessTests {
             #expect(rest.contains("44 33"))
             #expect(try loop.run(until: child.exit) == .code(5))
             try loop.run(until: terminal.close())
-            #expect(complaint { try child.setWindowSize(.init(columns: 1, rows: 1)) }?.contains("EBADF") == true)
+            #expect(
+                complaint { try child.setWindowSize(.init(columns: 1, rows: 1)) }?.contains("EBADF") == true)
             #expect(
                 complaint { try child.setWindowSize(.init(columns: -1, rows: 1)) }
                     == "a window of -1 by 1 is out of range; give 0 to 65535 of both")

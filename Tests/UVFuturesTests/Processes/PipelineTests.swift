@@ -8,7 +8,9 @@ struct PipelineTests {
     func pipeline() throws {
         try withLoop { loop throws in
             let input = Data("c\na\nb\na\n".utf8)
-            let pipeline: [ChildProcess.Configuration] = [.init("sort"), .init("uniq"), shell("cat; echo last >&2; exit 2")]
+            let pipeline: [ChildProcess.Configuration] = [
+                .init("sort"), .init("uniq"), shell("cat; echo last >&2; exit 2"),
+            ]
             let outcome = try loop.run(until: ChildProcess.run(pipeline: pipeline, input: input, on: loop))
             #expect(outcome.standardOutput == Data("a\nb\nc\n".utf8))
             #expect(outcome.standardError == Data("last\n".utf8))
@@ -31,7 +33,7 @@ struct PipelineTests {
     func failure() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop throws in
-                _ = try loop.exit(of: .init("true"))
+                _ = try loop.run(until: ChildProcess.run(.init("true"), input: Data([1]), on: loop))
                 let before = openDescriptors()
                 let pipeline: [ChildProcess.Configuration] = [
                     .init("sleep", "1000"), .init("sleep", "1000"), .init("/nowhere/x"), .init("true"),
@@ -51,11 +53,14 @@ struct PipelineTests {
         try withLoop { loop throws in
             var second = ChildProcess.Configuration("cat")
             second.standardInput = .stream
-            let text = "cat is part of a pipeline, and its configuration redirects a stream of that; leave that out"
-            #expect(complaint { _ = try ChildProcess.start(pipeline: [.init("true"), second], on: loop) } == text)
+            let text =
+                "cat is part of a pipeline, and its configuration redirects a stream of that; leave that out"
+            #expect(
+                complaint { _ = try ChildProcess.start(pipeline: [.init("true"), second], on: loop) } == text)
             var first = ChildProcess.Configuration("cat")
             first.standardOutput = .null
-            #expect(complaint { _ = try ChildProcess.start(pipeline: [first, .init("true")], on: loop) } == text)
+            #expect(
+                complaint { _ = try ChildProcess.start(pipeline: [first, .init("true")], on: loop) } == text)
             #expect(
                 complaint { _ = try ChildProcess.start(pipeline: [], on: loop) }
                     == "a pipeline of no programs does nothing; give at least one")

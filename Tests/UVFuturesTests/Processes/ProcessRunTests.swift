@@ -11,7 +11,8 @@ struct ProcessRunTests {
             let script = shell("cat; echo error >&2; exit 3")
             let outcome = try loop.run(until: ChildProcess.run(script, input: Data("input".utf8), on: loop))
             #expect(outcome.exit == .code(3) && !outcome.isSuccess)
-            #expect(outcome.standardOutput == Data("input".utf8) && outcome.standardError == Data("error\n".utf8))
+            #expect(
+                outcome.standardOutput == Data("input".utf8) && outcome.standardError == Data("error\n".utf8))
             #expect(complaint { _ = try outcome.requireSuccess() } == "/bin/sh has ended with code 3: error")
             let success = try loop.run(until: ChildProcess.run(shell("echo out"), on: loop)).requireSuccess()
             #expect(success.standardOutput == Data("out\n".utf8) && success.isSuccess)
@@ -24,18 +25,21 @@ struct ProcessRunTests {
     func unreadInput() throws {
         try withLoop { loop throws in
             let input = Data(repeating: 1, count: 4 << 20)
-            let outcome = try loop.run(until: ChildProcess.run(.init("head", "-c", "3"), input: input, on: loop))
+            let outcome = try loop.run(
+                until: ChildProcess.run(.init("head", "-c", "3"), input: input, on: loop))
             #expect(outcome.standardOutput == Data([1, 1, 1]) && outcome.isSuccess)
             let none = try loop.run(until: ChildProcess.run(.init("true"), input: input, on: loop))
             #expect(none.standardOutput.isEmpty && none.isSuccess)
         }
     }
 
-    @Test("a program that writes more than the limit is ended, and so is one that takes too long, or is cancelled")
+    @Test(
+        "a program that writes more than the limit is ended, and so is one that takes too long, or is cancelled"
+    )
     func ended() async {
         await #expect(processExitsWith: .success) {
             try withLoop { loop throws in
-                _ = try loop.exit(of: .init("true"))
+                _ = try loop.run(until: ChildProcess.run(.init("true"), input: Data([1]), on: loop))
                 let before = openDescriptors()
                 let tooLong = ChildProcess.run(.init("yes"), limit: 1000, on: loop)
                 #expect(loop.failure(of: tooLong) as? StreamError == .limitExceeded(limit: 1000))
@@ -60,8 +64,12 @@ struct ProcessRunTests {
     @Test("what cannot be run fails, and makes no sense in words")
     func nonsense() throws {
         try withLoop { loop throws in
-            func refusal(_ future: Future<ChildProcess.Outcome>) -> String? { loop.failure(of: future).map { "\($0)" } }
-            #expect(refusal(ChildProcess.run(.init("/nowhere/x"), on: loop))?.hasPrefix("cannot start /nowhere/x") == true)
+            func refusal(_ future: Future<ChildProcess.Outcome>) -> String? {
+                loop.failure(of: future).map { "\($0)" }
+            }
+            #expect(
+                refusal(ChildProcess.run(.init("/nowhere/x"), on: loop))?.hasPrefix("cannot start /nowhere/x")
+                    == true)
             #expect(
                 refusal(ChildProcess.run(.init("true"), limit: -1, on: loop))
                     == "run was given a limit of -1; give zero or more")

@@ -30,3 +30,11 @@ func state(of process: Int32) -> Character? {
     guard let data = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return nil }
     return String(decoding: data, as: UTF8.self).split(separator: ")").last?.dropFirst().first
 }
+
+/// Runs `body` with the path of a new directory, which is removed afterwards.
+func withDirectory(_ body: (String) throws -> Void) throws {
+    let path = "/tmp/uvfutures-\(UInt64.random(in: .min ... .max))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try body(path)
+}

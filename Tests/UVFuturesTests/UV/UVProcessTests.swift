@@ -11,7 +11,7 @@ private let reaped = Atomic(0)
 private let ownStatuses = Atomic(0)
 
 /// Beside a host that has children of its own, and waits for any child.
-struct ForeignReaperTests {
+struct UVProcessTests {
     private static let count = isSoaking ? 10_000 : 300
 
     /// Whether the kernel keeps the status of a process that was reaped: since 6.15.
@@ -88,9 +88,11 @@ struct ForeignReaperTests {
             let killer = DispatchGroup()
             DispatchQueue.global().async(group: killer) {
                 while !isOver.load(ordering: .relaxed) {
-                    let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+                    let tasks =
+                        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
                     for task in tasks {
-                        let list = FileManager.default.contents(atPath: "/proc/self/task/\(task)/children") ?? Data()
+                        let list =
+                            FileManager.default.contents(atPath: "/proc/self/task/\(task)/children") ?? Data()
                         for word in String(decoding: list, as: UTF8.self).split(separator: " ") {
                             if let number = Int32(word) { kill(number, SIGKILL) }
                         }
