@@ -170,8 +170,12 @@ struct FileTests {
         let made = directory.makeDirectory("a")
         loop.shutdown()
         gate.signal()
-        #expect("\(held.result!)".contains("shutDown") && "\(made.result!)".contains("shutDown"))
-        #expect(directory.open("a").ignoreFailure().result.map { "\($0)" } == "failure(the event loop has been shut down; make a new one)")
+        for result in [held.result, made.result, directory.sync().result] {
+            guard case .failure(FutureError.shutDown)? = result else {
+                Issue.record("\(String(describing: result))")
+                continue
+            }
+        }
         directory.close().ignoreFailure()
         Directory.open(path, on: loop).ignoreFailure()
     }

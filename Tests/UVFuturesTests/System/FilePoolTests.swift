@@ -38,20 +38,22 @@ struct FilePoolTests {
     func idle() throws {
         try withLoop { loop in
             let threads = Counter()
-            let pool = FilePool(limit: 4, patience: .milliseconds(200)) { body in
+            func run100Jobs(on pool: FilePool) {
+                for _ in 0..<100 {
+                    let ended = DispatchSemaphore(value: 0)
+                    pool.run(RemoteJob(loop.core) { ended.signal() })
+                    ended.wait()
+                }
+            }
+            let patient = FilePool(limit: 4, patience: .seconds(60)) { body in
                 threads.add(1)
                 return startThreadWithoutSignals(name: "files", body)
             }
-            for _ in 0..<100 {
-                let ended = DispatchSemaphore(value: 0)
-                pool.run(RemoteJob(loop.core) { ended.signal() })
-                ended.wait()
-            }
-            #expect(threads.value <= 3)
-            #expect(eventually { pool.threadCount == 0 })
-            let ended = DispatchSemaphore(value: 0)
-            pool.run(RemoteJob(loop.core) { ended.signal() })
-            ended.wait()
+            run100Jobs(on: patient)
+            #expect(threads.value <= 4 && patient.threadCount == threads.value)
+            let impatient = FilePool(limit: 4, patience: .microseconds(100))
+            run100Jobs(on: impatient)
+            #expect(eventually { impatient.threadCount == 0 })
         }
     }
 
