@@ -31,10 +31,10 @@ expect() { [[ $said == *"$1"* && $now == "$2" && $names == a ]] || refuse "$3: '
 run
 expect replaced new "a replacement"
 # What the thread of the pool asks for, without the numbers of descriptors.
-thread=$(awk '/renameat2\(/ { print $1 }' "$work/calls")
-grep -v '<unfinished' "$work/calls" | sed -n "s/^$thread *\([a-z0-9_]*\)(.*/\1/p" >"$work/order"
-order=$(grep -E '^(pwrite64|fsync|renameat2)$' "$work/order" | tr '\n' ' ')
-[[ $order == "pwrite64 fsync renameat2 fsync " ]] || refuse "the calls come as: $order"
+thread=$(awk '/renameat\(/ { print $1; exit }' "$work/calls")
+sed -n "s/^$thread *\([a-z0-9_]*\)(.*/\1/p" "$work/calls" >"$work/order"
+order=$(grep -E '^(pwrite64|fsync|renameat)$' "$work/order" | tr '\n' ' ')
+[[ $order == "pwrite64 fsync renameat fsync " ]] || refuse "the calls come as: $order"
 
 # strace counts the calls of each name, and of each thread.
 kills=0
@@ -48,7 +48,7 @@ done < <(sort "$work/order" | uniq -c)
 ((kills >= 15)) || refuse "only $kills system calls were found: $(<"$work/order")"
 
 for error in EIO ENOSPC; do
-    for call in pwrite64 fchmod fsync renameat2; do
+    for call in pwrite64 fchmod fsync renameat; do
         run -e inject="$call:error=$error:when=1"
         expect "$error" old "$call that fails with $error"
     done
@@ -65,7 +65,7 @@ run -e inject=openat2:error=EAGAIN:when=1..63
 expect replaced new "an open that others disturb"
 run -e inject=openat2:error=EAGAIN
 expect "openat2 EAGAIN" old "an open that others disturb all the time"
-calls=$(grep -c 'openat2(.*EAGAIN' "$work/calls") || true
+calls=$(grep -c 'openat2(' "$work/calls")
 ((calls == 64)) || refuse "openat2 was called $calls times"
 
 echo "a file was replaced and killed at $kills system calls: old or new contents each time"

@@ -49,7 +49,8 @@ extension LoopCore {
         LoopStatistics(
             futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: counts.connections,
-            files: files.lines.count, fileOperations: files.operations.value, readyCallbacks: ready.count, turns: turnState.count, callbacks: work.callbacks,
+            files: files.lines.count, fileOperations: files.operations.value, readyCallbacks: ready.count,
+            turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
             wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))
     }

@@ -28,7 +28,9 @@ package final class RunningCount: Sendable {
         deinit { end() }
 
         package func end() {
-            if !hasEnded.exchange(true, ordering: .relaxed) { count.atomic.wrappingSubtract(1, ordering: .relaxed) }
+            if !hasEnded.exchange(true, ordering: .relaxed) {
+                count.atomic.wrappingSubtract(1, ordering: .relaxed)
+            }
         }
     }
 }

@@ -35,7 +35,9 @@ final class FileOperations<Handle: Sendable> {
         do {
             let (lease, name) = (try borrow(), name ?? self.name)
             try check()
-            return loop.runOnDisk(operation, name) { try name.describing(operation) { try body(lease.handle) } }
+            return loop.runOnDisk(operation, name) {
+                try name.describing(operation) { try body(lease.handle) }
+            }
         } catch {
             return loop.failed(error)
         }

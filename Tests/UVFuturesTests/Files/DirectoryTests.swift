@@ -13,7 +13,8 @@ struct DirectoryTests {
     func opens() throws {
         try withDirectory { loop, directory, path in
             #expect(loop.code(of: directory.open("a")) == .notFound)
-            let made = try loop.run(until: directory.open("a", .readWrite, creating: .ifMissing, permissions: 0o640))
+            let made = try loop.run(
+                until: directory.open("a", .readWrite, creating: .ifMissing, permissions: 0o640))
             try loop.run(until: made.write(Data("hello".utf8), at: 0))
             #expect(loop.code(of: directory.open("a", .writeOnly, creating: .always)) == .alreadyExists)
             #expect(try loop.run(until: made.information()).permissions == 0o640)
@@ -35,7 +36,9 @@ struct DirectoryTests {
     func badPaths() throws {
         try withDirectory { loop, directory, path in
             func complaint(_ path: String) -> String { "\(loop.failure(of: directory.open(path))!)" }
-            #expect(complaint("") == "an empty path names no file; give a name, or \".\" for the directory itself")
+            #expect(
+                complaint("") == "an empty path names no file; give a name, or \".\" for the directory itself"
+            )
             #expect(
                 complaint("/etc/passwd")
                     == "the path /etc/passwd is absolute, and leaves the directory; give a path relative to the directory"
@@ -53,7 +56,8 @@ struct DirectoryTests {
                     == "permissions of 0o10000 make no sense; give 0o000 to 0o7777")
             #expect(
                 "\(loop.failure(of: directory.open("a", truncating: true))!)"
-                    == "a file that is opened for reading only cannot be emptied; give .readWrite or .writeOnly")
+                    == "a file that is opened for reading only cannot be emptied; give .readWrite or .writeOnly"
+            )
         }
     }
 
@@ -100,7 +104,8 @@ struct DirectoryTests {
             #expect(contents(outside + "/secret") == "secret")
             let error = loop.failure(of: directory.open("file"))!
             #expect(
-                "\(error)" == "open file below \(path): openat2 EXDEV: cross-device link not permitted (the path leads "
+                "\(error)"
+                    == "open file below \(path): openat2 EXDEV: cross-device link not permitted (the path leads "
                     + "out of the directory, which nothing may leave; give a path that stays below it)")
             // Inside, links and .. are followed.
             try put("mine", path + "/sub/a")
@@ -110,104 +115,6 @@ struct DirectoryTests {
             #expect(opened.path == path + "/sub")
             #expect(loop.code(of: opened.contents(of: "../inside")) == .crossesDirectory)
             try loop.run(until: opened.close())
-        }
-    }
-
-    @Test("a magic link of /proc is not followed, not even below it")
-    func magicLinks() throws {
-        try withLoop { loop in
-            let directory = try loop.run(until: Directory.open("/proc/self", on: loop))
-            for path in ["root/etc/passwd", "cwd", "fd/0", "exe"] {
-                let code = loop.code(of: directory.information(of: path))
-                #expect(code == .tooManyLinks || code == .crossesDirectory)
-            }
-            #expect(
-                "\(loop.failure(of: directory.information(of: "root/etc"))!)".contains(
-                    "a link on the way leads in a circle, or out of the directory by a magic link of /proc"))
-            try loop.run(until: directory.close())
-        }
-    }
-
-    @Test("a thread that swaps a directory for a link all the time leads nobody out")
-    func swapped() throws {
-        try withDirectory { loop, directory, path in
-            let outside = try makeEmptyDirectory()
-            defer { try? FileManager.default.removeItem(atPath: outside) }
-            for name in ["a", "b"] { try put("outside", "\(outside)/\(name)") }
-            try FileManager.default.createDirectory(atPath: path + "/way", withIntermediateDirectories: false)
-            for name in ["a", "b"] { try put("inside", "\(path)/way/\(name)") }
-            try FileManager.default.createSymbolicLink(atPath: path + "/link", withDestinationPath: outside)
-            let (isOver, swaps, group) = (Counter(), Counter(), DispatchGroup())
-            startThread(of: group) {
-                while isOver.value == 0 {
-                    // Both names change at once: what was a directory is a link.
-                    _ = unsafe rename_with_flags(AT_FDCWD, path + "/way", AT_FDCWD, path + "/link", 2)
-                    swaps.add(1)
-                }
-            }
-            let end = loop.now.advanced(by: isSoaking ? .seconds(10) : .seconds(1))
-            var (reads, refusals) = (0, 0)
-            while loop.now < end {
-                let operations = (0..<16).map { number in
-                    number % 4 == 0 ? directory.append(Data("!".utf8), to: "way/a").map { "inside" }
-                        : directory.contents(of: "way/b").map { $0.text }
-                }
-                for operation in operations {
-                    switch loop.outcome(of: operation) {
-                    case .success(let text):
-                        #expect(text == "inside")
-                        reads += 1
-                    case .failure(let error as FileError):
-                        #expect(error.code == .crossesDirectory || error.code == .wouldBlock)
-                        refusals += 1
-                    case .failure(let error): Issue.record("\(error)")
-                    }
-                }
-            }
-            isOver.value = 1
-            group.wait()
-            #expect(contents(outside + "/a") == "outside")
-            #expect(reads > 0 && refusals > 0 && swaps.value > 0)
-        }
-    }
-
-    @Test("a FIFO, a socket and a device make no thread wait, and are refused")
-    func onlyRegularFiles() throws {
-        try withDirectory { (loop, directory, path) throws in
-            #expect(unsafe mkfifo(path + "/fifo", 0o600) == 0)
-            #expect(unsafe mknod(path + "/zero", S_IFCHR | 0o600, 0x105) == 0)
-            for access in [File.Access.readOnly, .readWrite] {
-                #expect(loop.code(of: directory.open("fifo", access)) == .notSupported)
-                #expect(loop.code(of: directory.open("zero", access, truncating: access == .readWrite)) == .notSupported)
-            }
-            // ENXIO: nobody reads the FIFO.
-            #expect(loop.code(of: directory.open("fifo", .writeOnly))?.rawValue == -ENXIO)
-            #expect(loop.code(of: directory.append(Data("x".utf8), to: "fifo"))?.rawValue == -ENXIO)
-            #expect(loop.code(of: directory.contents(of: "fifo")) == .notSupported)
-            #expect(loop.code(of: directory.open(".")) == .isDirectory)
-            #expect(try loop.run(until: directory.information(of: "fifo")).kind == .fifo)
-            #expect(
-                "\(loop.failure(of: directory.open("fifo"))!)"
-                    == "open fifo below \(path): openat2 ENOTSUP: operation not supported on socket (it is a FIFO, a "
-                    + "socket or a device, and only regular files are opened)")
-        }
-    }
-
-    @Test("operations after close are refused, those before it end, and all closes have one outcome")
-    func closes() throws {
-        try withDirectory { loop, directory, path in
-            try put("hello", path + "/a")
-            let other = try loop.run(until: Directory.open(path, on: loop))
-            let reads = (0..<20).map { _ in other.contents(of: "a") }
-            let closes = [other.close(), other.close()]
-            #expect(!other.isOpen && directory.isOpen)
-            #expect(closes[0].cancel())
-            for read in reads { #expect(try loop.run(until: read).text == "hello") }
-            try loop.run(until: closes[1])
-            #expect(
-                "\(loop.failure(of: other.open("a"))!)"
-                    == "the directory \(path) has been closed, or was dropped")
-            try loop.run(until: other.close())
         }
     }
 

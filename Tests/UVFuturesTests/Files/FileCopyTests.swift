@@ -58,7 +58,8 @@ struct FileCopyTests {
         try withSource { loop, file, bytes in
             try withStreams(loop, past) { (sender, receiver) throws in
                 let copies = [
-                    file.copy(to: sender, from: Self.size - 1, count: 100), file.copy(to: sender, from: Self.size),
+                    file.copy(to: sender, from: Self.size - 1, count: 100),
+                    file.copy(to: sender, from: Self.size),
                     file.copy(to: sender, from: 0, count: 0),
                 ]
                 #expect(try loop.run(until: Future.all(copies)) == [1, 0, 0])
@@ -70,7 +71,9 @@ struct FileCopyTests {
         }
     }
 
-    @Test("a copy that is cancelled ends, before its turn too, and the stream goes on", arguments: [false, true])
+    @Test(
+        "a copy that is cancelled ends, before its turn too, and the stream goes on",
+        arguments: [false, true])
     func cancelled(past: Bool) throws {
         try withSource(size: 20_000_000) { loop, file, bytes in
             try withStreams(loop, past) { sender, receiver in
@@ -127,7 +130,9 @@ struct FileCopyTests {
         }
     }
 
-    @Test("a file that the system cannot send is read and written, and a failure of the disk leaves the stream open")
+    @Test(
+        "a file that the system cannot send is read and written, and a failure of the disk leaves the stream open"
+    )
     func odd() throws {
         try withLoop { loop in
             let proc = try loop.run(until: Directory.open("/proc/self", on: loop))

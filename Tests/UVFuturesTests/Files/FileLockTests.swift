@@ -32,7 +32,8 @@ struct FileLockTests {
             let lock = try loop.run(until: one.lock(.shared))
             #expect(
                 "\(loop.failure(of: one.lock(.exclusive))!)"
-                    == "the file is locked by this File already; release that lock first, or open the file again")
+                    == "the file is locked by this File already; release that lock first, or open the file again"
+            )
             try loop.run(until: lock.release())
             try loop.run(until: try loop.run(until: one.lock(.exclusive)).release())
         }

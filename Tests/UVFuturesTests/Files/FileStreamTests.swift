@@ -97,7 +97,9 @@ struct FileStreamTests {
             let (reading, writing) = (try reader.stream(), try writer.stream())
             #expect(loop.failure(of: reading.write("x")) as? StreamError == .notWritable)
             #expect(loop.failure(of: writing.read()) as? StreamError == .notReadable)
-            #expect(complaint { _ = try reader.stream(from: -1) } == "a position of -1 in a file is negative; give zero or more")
+            #expect(
+                complaint { _ = try reader.stream(from: -1) }
+                    == "a position of -1 in a file is negative; give zero or more")
             try loop.run(until: reading.close().and(writing.close()).map { _ in })
             try loop.run(until: reader.close().and(writer.close()).map { _ in })
             #expect(complaint { _ = try reader.stream() } == "the \(reader) has been closed, or was dropped")
@@ -127,7 +129,9 @@ struct FileStreamTests {
         let stream = try file.stream()
         let (read, written, closed) = (stream.read(), stream.write("x"), stream.closed)
         loop.shutdown()
-        for outcome in [read.result.map { "\($0)" }, written.result.map { "\($0)" }, closed.result.map { "\($0)" }] {
+        for outcome in [
+            read.result.map { "\($0)" }, written.result.map { "\($0)" }, closed.result.map { "\($0)" },
+        ] {
             #expect(outcome != nil, "each future completes")
         }
     }

@@ -28,7 +28,9 @@ func makeEmptyDirectory() throws -> String {
 
 extension EventLoop {
     /// The code of the `FileError` that `future` fails with.
-    func code<Value>(of future: Future<Value>, sourceLocation: SourceLocation = #_sourceLocation) -> UVError.Code? {
+    func code<Value>(of future: Future<Value>, sourceLocation: SourceLocation = #_sourceLocation) -> UVError
+        .Code?
+    {
         let failure = failure(of: future)
         if let error = failure as? FileError { return error.code }
         Issue.record("\(failure.map { "\($0)" } ?? "it succeeded")", sourceLocation: sourceLocation)
@@ -51,3 +53,24 @@ extension Data {
 func contents(_ path: String) -> String? { FileManager.default.contents(atPath: path)?.text }
 
 func put(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+/// Two directories, with a link between them, and one of another kind.
+func makeTree(_ path: String) throws {
+    for name in ["a/b/c", "d"] {
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/\(name)", withIntermediateDirectories: true)
+    }
+    try put("x", path + "/a/file")
+    try put("x", path + "/a/b/c/file")
+    try FileManager.default.createSymbolicLink(atPath: path + "/d/up", withDestinationPath: "../a")
+    #expect(unsafe mkfifo(path + "/fifo", 0o600) == 0)
+}
+
+/// Runs `body` with an empty file that is open for reading and writing, and with its path.
+func withFile(_ body: (EventLoop, File, String) throws -> Void) throws {
+    try withDirectory { loop, directory, path in
+        let file = try loop.run(until: directory.open("a", .readWrite, creating: .always))
+        try body(loop, file, path + "/a")
+        try loop.run(until: file.close())
+    }
+}

@@ -98,7 +98,8 @@ struct NamesTests {
                 try put("secret", path + "/secret")
                 #expect(unsafe chmod(path, 0o755) == 0)
                 #expect(unsafe chmod(path + "/secret", 0o600) == 0)
-                try FileManager.default.createDirectory(atPath: path + "/mine", withIntermediateDirectories: false)
+                try FileManager.default.createDirectory(
+                    atPath: path + "/mine", withIntermediateDirectories: false)
                 #expect(unsafe chown(path + "/mine", 65534, 65534) == 0)
                 // Of the whole process: the pool has no thread yet that keeps its user.
                 #expect(setegid(65534) == 0 && seteuid(65534) == 0)

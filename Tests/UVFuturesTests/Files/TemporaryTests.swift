@@ -72,13 +72,16 @@ private final class WithoutUnnamedFiles: DirectoryHandle {
     func remove(_ name: RelativePath, isDirectory: Bool) throws(UVError) {
         try base.remove(name, isDirectory: isDirectory)
     }
-    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(UVError) {
+    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(UVError)
+    {
         try base.link(name, as: newName, in: target)
     }
     func makeSymbolicLink(_ name: RelativePath, to target: String) throws(UVError) {
         try base.makeSymbolicLink(name, to: target)
     }
-    func symbolicLinkTarget(_ name: RelativePath) throws(UVError) -> String { try base.symbolicLinkTarget(name) }
+    func symbolicLinkTarget(_ name: RelativePath) throws(UVError) -> String {
+        try base.symbolicLinkTarget(name)
+    }
     func makeUnnamedFile(permissions: UInt32) throws(UVError) -> any UVFutures.FileHandle {
         throw UVError(.notSupported, "openat2")
     }

@@ -92,9 +92,11 @@ struct FilePoolTests {
             job.whenEnded { ended.add(1) }
             pool.run(job)
             #expect(ended.value == 1 && pool.waitingCount == 0 && pool.threadCount == 0)
-            let error = FileError("read", FileName(path: "a", directory: "spool"), .wouldBlock, "pthread_create")
+            let error = FileError(
+                "read", FileName(path: "a", directory: "spool"), .wouldBlock, "pthread_create")
             #expect(
-                "\(error)" == "read a below spool: pthread_create EAGAIN: resource temporarily unavailable (no thread "
+                "\(error)"
+                    == "read a below spool: pthread_create EAGAIN: resource temporarily unavailable (no thread "
                     + "could be started for files; raise the limit of threads (TasksMax=, ulimit -u))")
         }
     }
