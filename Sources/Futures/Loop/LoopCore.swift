@@ -29,6 +29,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
 
     // The objects that are alive.
     var counts = LoopCounts()
+    /// The files that are open, which are no handles of the driver.
+    package var files = OpenFiles()
     var promises = PromiseList()
     let abandonment = Abandonment()
     /// The objects that other threads refer to by a number.

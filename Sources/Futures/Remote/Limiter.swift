@@ -2,7 +2,7 @@
 /// came.
 ///
 /// One lock protects the whole state. No foreign code is called while the lock is held.
-final class Limiter: RemoteRunner {
+final class Limiter: LimitedRunner {
     fileprivate struct State {
         var limit: Int
         /// The jobs that have not been passed on.

@@ -89,8 +89,8 @@ public struct RemoteContext: Sendable {
     }
 
     /// The highest number of closures that run at a time, or `nil` if this context has no limit. Contexts
-    /// made by ``serial(on:name:)`` and ``limited(maxConcurrent:on:name:)`` have a limit.
-    public var limit: Int? { (runner as? Limiter)?.limit }
+    /// made by ``serial(on:name:)`` and ``limited(maxConcurrent:on:name:)`` have a limit, and so has `files`.
+    public var limit: Int? { (runner as? any LimitedRunner)?.limit }
 
     /// Changes ``limit``: from now on, at most `limit` closures run at a time. May be called on any thread.
     ///
@@ -101,7 +101,7 @@ public struct RemoteContext: Sendable {
     ///   limit.
     public func setLimit(_ limit: Int) throws(FutureError) {
         try RemoteContext.checkLimit(limit)
-        guard let limiter = runner as? Limiter else {
+        guard let limiter = runner as? any LimitedRunner else {
             throw .invalidArgument("\(self) has no limit; make one that has with .limited(maxConcurrent:on:)")
         }
         limiter.limit = limit

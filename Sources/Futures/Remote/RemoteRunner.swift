@@ -11,6 +11,11 @@ package protocol RemoteRunner: AnyObject, Sendable {
     func start(_ job: RemoteJob, asBarrier: Bool)
 }
 
+/// A runner that runs a limited number of jobs at a time.
+package protocol LimitedRunner: RemoteRunner {
+    var limit: Int { get set }
+}
+
 extension RemoteRunner {
     package var identity: ObjectIdentifier { ObjectIdentifier(self) }
     package var hasBarriers: Bool { false }

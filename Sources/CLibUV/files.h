@@ -1,0 +1,100 @@
+#pragma once
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/// `struct open_how`, and what the kernel calls by numbers that older headers lack.
+struct open_beneath_how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+enum {
+    CALL_OPENAT2 = 437,
+    RESOLVE_NO_MAGIC_LINKS = 0x02,
+    RESOLVE_BENEATH_ONLY = 0x08,
+};
+
+/// What glibc declares as GNU extensions only.
+enum {
+    OPEN_PATH = 010000000,
+    OPEN_UNNAMED = 020000000 | O_DIRECTORY,
+    EMPTY_PATH = 0x1000,
+    RENAME_WITHOUT_REPLACING = 1,
+    WRITE_AT_END = 0x10,
+    LOCK_OF_OPEN_FILE = 37,
+};
+int rename_with_flags(int old_directory, const char *old, int new_directory, const char *new, unsigned flags)
+    __asm__("renameat2");
+ssize_t write_with_flags(int file, const struct iovec *parts, int count, off_t offset, int flags) __asm__("pwritev64v2");
+
+/// How often an open is repeated that the kernel gave up, since something on the way was renamed meanwhile.
+enum { OPEN_ATTEMPTS = 64 };
+
+/// Opens `path` below `directory`; the negated error if that fails.
+static inline int open_beneath(int directory, const char *path, int flags, mode_t mode) {
+    struct open_beneath_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+        .mode = mode,
+        .resolve = RESOLVE_BENEATH_ONLY | RESOLVE_NO_MAGIC_LINKS,
+    };
+    for (int attempt = 1;; attempt++) {
+        long file = syscall(CALL_OPENAT2, directory, path, &how, sizeof how);
+        if (file >= 0) return (int)file;
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN || attempt == OPEN_ATTEMPTS) return -errno;
+    }
+}
+
+/// Writes at the end of a file, wherever that is; the negated error if that fails.
+static inline ssize_t write_at_end(int file, const void *bytes, size_t size) {
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
+    ssize_t count;
+    do {
+        count = write_with_flags(file, &part, 1, 0, WRITE_AT_END);
+    } while (count < 0 && errno == EINTR);
+    return count < 0 ? -errno : count;
+}
+
+/// Locks a whole file for this open file description: `type` is `F_RDLCK`, `F_WRLCK` or `F_UNLCK`.
+static inline int lock_open_file(int file, short type) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+    int status;
+    do {
+        status = fcntl(file, LOCK_OF_OPEN_FILE, &lock);
+    } while (status < 0 && errno == EINTR);
+    return status < 0 ? -errno : 0;
+}
+
+/// `struct linux_dirent64`, of which `name` begins the last part.
+struct directory_record {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+/// Reads some records; the negated error if that fails, and 0 at the end.
+static inline long read_directory(int directory, void *buffer, size_t size) {
+    long count = syscall(SYS_getdents64, directory, buffer, size);
+    return count < 0 ? -errno : count;
+}
+
+/// The name of an entry; NULL for the directory itself and the one above.
+static inline const char *name_of_entry(const struct directory_record *record) {
+    const char *name = record->name;
+    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])) ? NULL : name;
+}
+
+/// Whether the file system can tell the kind of a file in its records.
+static inline mode_t mode_of_record(const struct directory_record *record) {
+    return DTTOIF(record->type);
+}

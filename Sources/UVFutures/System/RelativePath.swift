@@ -1,0 +1,69 @@
+internal import ByteStreams
+package import Futures
+
+/// A path below a directory, or the name of one entry. It holds the bytes of the system, which may be no UTF-8.
+package struct RelativePath: Hashable, Sendable {
+    /// At least one byte, none of them zero, and the first one is no slash.
+    package let bytes: [UInt8]
+
+    /// Creates a path from a text of the user. Throws `FutureError.invalidArgument` if it cannot be one.
+    package init(_ text: String) throws(FutureError) {
+        guard !text.isEmpty else {
+            throw .invalidArgument(
+                "an empty path names no file; give a name, or \".\" for the directory itself")
+        }
+        guard !text.utf8.contains(0) else {
+            throw .invalidArgument(
+                "the path \"\(text.escapedZeros)\" has a zero byte, which ends a path; leave it out")
+        }
+        guard text.utf8.first != Self.slash else {
+            throw .invalidArgument(
+                "the path \(text) is absolute, and leaves the directory; give a path relative to the directory"
+            )
+        }
+        bytes = Array(text.utf8)
+    }
+
+    /// Creates a path from bytes that came from the system.
+    package init(bytes: [UInt8]) { self.bytes = bytes }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// The components. `.` and empty ones are left out.
+    package var components: [RelativePath] {
+        bytes.split(separator: Self.slash).filter { !$0.elementsEqual(".".utf8) }.map {
+            RelativePath(bytes: Array($0))
+        }
+    }
+
+    package var isParent: Bool { bytes == Array("..".utf8) }
+
+    /// Returns the path of the entry called `name` in the directory at this path.
+    package func appending(_ name: RelativePath) -> RelativePath {
+        RelativePath(bytes: bytes + [Self.slash] + name.bytes)
+    }
+
+    /// The path of the directory, or `nil` if the entry is in the directory itself, and the name of the entry. Throws
+    /// `FutureError.invalidArgument` if the last component is no name.
+    package func split() throws(FutureError) -> (parent: RelativePath?, name: RelativePath) {
+        let components = components
+        guard let name = components.last, !name.isParent else {
+            throw .invalidArgument(
+                "the path \(self) does not end with the name of an entry; give one that does")
+        }
+        guard components.count > 1 else { return (nil, name) }
+        let parent = components.dropLast().map(\.bytes).joined(separator: [Self.slash])
+        return (RelativePath(bytes: Array(parent)), name)
+    }
+}
+
+extension RelativePath: CustomStringConvertible {
+    /// The path as text. Bytes that are no UTF-8 are replaced.
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+extension String {
+    fileprivate var escapedZeros: String {
+        split(separator: "\0", omittingEmptySubsequences: false).joined(separator: "\\0")
+    }
+}

@@ -1,0 +1,168 @@
+internal import CLibUV
+internal import Glibc
+
+/// The files of the operating system.
+struct SystemFiles: FileSystem {
+    func openDirectory(at path: String) throws(UVError) -> any DirectoryHandle {
+        // A zero byte would cut the path off.
+        guard !path.utf8.contains(0) else { throw UVError(-EINVAL, "open") }
+        let descriptor = unsafe StandardDescriptors.leave(
+            open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK))
+        guard descriptor >= 0 else { throw UVError(-errno, "open") }
+        return SystemDirectory(descriptor)
+    }
+}
+
+/// A directory of the operating system.
+final class SystemDirectory: DirectoryHandle {
+    let file: SystemDescriptor
+    var descriptor: CInt? { number }
+    private var number: CInt { file.number }
+
+    init(_ descriptor: CInt) { file = SystemDescriptor(descriptor) }
+
+    /// Opens `path` below this directory, or fails: the kernel never opens anything outside.
+    private func openBeneath(
+        _ path: RelativePath, _ flags: CInt, _ permissions: UInt32 = 0
+    ) throws(UVError) -> SystemDescriptor {
+        let opened = unsafe path.withCString { unsafe open_beneath(number, $0, flags, permissions) }
+        guard opened >= 0 else { throw UVError(opened, "openat2") }
+        let descriptor = StandardDescriptors.leave(opened)
+        guard descriptor >= 0 else { throw UVError(-errno, "openat2") }
+        return SystemDescriptor(descriptor)
+    }
+
+    func openFile(_ path: RelativePath, _ opening: FileOpening) throws(UVError) -> any FileHandle {
+        // A FIFO or a device would make the thread wait, if the open was not non-blocking.
+        var flags = O_NONBLOCK | O_NOCTTY
+        flags |= opening.writes ? opening.reads ? O_RDWR : O_WRONLY : O_RDONLY
+        switch opening.creation {
+        case .never: break
+        case .ifMissing: flags |= O_CREAT
+        case .always: flags |= O_CREAT | O_EXCL
+        }
+        let file = SystemFile(
+            try openBeneath(path, flags, opening.creation == .never ? 0 : opening.permissions))
+        switch try file.information().kind {
+        case .regularFile: break
+        case .directory: throw UVError(-EISDIR, "openat2")
+        default: throw UVError(.notSupported, "openat2")
+        }
+        // Not by the flag of the open: that would also touch what is no regular file.
+        if opening.truncates { try file.truncate(to: 0) }
+        return file
+    }
+
+    func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle {
+        let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW)
+        return SystemDirectory(try openBeneath(path, flags))
+    }
+
+    private init(_ file: SystemDescriptor) { self.file = file }
+
+    /// Opens a file of any kind for a look at it, which needs no permission to read it.
+    private func look(at path: RelativePath, followsLink: Bool) throws(UVError) -> SystemDescriptor {
+        try openBeneath(path, CInt(OPEN_PATH) | (followsLink ? 0 : O_NOFOLLOW))
+    }
+
+    func information(of path: RelativePath, followsLink: Bool) throws(UVError) -> FileInformation {
+        try look(at: path, followsLink: followsLink).information()
+    }
+
+    func setPermissions(of path: RelativePath, to permissions: UInt32) throws(UVError) {
+        let file = try look(at: path, followsLink: true)
+        // `fchmod` refuses such a descriptor, and `fchmodat` would follow a link that leaves the directory.
+        try check(unsafe chmod("/proc/self/fd/\(file.number)", permissions), "chmod")
+    }
+
+    func makeListing() throws(UVError) -> any DirectoryListing {
+        // A directory that is opened again has a position of its own.
+        SystemListing(try openBeneath(RelativePath(bytes: [UInt8(ascii: ".")]), O_RDONLY | O_DIRECTORY))
+    }
+
+    func sync() throws(UVError) { try file.sync(dataOnly: false) }
+
+    func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(UVError) {
+        try check(unsafe name.withCString { unsafe mkdirat(number, $0, permissions) }, "mkdir")
+    }
+
+    func rename(
+        _ name: RelativePath, to newName: RelativePath, in target: any DirectoryHandle, replacing: Bool
+    ) throws(UVError) {
+        let flags = replacing ? 0 : UInt32(RENAME_WITHOUT_REPLACING)
+        let status = unsafe name.withCString { old in
+            unsafe newName.withCString {
+                unsafe rename_with_flags(number, old, target.systemDescriptor, $0, flags)
+            }
+        }
+        try check(status, "rename")
+    }
+
+    func remove(_ name: RelativePath, isDirectory: Bool) throws(UVError) {
+        let status = unsafe name.withCString {
+            unsafe unlinkat(number, $0, isDirectory ? CInt(AT_REMOVEDIR) : 0)
+        }
+        try check(status, isDirectory ? "rmdir" : "unlink")
+    }
+
+    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(UVError)
+    {
+        let status = unsafe name.withCString { old in
+            unsafe newName.withCString { unsafe linkat(number, old, target.systemDescriptor, $0, 0) }
+        }
+        try check(status, "link")
+    }
+
+    func makeSymbolicLink(_ name: RelativePath, to target: String) throws(UVError) {
+        try check(unsafe name.withCString { unsafe symlinkat(target, number, $0) }, "symlink")
+    }
+
+    func symbolicLinkTarget(_ name: RelativePath) throws(UVError) -> String {
+        try unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) {
+            buffer throws(UVError) in
+            let count = unsafe name.withCString {
+                unsafe readlinkat(number, $0, buffer.baseAddress!, buffer.count)
+            }
+            guard count >= 0 else { throw UVError(-errno, "readlink") }
+            return unsafe String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
+        }
+    }
+
+    func makeUnnamedFile(permissions: UInt32) throws(UVError) -> any FileHandle {
+        let here = RelativePath(bytes: [UInt8(ascii: ".")])
+        return SystemFile(try openBeneath(here, CInt(OPEN_UNNAMED) | O_RDWR, permissions))
+    }
+
+    func link(unnamed file: any FileHandle, as name: RelativePath) throws(UVError) {
+        // `AT_EMPTY_PATH` would need a privilege. This link is the caller's own, and not one on a path.
+        let status = unsafe name.withCString {
+            unsafe linkat(
+                AT_FDCWD, "/proc/self/fd/\(file.descriptor!)", number, $0, CInt(AT_SYMLINK_FOLLOW))
+        }
+        try check(status, "link")
+    }
+
+    func close() throws(UVError) { try file.close() }
+}
+
+extension DirectoryHandle {
+    /// The descriptor of a directory of the operating system.
+    fileprivate var systemDescriptor: CInt {
+        guard let descriptor else {
+            trap("A directory of a simulated system was used with one of the real system.")
+        }
+        return descriptor
+    }
+}
+
+extension RelativePath {
+    func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        unsafe (bytes + [0]).withUnsafeBufferPointer { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) { unsafe body($0.baseAddress!) }
+        }
+    }
+}
+
+private func check(_ status: CInt, _ operation: String) throws(UVError) {
+    if status != 0 { throw UVError(-errno, operation) }
+}

@@ -1,0 +1,99 @@
+internal import CLibUV
+internal import FoundationEssentials
+internal import Glibc
+internal import Synchronization
+
+/// A descriptor of a file or a directory. The last reference closes it.
+final class SystemDescriptor: Sendable {
+    let number: CInt
+    private let isClosed = Atomic(false)
+
+    init(_ number: CInt) { self.number = number }
+
+    deinit { if !isClosed.load(ordering: .relaxed) { FilePool.shared.close(number) } }
+
+    func close() throws(UVError) {
+        isClosed.store(true, ordering: .relaxed)
+        // The descriptor is gone even if this fails.
+        if Glibc.close(number) != 0, errno != EINTR { throw UVError(-errno, "close") }
+    }
+
+    func sync(dataOnly: Bool) throws(UVError) {
+        if (dataOnly ? fdatasync(number) : fsync(number)) != 0 {
+            throw UVError(-errno, dataOnly ? "fdatasync" : "fsync")
+        }
+    }
+
+    func information() throws(UVError) -> FileInformation {
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { throw UVError(-errno, "fstat") }
+        return FileInformation(status)
+    }
+}
+
+/// A regular file of the operating system.
+final class SystemFile: FileHandle {
+    private let file: SystemDescriptor
+    var descriptor: CInt? { number }
+    private var number: CInt { file.number }
+
+    init(_ file: SystemDescriptor) { self.file = file }
+
+    func read(_ count: Int, at offset: Int) throws(UVError) -> Data {
+        let block = unsafe malloc(count)!
+        while true {
+            let size = unsafe pread(number, block, count, offset)
+            if size < 0, errno == EINTR { continue }
+            guard size > 0 else {
+                let error = errno
+                unsafe free(block)
+                if size == 0 { return Data() }
+                throw UVError(-error, "read")
+            }
+            return unsafe Data(bytesNoCopy: realloc(block, size)!, count: size, deallocator: .free)
+        }
+    }
+
+    func write(_ bytes: Data, at offset: Int) throws(UVError) -> Int {
+        while true {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe pwrite(number, $0.baseAddress!, $0.count, offset)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw UVError(-errno, "write") }
+            return count
+        }
+    }
+
+    func append(_ bytes: Data) throws(UVError) -> Int {
+        let count = unsafe bytes.withUnsafeBytes { unsafe write_at_end(number, $0.baseAddress!, $0.count) }
+        guard count >= 0 else { throw UVError(CInt(count), "write") }
+        return count
+    }
+
+    func truncate(to size: Int) throws(UVError) {
+        if ftruncate(number, size) != 0 { throw UVError(-errno, "truncate") }
+    }
+
+    func sync(dataOnly: Bool) throws(UVError) { try file.sync(dataOnly: dataOnly) }
+
+    func information() throws(UVError) -> FileInformation { try file.information() }
+
+    func setPermissions(to permissions: UInt32) throws(UVError) {
+        if fchmod(number, permissions) != 0 { throw UVError(-errno, "chmod") }
+    }
+
+    func tryLock(exclusive: Bool) throws(UVError) -> Bool {
+        let status = lock_open_file(number, CShort(exclusive ? F_WRLCK : F_RDLCK))
+        if status == -EAGAIN || status == -EACCES { return false }
+        guard status == 0 else { throw UVError(status, "lock") }
+        return true
+    }
+
+    func unlock() throws(UVError) {
+        let status = lock_open_file(number, CShort(F_UNLCK))
+        if status != 0 { throw UVError(status, "unlock") }
+    }
+
+    func close() throws(UVError) { try file.close() }
+}

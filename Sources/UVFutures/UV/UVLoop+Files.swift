@@ -1,0 +1,7 @@
+internal import Futures
+
+extension UVLoop {
+    var fileSystem: any FileSystem { SystemFiles() }
+
+    func runOnDisk(_ job: RemoteJob) { FilePool.shared.run(job) }
+}
