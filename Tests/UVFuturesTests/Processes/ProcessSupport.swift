@@ -38,3 +38,11 @@ func withDirectory(_ body: (String) throws -> Void) throws {
     defer { try? FileManager.default.removeItem(atPath: path) }
     try body(path)
 }
+
+/// The open descriptors, without those that loops and Dispatch make for themselves, at any time.
+func descriptorsInUse() -> Set<CInt> {
+    openDescriptors().filter { descriptor in
+        let path = "/proc/self/fd/\(descriptor)"
+        return (try? FileManager.default.destinationOfSymbolicLink(atPath: path))?.contains("event") != true
+    }
+}
