@@ -44,7 +44,7 @@ struct PipelineTests {
                         .hasPrefix("cannot start /nowhere/x") == true)
                 try loop.run()
                 #expect(hasNoChild())
-                #expect(descriptorsInUse() == before)
+                expectNoMore(than: before)
             }
         }
     }

@@ -57,7 +57,7 @@ struct ProcessRunTests {
                 #expect(loop.outcome(of: cancelled).isCancellation)
                 #expect(hasNoChild())
                 try loop.run()
-                #expect(descriptorsInUse() == before)
+                expectNoMore(than: before)
             }
         }
     }

@@ -22,8 +22,7 @@ struct ProcessErrorTests {
                         == "cannot start \(directory): it cannot be executed: EACCES, permission denied; see that it is a "
                         + "file, and that its user may execute it")
                 let text = "\(directory)/text"
-                #expect(FileManager.default.createFile(atPath: text, contents: Data("text".utf8)))
-                unsafe chmod(text, 0o755)
+                try loop.makeProgram("text", at: text)
                 #expect(
                     refusal(text)
                         == "cannot start \(text): it cannot be executed: ENOEXEC, exec format error; give a program of this "
