@@ -212,11 +212,10 @@ static inline bool start_process(struct process_start *start) {
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
     munmap(stack, size);
     if (start->failed_step == STEP_NONE) return true;
-    if (start->process > 0) {
-        int status;
-        reap_process(start->descriptor, true, &status);
-        close(start->descriptor);
-    }
+    // By its number, which no other has: as its end gives no signal, only who asks for it can reap it. An old kernel gives
+    // no descriptor.
+    if (start->process > 0) while (waitpid(start->process, NULL, WAIT_FOR_ALL) < 0 && errno == EINTR) {}
+    if (start->descriptor >= 0) close(start->descriptor);
     return false;
 }
 

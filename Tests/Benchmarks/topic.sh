@@ -36,8 +36,8 @@ datagrams)
 processes)
     swift_build --product ProcessStarts
     mkdir -p "$results/$1"
-    sizes=(5 400 4096)
-    [[ $results == results ]] || sizes=(2 100 4096)
+    sizes=(5 100 4000)
+    [[ $results == results ]] || sizes=(2 30 4000)
     Runner/processes.py "${sizes[@]}" | tee "$results/$1/tables.md"
     exit
     ;;

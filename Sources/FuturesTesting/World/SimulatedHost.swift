@@ -49,6 +49,7 @@ public final class SimulatedHost {
     /// begins in an event of its own when the process is started, and its future says with which code the process ends.
     ///
     /// ```swift
+    /// let host = try World(seed: 1).addHost("a")
     /// host.programs["greet"] = { process in
     ///     process.standardOutput.write("hello \(process.arguments[1])\n").map { 0 }
     /// }

@@ -42,7 +42,7 @@ public final class ProcessSupervisor {
         case running(ChildProcess)
         /// It waits until it is started again.
         case waiting
-        /// It is not started again, unless you call ``restart(_:)``.
+        /// It is not started again, unless you call ``ProcessSupervisor/restart(_:with:within:)``.
         case over
     }
 

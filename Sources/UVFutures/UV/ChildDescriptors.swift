@@ -24,12 +24,14 @@ struct ChildDescriptors {
     mutating func open(_ launch: ProcessLaunch) throws {
         if let (columns, rows) = launch.window {
             var program: CInt = -1
-            let person = unsafe open_terminal(&program, columns, rows)
+            let person = StandardDescriptors.leave(unsafe open_terminal(&program, columns, rows))
             func failure(_ code: CInt) -> ProcessError {
                 ProcessError(launch.program, .openStream, UVError.Code(rawValue: code), "a terminal for it")
             }
             guard person >= 0 else { throw failure(person) }
             ends[Self.terminal] = person
+            program = StandardDescriptors.leave(program)
+            guard program >= 0 else { throw failure(-errno) }
             owned.append(program)
             terminal = program
         }
@@ -81,8 +83,10 @@ struct ChildDescriptors {
     private func makePipe(for number: CInt, _ launch: ProcessLaunch) throws -> (reading: CInt, writing: CInt)
     {
         var ends: [CInt] = [-1, -1]
-        guard unsafe make_process_pipe(&ends, O_CLOEXEC) == 0 else {
+        if unsafe make_process_pipe(&ends, O_CLOEXEC) == 0 { ends = ends.map(StandardDescriptors.leave) }
+        guard !ends.contains(where: { $0 < 0 }) else {
             let code = UVError.Code(rawValue: -errno)
+            for end in ends where end >= 0 { close(end) }
             throw ProcessError(launch.program, .openStream, code, "a pipe for its \(Self.name(number))")
         }
         return (ends[0], ends[1])

@@ -44,9 +44,8 @@ struct ConfigurationTests {
         try withLoop { loop throws in
             try withDirectory { directory throws in
                 let script = "\(directory)/uvfutures-program"
-                #expect(
-                    FileManager.default.createFile(
-                        atPath: script, contents: Data("#!/bin/sh\necho found\n".utf8)))
+                try loop.makeProgram("#!/bin/sh\necho found\n", at: script)
+                unsafe chmod(script, 0o644)
                 var configuration = ChildProcess.Configuration("uvfutures-program")
                 configuration.environment = .only(["PATH": "/nowhere:\(directory)"])
                 // It is there, and cannot be executed.

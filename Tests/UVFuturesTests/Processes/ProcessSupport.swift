@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -22,6 +23,14 @@ extension EventLoop {
     }
 }
 
+extension EventLoop {
+    /// Makes a program of `text` at `path`. Another process writes it: a child that another thread forks meanwhile would
+    /// have it open for writing, and then it could not be executed.
+    func makeProgram(_ text: String, at path: String) throws {
+        _ = try lines(of: "printf '%s' '\(text)' > \(path); chmod 755 \(path)")
+    }
+}
+
 /// Whether this process has no child at all: no zombie either. Of use only where no other test runs: in an exit test.
 func hasNoChild() -> Bool { waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD }
 
@@ -37,4 +46,23 @@ func withDirectory(_ body: (String) throws -> Void) throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
     defer { try? FileManager.default.removeItem(atPath: path) }
     try body(path)
+}
+
+/// The open descriptors, without those that loops and Dispatch make for themselves, at any time.
+func descriptorsInUse() -> Set<CInt> { openDescriptors().filter { !link($0).contains("event") } }
+
+/// Fails if other descriptors than those stay open: other threads open some for a moment.
+func expectNoMore(than before: Set<CInt>, sourceLocation: SourceLocation = #_sourceLocation) {
+    let isSo = eventually { descriptorsInUse().isSubset(of: before) }
+    #expect(isSo, "\(links(descriptorsInUse().subtracting(before)))", sourceLocation: sourceLocation)
+}
+
+/// What a descriptor stands for.
+private func link(_ descriptor: CInt) -> String {
+    (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) ?? ""
+}
+
+/// What they stand for, for a failure to say.
+func links(_ descriptors: Set<CInt>) -> String {
+    descriptors.map { "\($0) \(link($0))" }.joined(separator: ", ")
 }

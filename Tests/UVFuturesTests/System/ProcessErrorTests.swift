@@ -2,7 +2,8 @@ import CLibUV
 import Foundation
 import Glibc
 import Testing
-import UVFutures
+
+@testable import UVFutures
 
 struct ProcessErrorTests {
     @Test("what is no program is refused by its kind")
@@ -21,8 +22,7 @@ struct ProcessErrorTests {
                         == "cannot start \(directory): it cannot be executed: EACCES, permission denied; see that it is a "
                         + "file, and that its user may execute it")
                 let text = "\(directory)/text"
-                #expect(FileManager.default.createFile(atPath: text, contents: Data("text".utf8)))
-                unsafe chmod(text, 0o755)
+                try loop.makeProgram("text", at: text)
                 #expect(
                     refusal(text)
                         == "cannot start \(text): it cannot be executed: ENOEXEC, exec format error; give a program of this "
@@ -40,5 +40,44 @@ struct ProcessErrorTests {
                         + "arguments and variables")
             }
         }
+    }
+
+    @Test("each step has a sentence of its own, which says what to do")
+    func steps() {
+        func text(_ step: ProcessError.Step, _ error: CInt, _ subject: String = "") -> String {
+            "\(ProcessError("a", step, UVError.Code(rawValue: -error), subject))"
+        }
+        let rights = "EPERM, operation not permitted; run with more rights, or leave the setting out"
+        #expect(
+            text(.closeDescriptors, ENOSYS)
+                == "cannot start a: it cannot be kept from inheriting descriptors: ENOSYS, function not implemented; run on "
+                + "Linux 5.9 or newer")
+        #expect(
+            text(.makeProcess, EAGAIN)
+                == "cannot start a: the system makes no process: EAGAIN, resource temporarily unavailable; raise the limit of "
+                + "processes (ulimit -u, LimitNPROC=, TasksMax=), or end some")
+        #expect(
+            text(.makeProcess, EPERM)
+                == "cannot start a: the system makes no process: EPERM, operation not permitted; see the limits of the system "
+                + "and of its containers")
+        #expect(
+            text(.openStream, ENOMEM, "x")
+                == "cannot start a: x cannot be opened: ENOMEM, not enough memory; see that there is memory")
+        #expect(
+            text(.execute, EAGAIN)
+                == "cannot start a: it cannot be executed: EAGAIN, resource temporarily unavailable; its user has as many "
+                + "processes as it may; end some, or raise the limit")
+        #expect(
+            text(.execute, ELOOP)
+                == "cannot start a: it cannot be executed: ELOOP, too many symbolic links encountered")
+        #expect(text(.makeSession, EPERM) == "cannot start a: it gets no session of its own: \(rights)")
+        #expect(text(.makeGroup, EPERM) == "cannot start a: it gets no group of its own: \(rights)")
+        #expect(
+            text(.controlTerminal, EPERM) == "cannot start a: the terminal does not become its own: \(rights)"
+        )
+        #expect(
+            text(.setGroups, EPERM) == "cannot start a: its supplementary groups cannot be set: \(rights)")
+        #expect(text(.setGroup, EPERM, "7") == "cannot start a: its group 7 cannot be set: \(rights)")
+        #expect(text(.setUser, EPERM, "7") == "cannot start a: its user 7 cannot be set: \(rights)")
     }
 }
