@@ -10,7 +10,8 @@ const { open } = require('fs/promises');
     const work = async () => {
         while (next < Number(count)) {
             const index = next++;
-            total += (await file.read(Buffer.allocUnsafe(100), 0, 100, (index * 7919) % (size - 100))).bytesRead;
+            const { bytesRead } = await file.read(Buffer.allocUnsafe(100), 0, 100, (index * 7919) % (size - 100));
+            total += bytesRead;
         }
     };
     await Promise.all(Array.from({ length: 16 }, work));
