@@ -2,7 +2,8 @@ public import Futures
 
 /// A lock of a whole file, which other programs and other open files of this one respect if they ask for a lock, too.
 ///
-/// The lock ends by ``release()``, by the end of the file, or when the last reference is released.
+/// The lock ends by ``release()``, by ``File/close()``, or when the last reference is released. A lock keeps the descriptor
+/// of its file open, also if you release the ``File``.
 public final class FileLock {
     /// How locks exclude each other.
     public enum Mode: Hashable, Sendable {
@@ -47,9 +48,8 @@ extension File {
     ///
     /// While another has a lock, looks again after 1 ms, 2 ms, and so on up to every 100 ms. Cancelling ends the wait.
     /// Who comes first is not first in line. Fails with ``FileError``, for example with ``UVError/Code/badDescriptor`` if a
-    /// file that is not open for writing is to be locked as `.exclusive`. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if this file has a lock, or waits for one. Calls `fcntl` with
-    /// `F_OFD_SETLK`.
+    /// file that is not open for writing is to be locked as `.exclusive`. A ``File`` has one lock at most: a second call waits
+    /// until the first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
     public func lock(_ mode: FileLock.Mode) -> Future<FileLock> {
         lock(mode, lookingAgainAfter: .milliseconds(1))
     }
@@ -79,14 +79,10 @@ final class FileLockState: Sendable {
 
     private let phase = Locked(Phase.free)
 
-    /// Takes the lock. Returns `nil` if another open file has one.
+    /// Takes the lock. Returns `nil` if this open file has one already, or if another has one.
     fileprivate func take(_ handle: any FileHandle, exclusive: Bool) throws -> FileLockHold? {
         try phase.withLock { phase in
-            guard phase == .free else {
-                throw FutureError.invalidArgument(
-                    "the file is locked by this File already; release that lock first, or open the file again"
-                )
-            }
+            guard phase == .free else { return nil }
             guard try handle.tryLock(exclusive: exclusive) else { return nil }
             phase = .taken
             return FileLockHold(handle, self)

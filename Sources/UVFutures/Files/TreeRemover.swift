@@ -14,11 +14,15 @@ final class TreeRemover: Sendable {
         /// The directory that holds the root of the tree.
         var parent: (any DirectoryHandle)?
         var levels: [Level] = []
+        /// How often an entry was of another kind than a moment before.
+        var swaps = 0
     }
 
     private static let entriesOfStep = 256
     /// How often a directory is gone through again to which others add entries.
     private static let rounds = 8
+    /// How often entries may be swapped for others while the tree is removed.
+    private static let maxSwaps = 64
     private let maxDepth: Int
     private let name: FileName
     private let state = Locked(State())
@@ -73,21 +77,31 @@ final class TreeRemover: Sendable {
                 switch error.code {
                 case _ where error.operation == "depth":
                     throw TreeError.tooDeep(path: path.description, limit: maxDepth)
-                case .notFound: break
-                // It is a file, or was swapped for one or for a link, which goes itself.
-                case .notDirectory, .tooManyLinks:
-                    guard kind == .directory || kind == .unknown else { throw error }
+                // It has been removed, or moved elsewhere.
+                case .notFound, .crossesDirectory: break
+                case .notDirectory where kind == .unknown, .tooManyLinks where kind == .unknown:
                     try remove(entry, .regularFile, at: path, &state)
+                // It was swapped for a file or for a link, which goes itself.
+                case .notDirectory, .tooManyLinks:
+                    try removeSwapped(entry, .regularFile, at: path, &state, error)
                 case .isDirectory:
-                    try remove(entry, .directory, at: path, &state)
+                    try removeSwapped(entry, .directory, at: path, &state, error)
                 default: throw error
                 }
             }
         }
     }
 
+    private func removeSwapped(
+        _ entry: RelativePath, _ kind: FileKind, at path: RelativePath, _ state: inout State, _ error: UVError
+    ) throws {
+        state.swaps += 1
+        guard state.swaps <= Self.maxSwaps else { throw error }
+        try remove(entry, kind, at: path, &state)
+    }
+
     /// Removes the directory on top, which is empty unless others add to it.
-    private func endLevel(_ state: inout State) throws(UVError) {
+    private func endLevel(_ state: inout State) throws {
         var level = state.levels.removeLast()
         let parent = state.levels.last?.level.directory ?? state.parent!
         do throws(UVError) {
@@ -95,6 +109,8 @@ final class TreeRemover: Sendable {
         } catch {
             switch error.code {
             case .notFound: break
+            case .notDirectory:
+                try removeSwapped(level.name, .regularFile, at: level.level.path ?? level.name, &state, error)
             case .directoryNotEmpty where level.failures < Self.rounds:
                 level.failures += 1
                 try level.level.restart()

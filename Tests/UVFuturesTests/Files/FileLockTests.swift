@@ -26,16 +26,14 @@ struct FileLockTests {
         }
     }
 
-    @Test("one file has one lock, and a second one is refused with a sentence")
+    @Test("one file has one lock, and a second one waits for it")
     func once() throws {
         try withFiles { loop, one, _ in
             let lock = try loop.run(until: one.lock(.shared))
-            #expect(
-                "\(loop.failure(of: one.lock(.exclusive))!)"
-                    == "the file is locked by this File already; release that lock first, or open the file again"
-            )
+            #expect(try loop.run(until: one.tryLock(.shared)) == nil)
+            let second = one.lock(.exclusive)
             try loop.run(until: lock.release())
-            try loop.run(until: try loop.run(until: one.lock(.exclusive)).release())
+            try loop.run(until: try loop.run(until: second).release())
         }
     }
 
@@ -48,8 +46,25 @@ struct FileLockTests {
             let third = try loop.run(until: one.lock(.exclusive))
             // This lock is of a descriptor that is closed, and perhaps another file's by now.
             try loop.run(until: lock.release())
-            #expect(loop.failure(of: one.tryLock(.exclusive)) is FutureError)
+            #expect(try loop.run(until: one.tryLock(.exclusive)) == nil)
             try loop.run(until: third.release())
+        }
+    }
+
+    @Test("a lock outlives the File that it was taken by")
+    func outlivesFile() throws {
+        try withFiles { loop, one, _ in
+            let directory = try loop.run(until: Directory.open(NSTemporaryDirectory(), on: loop))
+            let name = "lock-\(UUID().uuidString)"
+            let locked = directory.open(name, .readWrite, creating: .always).flatMap { $0.lock(.exclusive) }
+            let lock = try loop.run(until: locked)
+            #expect(loop.statistics.files == 4)
+            let other = try loop.run(until: directory.open(name, .readWrite))
+            #expect(try loop.run(until: other.tryLock(.exclusive)) == nil)
+            try loop.run(until: lock.release())
+            try loop.run(until: try loop.run(until: other.lock(.exclusive)).release())
+            try loop.run(until: directory.remove(name))
+            try loop.run(until: other.close().and(directory.close()).map { _ in })
         }
     }
 
@@ -59,7 +74,7 @@ struct FileLockTests {
             for round in 0..<50 {
                 let waiting = two.lock(.exclusive)
                 if round % 2 == 1 { try loop.run(until: loop.sleep(for: .microseconds(50 * round))) }
-                waiting.cancel()
+                if !waiting.cancel() { try loop.run(until: try loop.run(until: waiting).release()) }
                 try loop.run(until: try loop.run(until: one.lock(.exclusive)).release())
             }
             // What was taken for nobody has been given back.

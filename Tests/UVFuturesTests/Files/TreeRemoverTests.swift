@@ -80,7 +80,9 @@ struct TreeRemoverTests {
                 switch loop.outcome(of: directory.removeTree("tree")) {
                 case .success: removals += 1
                 case .failure(let error as FileError):
-                    #expect(error.code == .directoryNotEmpty || error.code == .notFound, "\(error)")
+                    // Others were too quick, again and again; or they have moved the tree away.
+                    let codes: [UVError.Code] = [.directoryNotEmpty, .notFound, .notDirectory, .isDirectory]
+                    #expect(codes.contains(error.code), "\(error)")
                 case .failure(let error): Issue.record("\(error)")
                 }
             }
