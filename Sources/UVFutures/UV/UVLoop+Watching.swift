@@ -1,0 +1,3 @@
+extension UVLoop {
+    func makeFileEvents() throws(UVError) -> any FileEventSource { try UVFileEvents.make(self) }
+}

@@ -1,0 +1,269 @@
+import Futures
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+struct TreeWatchTests {
+    private func withTree(
+        debounce: Duration = .milliseconds(20), limits: FileWatchLimits = FileWatchLimits(),
+        prepare: (TemporaryDirectory) -> Void = { _ in },
+        _ body: (EventLoop, TemporaryDirectory, FileWatch) throws -> Void
+    ) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.makeDirectory("tree")
+            prepare(directory)
+            let watch = try loop.run(
+                until: FileWatch.watch(
+                    tree: directory.url("tree"), debounce: debounce, limits: limits, on: loop))
+            try body(loop, directory, watch)
+            if watch.isOpen { try loop.run(until: watch.close()) }
+        }
+    }
+
+    @Test("what changes anywhere in a tree is told by its path")
+    func paths() throws {
+        try withTree(prepare: { $0.makeDirectory("tree/a"); $0.makeDirectory("tree/a/b"); $0.write("tree/a/b/old") }) {
+            (loop, directory, watch) throws in
+            #expect(watch.directoryCount == 3)
+            directory.write("tree/a/b/new")
+            directory.write("tree/a/b/old", "more")
+            directory.rename("tree/a/b/old", "tree/x")
+            #expect(try loop.changes(of: watch) == ["created a/b/new", "moved a/b/old to x"])
+            directory.rename("tree/x", "outside")
+            directory.rename("outside", "tree/a/y")
+            #expect(try loop.changes(of: watch) == ["removed x", "created a/y"])
+        }
+    }
+
+    @Test("a directory watch tells what is in it, and nothing of what is below")
+    func directory() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.makeDirectory("a")
+            let watch = try loop.run(until: FileWatch.watch(directory: directory.path, on: loop))
+            directory.write("a/x")
+            directory.write("y")
+            directory.makeDirectory("b")
+            directory.write("b/z")
+            #expect(try loop.changes(of: watch) == ["created y", "created b"])
+            #expect(watch.directoryCount == 1)
+            try loop.run(until: watch.close())
+        }
+    }
+
+    @Test("each way of saving is one change in a tree, too, and a file that came and went is none")
+    func saves() throws {
+        try withTree(prepare: { $0.write("tree/x", "one") }) { (loop, directory, watch) throws in
+            directory.write("tree/.x.tmp", "two")
+            directory.rename("tree/.x.tmp", "tree/x")
+            #expect(try loop.changes(of: watch) == ["modified x"])
+            directory.rename("tree/x", "tree/x~")
+            directory.write("tree/x", "three")
+            directory.remove("tree/x~")
+            #expect(try loop.changes(of: watch) == ["modified x"])
+            directory.write("tree/lock")
+            directory.remove("tree/lock")
+            directory.write("tree/x", "four")
+            #expect(try loop.changes(of: watch) == ["modified x"])
+        }
+    }
+
+    @Test("what is in a new directory before it is watched is told, once", arguments: [0, 20])
+    func newDirectories(debounce: Int) throws {
+        try withTree(debounce: .milliseconds(debounce)) { (loop, directory, watch) throws in
+            var expected: Set<String> = []
+            for index in 0..<10 {
+                var path = "tree"
+                for depth in 0..<8 {
+                    path += "/\(index)-\(depth)"
+                    directory.makeDirectory(path)
+                    directory.write("\(path)/file")
+                    expected.formUnion(["created \(path)", "created \(path)/file"])
+                }
+            }
+            let told = try loop.changes(of: watch).filter { !$0.hasPrefix("modified") }
+            #expect(told.count == expected.count)
+            #expect(Set(told.map { $0.replacing("created ", with: "created tree/", maxReplacements: 1) }) == expected)
+            #expect(watch.directoryCount == 81)
+            directory.write("tree/9-0/9-1/9-2/more")
+            #expect(try loop.changes(of: watch).first == "created 9-0/9-1/9-2/more")
+        }
+    }
+
+    @Test("a directory that is renamed keeps its watches, and one that leaves the tree loses them")
+    func renames() throws {
+        try withTree(prepare: { $0.makeDirectory("tree/a"); $0.makeDirectory("tree/a/b"); $0.makeDirectory("tree/c") }) {
+            (loop, directory, watch) throws in
+            directory.rename("tree/a", "tree/c/d")
+            directory.write("tree/c/d/b/x")
+            #expect(try loop.changes(of: watch) == ["moved a to c/d", "created c/d/b/x"])
+            #expect(watch.directoryCount == 4)
+            directory.rename("tree/c/d", "outside")
+            directory.write("outside/b/y")
+            #expect(try loop.changes(of: watch) == ["removed c/d"])
+            #expect(watch.directoryCount == 2)
+            directory.rename("outside", "tree/e")
+            #expect(try loop.changes(of: watch) == ["created e", "created e/b", "created e/b/x", "created e/b/y"])
+            #expect(watch.directoryCount == 4)
+        }
+    }
+
+    @Test("a new directory that is renamed at once, with the directory above it, is watched under its new path")
+    func racingRenames() throws {
+        try withTree(debounce: .zero) { (loop, directory, watch) throws in
+            for round in 0..<50 {
+                directory.makeDirectory("tree/a")
+                directory.makeDirectory("tree/a/b")
+                directory.rename("tree/a", "tree/\(round)")
+                directory.makeDirectory("tree/\(round)/b/c")
+                directory.rename("tree/\(round)/b", "tree/\(round)/d")
+                _ = try loop.changes(of: watch, for: .milliseconds(5))
+            }
+            _ = try loop.changes(of: watch)
+            #expect(watch.directoryCount == 151)
+            for round in 0..<50 { directory.write("tree/\(round)/d/c/x") }
+            let told = try loop.changes(of: watch).filter { $0.hasPrefix("created") }
+            #expect(told == (0..<50).map { "created \($0)/d/c/x" })
+        }
+    }
+
+    @Test("links in a tree are told, and not followed")
+    func links() throws {
+        try withTree(prepare: { $0.makeDirectory("outside") }) { (loop, directory, watch) throws in
+            directory.link("tree/link", to: directory.url("outside"))
+            directory.link("tree/up", to: "..")
+            directory.write("outside/x")
+            #expect(try loop.changes(of: watch) == ["created link", "created up"])
+            #expect(watch.directoryCount == 1)
+        }
+    }
+
+    @Test("a watch of a directory ends with the reason when it is removed, renamed or replaced")
+    func ends() throws {
+        for way in ["removed", "moved"] {
+            try withTree { (loop, directory, watch) throws in
+                let path = directory.url("tree")
+                let (next, iteration) = (watch.next(), watch.changes.makeAsyncIterator().pull())
+                if way == "removed" { directory.remove("tree") } else { directory.rename("tree", "other") }
+                let reason: FileWatchError = way == "removed" ? .removed(path: path) : .moved(path: path)
+                #expect(loop.failure(of: next) as? FileWatchError == reason)
+                #expect(loop.failure(of: iteration) as? FileWatchError == reason)
+                #expect(loop.failure(of: watch.closed) as? FileWatchError == reason)
+                #expect(loop.failure(of: watch.next()) as? FileWatchError == reason)
+                #expect(!watch.isOpen)
+                try loop.run()
+                #expect(!loop.dump().contains("watch of files"))
+            }
+        }
+    }
+
+    @Test("the last changes before the end can still be taken")
+    func lastChanges() throws {
+        try withTree(prepare: { $0.write("tree/x") }) { (loop, directory, watch) throws in
+            directory.remove("tree/x")
+            directory.remove("tree")
+            #expect(loop.failure(of: watch.closed) != nil)
+            #expect(try loop.run(until: watch.next()) == FileChange(path: "x", kind: .removed))
+            #expect(loop.failure(of: watch.next()) as? FileWatchError == .removed(path: directory.url("tree")))
+        }
+    }
+
+    @Test("a tree that grows beyond its limit ends the watch")
+    func limit() throws {
+        var limits = FileWatchLimits()
+        limits.maxDirectories = 3
+        try withTree(limits: limits) { (loop, directory, watch) throws in
+            let path = directory.url("tree")
+            for name in ["a", "b", "c"] { directory.makeDirectory("tree/\(name)") }
+            #expect(
+                loop.failure(of: watch.closed) as? FileWatchError == .tooManyDirectories(path: path, limit: 3))
+        }
+    }
+
+    @Test("changes that nobody takes become one advice to look again")
+    func tooManyChanges() throws {
+        var limits = FileWatchLimits()
+        limits.maxChanges = 10
+        try withTree(limits: limits) { (loop, directory, watch) throws in
+            for index in 0..<100 { directory.write("tree/\(index)") }
+            #expect(try loop.changes(of: watch).first == "look again")
+            directory.write("tree/more")
+            #expect(try loop.changes(of: watch) == ["created more"])
+        }
+    }
+
+    @Test("files that are made, renamed and removed in a burst are told one by one, or the overflow is")
+    func burst() throws {
+        let count = isSoaking ? 100_000 : 4000
+        var limits = FileWatchLimits()
+        limits.maxChanges = 1_000_000
+        try withTree(debounce: .zero, limits: limits) { (loop, directory, watch) throws in
+            for index in 0..<count {
+                directory.write("tree/\(index)")
+                directory.rename("tree/\(index)", "tree/\(index).new")
+                directory.remove("tree/\(index).new")
+                // Lets the loop read now and then, so that some of it overflows in a soak, and the rest does not.
+                if index % 500 == 499 { try loop.run(until: loop.sleep(for: .zero)) }
+            }
+            let told = try loop.changes(of: watch)
+            if told.contains("look again") { return }
+            let expected = (0..<count).flatMap { ["created \($0)", "moved \($0) to \($0).new", "removed \($0).new"] }
+            #expect(told.filter { !$0.hasPrefix("modified") } == expected)
+        }
+    }
+
+    @Test("after events were lost, the user is told to look again, and new directories are watched by then")
+    func overflow() throws {
+        try withTree { (loop, directory, watch) throws in
+            let queue = Int(try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events")) ?? 16_384
+            for index in 0...queue / 2 {
+                directory.write("tree/x")
+                if index == queue / 2 - 1 { directory.makeDirectory("tree/new") }
+                directory.remove("tree/x")
+            }
+            let told = try loop.changes(of: watch)
+            #expect(told.first == "look again")
+            #expect(watch.directoryCount == 2)
+            directory.write("tree/new/y")
+            #expect(try loop.changes(of: watch) == ["created new/y"])
+        }
+    }
+
+    @Test("two watches of one tree share the system's watches, and each tells everything")
+    func shared() throws {
+        try withTree { (loop, directory, watch) throws in
+            let other = try loop.run(until: FileWatch.watch(tree: directory.url("tree"), on: loop))
+            directory.makeDirectory("tree/a")
+            directory.makeDirectory("tree/a/b")
+            directory.write("tree/a/b/x")
+            let expected = ["created a", "created a/b", "created a/b/x"]
+            #expect(try loop.changes(of: watch) == expected)
+            #expect(try loop.changes(of: other) == expected)
+            try loop.run(until: other.close())
+            directory.write("tree/a/b/y")
+            #expect(try loop.changes(of: watch) == ["created a/b/y"])
+        }
+    }
+
+    @Test("names that are no UTF-8 are told with the replacement character, and directories of such names are watched")
+    func otherNames() throws {
+        try withTree { (loop, directory, watch) throws in
+            var name = Array(directory.url("tree/").utf8CString.dropLast()) + [CChar(bitPattern: 0xff), 0]
+            #expect(unsafe mkdir(&name, 0o755) == 0)
+            #expect(try loop.changes(of: watch) == ["created \u{fffd}"])
+            #expect(watch.directoryCount == 2)
+        }
+    }
+}
+
+extension String {
+    fileprivate init(contentsOfFile path: String) throws {
+        let file = unsafe fopen(path, "r")
+        defer { unsafe fclose(file!) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = unsafe fread(&bytes, 1, bytes.count, file!)
+        self = String(decoding: bytes.prefix(count).filter { $0 > 32 }, as: UTF8.self)
+    }
+}
