@@ -207,12 +207,14 @@ extension ByteStream {
 
     /// Notes that the bytes that the transport had been given have left.
     final func watchWritten() {
-        guard let watch else { return }
-        watch.bytesLeft(core.clock)
-        if outbound == nil {
-            watch.writesEnded()
-            watch.limitsEnded()
-        }
+        watch?.bytesLeft(core.clock)
+        if outbound == nil { watchPause() }
+    }
+
+    /// Notes that nothing waits for the peer, although the queue is not empty: a source has to bring bytes first.
+    final func watchPause() {
+        watch?.writesEnded()
+        watch?.limitsEnded()
     }
 
     final func timeRanOut(_ limit: StreamTimeLimit) {

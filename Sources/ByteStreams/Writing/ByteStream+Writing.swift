@@ -126,7 +126,8 @@ extension ByteStream {
 
     final var canWriteAtOnce: Bool { phase == .open && writeSide == .open && outbound == nil }
 
-    private func enqueue(_ buffers: [Data]) -> Future<Void> {
+    /// Queues a write, of `buffers` or of what `source` brings.
+    final func enqueue(_ buffers: [Data], _ source: (any OutboundSource)? = nil) -> Future<Void> {
         if let refusal { return refused(refusal) }
         guard sides.contains(.write) else { return misused(.notWritable, by: "a write") }
         guard writeSide == .open else {
@@ -141,23 +142,41 @@ extension ByteStream {
             connectionBroke(error)
             return refused(error)
         }
-        guard outbound != nil || buffers.totalCount > 0 else { return core.succeeded() }
+        guard outbound != nil || buffers.totalCount > 0 || source != nil else { return core.succeeded() }
         let promise = core.makePromise(of: Void.self)
         let isFirst = outbound == nil
         let outbound = outbound ?? OutboundQueue()
-        let id = outbound.append(buffers, promise)
+        let id = outbound.append(buffers, source, promise)
         promise.onCancelRequest { [unowned self] in
-            guard outbound.remove(id) else { return .continue }
-            completeWritable()
+            if outbound.remove(id) {
+                completeWritable()
+            } else {
+                guard let source else { return .continue }
+                source.stop()
+            }
             return .cancel
         }
         if isFirst {
             madeDetails.outbound = outbound
             updateHold()
-            transport.write(outbound.takeBatch())
-            watchWrite()
+            startBatch(outbound)
+            if outbound.source == nil { watchWrite() }
         }
         return promise.future
+    }
+
+    /// Gives the next batch to the transport, or lets the next source begin. Returns `false` if nothing is left.
+    @discardableResult
+    private func startBatch(_ outbound: OutboundQueue) -> Bool {
+        let batch = outbound.takeBatch()
+        if !batch.isEmpty {
+            transport.write(batch)
+        } else if let source = outbound.takeSource() {
+            source.begin(on: self)
+        } else {
+            return false
+        }
+        return true
     }
 
     // Not inlined: so a write that succeeds runs less code.
@@ -178,18 +197,31 @@ extension ByteStream {
         guard isConnected, let outbound else { return }
         if let failure { return transportBroke(failure) }
         sent += outbound.bytesInBatch
+        if let source = outbound.source {
+            outbound.finishPart()
+            watchWritten()
+            watchPause()
+            return source.partWasSent()
+        }
+        batchEnded(outbound)
+    }
+
+    /// Completes the writes of the batch or of the source that has ended, and starts the next one.
+    final func batchEnded(_ outbound: OutboundQueue, failure: (any Error)? = nil) {
+        let wasSource = outbound.source != nil
         var finished = outbound.finishBatch()
-        let batch = outbound.takeBatch()
-        if batch.isEmpty {
+        // A source is the last one of its batch.
+        if let failure { finished.popLast()?.fail(failure) }
+        let isDrained = !startBatch(outbound)
+        if isDrained {
             finished += outbound.finishBatch()
             details?.outbound = nil
-        } else {
-            transport.write(batch)
         }
         watchWritten()
+        if outbound.source != nil { watchPause() } else if wasSource, !isDrained { watchWrite() }
         for promise in finished { promise.succeed() }
         completeWritable()
-        if batch.isEmpty { outboundDrained() }
+        if isDrained { outboundDrained() }
     }
 
     private func outboundDrained() {

@@ -16,6 +16,8 @@ final class OutboundQueue {
         var buffers: [Data]
         /// The number of `buffers` that have been put into a batch.
         var handedOver = 0
+        /// The source that brings bytes in place of `buffers`, or `nil`.
+        var source: (any OutboundSource)?
         let promise: Promise<Void>
     }
 
@@ -27,6 +29,8 @@ final class OutboundQueue {
     /// The number of the write at index 0.
     private var firstID = 0
     private(set) var bytesInBatch = 0
+    /// The source that sends now, in place of a batch.
+    private(set) var source: (any OutboundSource)?
     /// The number of queued bytes, including the whole batch.
     private var byteCount = 0
     /// The approximate memory that the list of writes takes, in bytes, without the contents of the buffers.
@@ -44,10 +48,10 @@ final class OutboundQueue {
 
     private static func bookkeeping(of buffers: [Data]) -> Int { 512 + 32 * buffers.count }
 
-    /// Queues a write, and returns its number.
-    func append(_ buffers: [Data], _ promise: Promise<Void>) -> Int {
+    /// Queues a write, of `buffers` or of what `source` brings, and returns its number.
+    func append(_ buffers: [Data], _ source: (any OutboundSource)? = nil, _ promise: Promise<Void>) -> Int {
         bookkeeping += Self.bookkeeping(of: buffers)
-        writes.append(Write(buffers: buffers, promise: promise))
+        writes.append(Write(buffers: buffers, source: source, promise: promise))
         byteCount += buffers.totalCount
         return firstID + writes.count - 1
     }
@@ -60,13 +64,14 @@ final class OutboundQueue {
         byteCount -= writes[index].buffers.totalCount
         bookkeeping -= Self.bookkeeping(of: writes[index].buffers) - Self.bookkeeping(of: [])
         writes[index].buffers = []
+        writes[index].source = nil
         return true
     }
 
     /// Takes the next batch. The batch is empty if no queued write has bytes.
     func takeBatch() -> [Data] {
         var batch: [Data] = []
-        while next < writes.count {
+        while next < writes.count, writes[next].source == nil {
             while writes[next].handedOver < writes[next].buffers.count {
                 guard batch.count < Self.batchBuffers, bytesInBatch < Self.batchBytes else { return batch }
                 let buffer = writes[next].buffers[writes[next].handedOver]
@@ -80,17 +85,39 @@ final class OutboundQueue {
         return batch
     }
 
+    /// Takes the source that is next, if the batch before was empty. Returns `nil` if there is none.
+    func takeSource() -> (any OutboundSource)? {
+        guard next < writes.count, let source = writes[next].source else { return nil }
+        self.source = source
+        writes[next].handedOver = 1
+        next += 1
+        return source
+    }
+
+    /// Makes `bytes` of the source the batch.
+    func beginPart(_ bytes: Data) {
+        bytesInBatch = bytes.count
+        byteCount += bytes.count
+    }
+
+    /// Notes that the batch has left, which was a part of what the source brings.
+    func finishPart() {
+        byteCount -= bytesInBatch
+        bytesInBatch = 0
+    }
+
     /// Notes that the batch has left, and returns the promises of all writes that are finished now. The
     /// caller completes them when the stream is ready for new writes: completing a promise runs code of
     /// users, which may write.
     func finishBatch() -> [Promise<Void>] {
-        byteCount -= bytesInBatch
-        bytesInBatch = 0
+        finishPart()
+        source = nil
         var finished: [Promise<Void>] = []
         while start < next {
             finished.append(writes[start].promise)
             bookkeeping -= Self.bookkeeping(of: writes[start].buffers)
             writes[start].buffers = []
+            writes[start].source = nil
             start += 1
         }
         if start * 2 > writes.count {

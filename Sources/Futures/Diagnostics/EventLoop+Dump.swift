@@ -1,14 +1,14 @@
 extension EventLoop {
     /// Returns a text that describes the current work of the loop, for people to read. The first line has the
-    /// numbers of ``statistics``. Then follows one line for each open handle. In a debug build of the
+    /// numbers of ``statistics``. Then follows one line for each open handle, file and directory. In a debug build of the
     /// library, the text also says at which places in the source code, as file and line, the pending promises
     /// were made.
     ///
     /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change
     /// with any release.
     public func dump() -> String {
-        ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.pendingPromises).joined(
-            separator: "\n")
+        ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.files.lines.values.sorted()
+            + core.pendingPromises).joined(separator: "\n")
     }
 }
 
@@ -16,7 +16,8 @@ extension LoopCore {
     fileprivate var figures: String {
         let now = statistics
         return "event loop: \(now.futures) futures, \(now.promises) promises, \(now.timers) timers, "
-            + "\(now.handles) handles, of which \(now.connections) are connections; \(now.readyCallbacks) callbacks "
+            + "\(now.handles) handles, of which \(now.connections) are connections; "
+            + "\(now.files) files with \(now.fileOperations) operations; \(now.readyCallbacks) callbacks "
             + "ready, \(now.callbacks) run in \(now.turns) turns, at most \(now.longestTurn) in one; "
             + "\(now.wakeUps) wake-ups; timers \(milliseconds(now.lag)) ms late, at most "
             + "\(milliseconds(now.longestLag))"

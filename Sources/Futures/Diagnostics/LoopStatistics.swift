@@ -11,6 +11,10 @@ public struct LoopStatistics: Hashable, Sendable {
     public var handles = 0
     /// The number of open connections. The value ``handles`` includes them.
     public var connections = 0
+    /// The number of open files and directories.
+    public var files = 0
+    /// The number of operations with files that have not completed. They wait for a thread, or run on one.
+    public var fileOperations = 0
     /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
     public var readyCallbacks = 0
     /// The number of turns so far. A turn is one event, such as a timer or bytes from a peer. At the end of
@@ -44,7 +48,7 @@ extension LoopCore {
         LoopStatistics(
             futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: counts.connections,
-            readyCallbacks: ready.count, turns: turnState.count, callbacks: work.callbacks,
+            files: files.lines.count, fileOperations: files.operations, readyCallbacks: ready.count, turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
             wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))
     }

@@ -29,6 +29,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
 
     // The objects that are alive.
     var counts = LoopCounts()
+    /// The files that are open, which are no handles of the driver.
+    package var files = OpenFiles()
     var promises = PromiseList()
     let abandonment = Abandonment()
     /// The objects that other threads refer to by a number.
@@ -89,6 +91,14 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
         if now > latestNow { latestNow = now }
         return latestNow
     }
+}
+
+/// The open files and directories of a loop.
+package struct OpenFiles {
+    /// The description of each of them, in one line.
+    package var lines: [ObjectIdentifier: String] = [:]
+    /// The number of operations that have not completed.
+    package var operations = 0
 }
 
 /// The numbers of objects that are alive on a loop.

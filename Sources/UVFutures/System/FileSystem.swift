@@ -21,15 +21,20 @@ package protocol FileSystem: Sendable {
     func openDirectory(at path: String) throws(UVError) -> any DirectoryHandle
 }
 
-/// An open directory. The last reference closes it, on any thread.
+/// An open file or directory. The last reference closes it, on any thread.
+package protocol FileResource: AnyObject, Sendable {
+    /// The descriptor, or `nil` in a simulation.
+    var descriptor: CInt? { get }
+    /// Closes the file, and reports what went wrong. Called once at most, and nothing is called after it.
+    func close() throws(UVError)
+}
+
+/// An open directory.
 ///
 /// A `path` leads through directories and links, but never out of this directory: then the error is `EXDEV`. A `name` is
 /// one component, is never followed if it is a link, and is neither `.` nor `..`.
-package protocol DirectoryHandle: AnyObject, Sendable {
-    /// The descriptor, or `nil` in a simulation.
-    var descriptor: CInt? { get }
-
-    /// Opens a regular file. Fails with `EISDIR` if it is a directory, and with `UVError.Code.notRegularFile` if it is
+package protocol DirectoryHandle: FileResource {
+    /// Opens a regular file. Fails with `EISDIR` if it is a directory, and with `UVError.Code.notSupported` if it is
     /// of any other kind.
     func openFile(_ path: RelativePath, _ opening: FileOpening) throws(UVError) -> any FileHandle
     /// Opens a directory. Without `followsLink`, fails with `ENOTDIR` if the last component is a link.
@@ -58,9 +63,6 @@ package protocol DirectoryHandle: AnyObject, Sendable {
     func makeUnnamedFile(permissions: UInt32) throws(UVError) -> any FileHandle
     /// Gives a file without a name one. Fails with `EEXIST` if the name is taken.
     func link(unnamed file: any FileHandle, as name: RelativePath) throws(UVError)
-
-    /// Closes the directory, and reports what went wrong. Called once at most, and nothing is called after it.
-    func close() throws(UVError)
 }
 
 /// A pass over the entries of a directory. One thread at a time uses it.
@@ -69,11 +71,8 @@ package protocol DirectoryListing: AnyObject, Sendable {
     func next() throws(UVError) -> [DirectoryEntry]
 }
 
-/// An open regular file. The last reference closes it, on any thread. Several threads may use it at the same time.
-package protocol FileHandle: AnyObject, Sendable {
-    /// The descriptor, for `sendfile`, or `nil` in a simulation.
-    var descriptor: CInt? { get }
-
+/// An open regular file. Several threads may use it at the same time.
+package protocol FileHandle: FileResource {
     /// Reads at most `count` bytes, and fewer only at the end of the file, or if the system says so. Empty at the end.
     func read(_ count: Int, at offset: Int) throws(UVError) -> Data
     /// Writes some of `bytes`, at least one, and returns their number. `bytes` is not empty.
@@ -89,9 +88,6 @@ package protocol FileHandle: AnyObject, Sendable {
     /// that excludes this one. Never waits for it.
     func tryLock(exclusive: Bool) throws(UVError) -> Bool
     func unlock() throws(UVError)
-
-    /// Closes the file, and reports what went wrong. Called once at most, and nothing is called after it.
-    func close() throws(UVError)
 }
 
 /// How a file is opened. Links are followed, also the last component, if they stay below the directory.
@@ -108,9 +104,4 @@ package struct FileOpening: Sendable {
     package var permissions: UInt32 = 0o666
 
     package init() {}
-}
-
-extension UVError.Code {
-    /// What `openFile` fails with if there is a FIFO, a socket or a device: `ENOTSUP`.
-    package static let notRegularFile = Self(rawValue: -95)
 }

@@ -26,6 +26,12 @@ package protocol SocketTransport: StreamCarrier {
     func readPeerCredentials() throws(UVError) -> (process: Int32, user: UInt32, group: UInt32)
     /// Returns a new descriptor of the same socket.
     func duplicate() throws(UVError) -> CInt
+    /// Returns what sends files past the transport, or `nil` if it cannot, as in a simulation.
+    func makeFileSender() throws(UVError) -> (any FileSender)?
+}
+
+extension SocketTransport {
+    package func makeFileSender() -> (any FileSender)? { nil }
 }
 
 /// The transport of a TCP connection.

@@ -46,7 +46,7 @@ final class SystemDirectory: DirectoryHandle {
         switch try file.information().kind {
         case .regularFile: break
         case .directory: throw UVError(-EISDIR, "openat2")
-        default: throw UVError(.notRegularFile, "openat2")
+        default: throw UVError(.notSupported, "openat2")
         }
         // Not by the flag of the open: that would also touch what is no regular file.
         if opening.truncates { try file.truncate(to: 0) }

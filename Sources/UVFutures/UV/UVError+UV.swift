@@ -60,4 +60,32 @@ extension UVError.Code {
     public static let tooManyOpenFiles = Self(UV_EMFILE)
     /// The system does not accept an argument: `EINVAL`.
     public static let invalidArgument = Self(UV_EINVAL)
+    /// There is a file of this name already: `EEXIST`.
+    public static let alreadyExists = Self(UV_EEXIST)
+    /// A component of the path is not a directory: `ENOTDIR`.
+    public static let notDirectory = Self(UV_ENOTDIR)
+    /// The file is a directory: `EISDIR`.
+    public static let isDirectory = Self(UV_EISDIR)
+    /// The directory is not empty: `ENOTEMPTY`.
+    public static let directoryNotEmpty = Self(UV_ENOTEMPTY)
+    /// The path leads out of the directory, or to another file system: `EXDEV`.
+    public static let crossesDirectory = Self(UV_EXDEV)
+    /// The path leads through too many links, or through one that must not be followed: `ELOOP`.
+    public static let tooManyLinks = Self(UV_ELOOP)
+    /// The disk is full: `ENOSPC`.
+    public static let noSpace = Self(UV_ENOSPC)
+    /// The user has no more room on the disk: `EDQUOT`.
+    public static let quotaExceeded = Self(rawValue: -122)
+    /// The file is larger than a limit: `EFBIG`.
+    public static let fileTooLarge = Self(UV_EFBIG)
+    /// The disk could not be read or written: `EIO`.
+    public static let inputOutput = Self(UV_EIO)
+    /// The file system cannot be written: `EROFS`.
+    public static let readOnlyFileSystem = Self(UV_EROFS)
+    /// The operation is not supported: `ENOTSUP`. When a file is opened: it is no regular file.
+    public static let notSupported = Self(UV_ENOTSUP)
+    /// The operation is not permitted: `EPERM`.
+    public static let notPermitted = Self(UV_EPERM)
+    /// The system does not have the call: `ENOSYS`.
+    public static let notImplemented = Self(UV_ENOSYS)
 }

@@ -1,0 +1,61 @@
+public import FoundationEssentials
+public import Futures
+
+extension Directory {
+    /// Completes with the whole contents of the file at `path`. Fails with ``FileError`` of the code
+    /// ``UVError/Code/fileTooLarge`` if they are longer than `limit` bytes.
+    ///
+    /// ```swift
+    /// let settings = directory.contents(of: "settings.json", limit: 65_536)
+    /// ```
+    public func contents(of path: String, limit: Int = 16_777_216) -> Future<Data> {
+        let name = name(path)
+        return run("read", path, requiring: try checkLimit(limit)) {
+            let file = try $0.openFile($1, FileOpening())
+            let contents = try file.readAll(limit: limit, name)
+            try file.close()
+            return contents
+        }
+    }
+
+    /// Replaces the contents of the file at `path` as a whole, or makes the file. Whoever opens the file gets the old
+    /// contents or the new ones, and never a part.
+    ///
+    /// Writes a temporary file in the same directory, and renames it. With `durably`, everything is on the disk when the
+    /// future completes, and a loss of power before leaves the old contents or the new ones: the file is synchronised
+    /// before it is renamed, and the directory after. The new file has the `permissions`, by default those of the old file,
+    /// or 0o666 without the mask of the process. A link at `path` is replaced, not followed.
+    ///
+    /// Fails with ``FileError``. The old contents then stay, and the temporary file is removed. Only if the last step fails,
+    /// the synchronisation of the directory, the new contents are there, and may be lost with the power. A process that is
+    /// killed may leave a temporary file: `.replace-` and 16 digits.
+    public func replace(
+        _ path: String, with contents: Data, durably: Bool = true, permissions: UInt32? = nil
+    ) -> Future<Void> {
+        let replacement = Replacement(
+            contents: contents, isDurable: durably, permissions: permissions,
+            number: operations.loop.random.next(), file: name(path))
+        return runInParent("replace", path, requiring: try checkPermissions(permissions ?? 0)) {
+            try replacement.perform(in: $0, $1)
+        }
+    }
+
+    /// Writes all of `bytes` at the end of the file at `path`, and makes the file if there is none. With `durably`,
+    /// completes when they are on the disk.
+    public func append(_ bytes: Data, to path: String, durably: Bool = false) -> Future<Void> {
+        let name = name(path)
+        return run("append", path) { directory, path in
+            var opening = FileOpening()
+            opening.reads = false
+            opening.writes = true
+            opening.creation = .ifMissing
+            let file = try directory.openFile(path, opening)
+            try file.appendAll(bytes, name)
+            if durably { try file.sync(dataOnly: false) }
+            try file.close()
+            guard durably else { return }
+            // The name may be new.
+            try directory.withDirectory(at: path.split().parent) { try $0.sync() }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+public import Futures
+
+extension Directory {
+    /// Returns a sequence of the entries of the directory at `path`, without `.` and `..`, in no order. Use it in a loop
+    /// such as `for try await entry in directory.entries() { … }`.
+    ///
+    /// Each iteration begins anew. An entry that is made or removed meanwhile may come or not. The sequence fails with
+    /// ``FileError``. Calls `getdents64`.
+    public func entries(of path: String = ".") -> LoopSequence<DirectoryEntry> {
+        let (loop, name) = (operations.loop, name(path))
+        return LoopSequence(on: loop) { [self] in
+            var listing: (any DirectoryListing)?
+            let portions = Portions(on: loop) { [self] in
+                if let listing { return loop.list(listing, name) }
+                return run("entries", path) { directory, path in
+                    try directory.withDirectory(at: path) { try $0.makeListing() }
+                }
+                .flatMap { made -> Future<[DirectoryEntry]> in
+                    listing = made
+                    return loop.list(made, name)
+                }
+            }
+            return .init(next: { portions.next() })
+        }
+    }
+
+    /// Returns a sequence of everything below the directory at `path`: each directory before its entries. Links are not
+    /// followed. Use it in a loop such as `for try await entry in directory.walk() { … }`.
+    ///
+    /// The walk holds two descriptors for each directory on the way down. It fails with ``TreeError/tooDeep(path:limit:)`` at
+    /// a directory more than `maxDepth` levels down, and with ``TreeError/tooManyEntries(limit:)`` after `maxEntries`
+    /// entries. With `staysOnDevice`, does not enter directories of other file systems. Fails with ``FileError`` if a
+    /// directory cannot be read. An entry that is made, moved or removed meanwhile may come or not.
+    public func walk(
+        _ path: String = ".", maxDepth: Int = 128, maxEntries: Int = 1_000_000, staysOnDevice: Bool = false
+    ) -> LoopSequence<TreeEntry> {
+        let (loop, name) = (operations.loop, name(path))
+        return LoopSequence(on: loop) { [self] in
+            let walker = TreeWalker(maxDepth: maxDepth, maxEntries: maxEntries, staysOnDevice: staysOnDevice, name)
+            var hasBegun = false
+            let portions = Portions(on: loop) { [self] in
+                if hasBegun { return loop.runOnDisk("walk", name) { try walker.next() } }
+                hasBegun = true
+                return run("walk", path) { directory, path in
+                    try walker.begin(at: directory.openDirectory(path, followsLink: true))
+                    return try walker.next()
+                }
+            }
+            return .init(next: { portions.next() })
+        }
+    }
+
+    /// Removes the file, the link or the whole directory at `path`.
+    ///
+    /// Goes by descriptors only, and follows no link. So nothing outside of the directory is removed, even if another
+    /// program swaps directories for links meanwhile. Fails with ``UVError/Code/notFound`` if there is nothing at `path`,
+    /// and with ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down. A failure or a
+    /// cancellation leaves what has not been removed by then.
+    public func removeTree(_ path: String, maxDepth: Int = 128) -> Future<Void> {
+        let (loop, name) = (operations.loop, name(path))
+        let remover = TreeRemover(maxDepth: maxDepth, name)
+        func goOn(_ isDone: Bool) -> Future<Void> {
+            isDone ? loop.succeeded() : loop.runOnDisk("removeTree", name) { try remover.step() }.flatMap(goOn)
+        }
+        return run("removeTree", path) { directory, path in
+            let (parent, entry) = try path.split()
+            let opened = try parent.map { path throws(UVError) in
+                try directory.openDirectory(path, followsLink: true)
+            }
+            return try remover.begin(with: entry, in: opened ?? directory)
+        }
+        .flatMap(goOn)
+    }
+}
+
+extension LoopCore {
+    fileprivate func list(_ listing: any DirectoryListing, _ name: FileName) -> Future<[DirectoryEntry]> {
+        runOnDisk("entries", name) { try name.describing("entries") { try listing.next() } }
+    }
+}

@@ -1,0 +1,171 @@
+internal import ByteStreams
+public import Futures
+
+/// An open directory: the root of paths that cannot leave it.
+///
+/// All paths are relative, and lead through directories and links below this one. A path that would leave it fails with
+/// ``UVError/Code/crossesDirectory``, or with ``UVError/Code/tooManyLinks`` for a link of `/proc` that jumps: by `..`, by a
+/// link to an absolute path, or because another program moves directories meanwhile. The kernel checks that while it opens
+/// the file (`openat2` with `RESOLVE_BENEATH`). Where it cannot, the operation fails. A path that is empty, begins with a
+/// slash or has a zero byte fails with ``Futures/FutureError/invalidArgument(_:)``.
+///
+/// Operations run on a pool of threads, which ``Futures/RemoteContext/files`` describes. They may be under way at the same
+/// time, and end in any order. One that is cancelled before a thread has begun it does not run. One that has begun runs to
+/// its end, and its result is dropped: a file that was opened for nobody is closed.
+///
+/// A directory belongs to its loop: use it only on that loop's thread. The release of the last reference closes it. An
+/// open directory does not keep ``Futures/EventLoop/run()`` from returning, and a pending operation does.
+public final class Directory {
+    public var loop: EventLoop { operations.loop }
+    /// The path that the directory was opened by. For one that was opened below another, both paths.
+    public var path: String { operations.name.directory }
+    let operations: FileOperations<any DirectoryHandle>
+
+    init(_ handle: any DirectoryHandle, _ path: String, on loop: LoopCore) {
+        operations = FileOperations(handle, "directory", FileName(path: ".", directory: path), on: loop)
+    }
+
+    /// Opens the directory at `path`, which may be absolute and may lead through links. This is the one path that goes
+    /// anywhere: all others stay below the directory.
+    ///
+    /// Fails with ``FileError``, for example with ``UVError/Code/notFound``, ``UVError/Code/notDirectory`` or
+    /// ``UVError/Code/permissionDenied``. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty or has a
+    /// zero byte, and with ``Futures/FutureError/shutDown`` if the loop has been shut down.
+    ///
+    /// ```swift
+    /// let spool = Directory.open("/var/spool/example", on: loop)
+    /// let size = spool.flatMap { $0.information(of: "queue/first") }.map { $0.size }
+    /// ```
+    public static func open(_ path: String, on loop: EventLoop) -> Future<Directory> {
+        let loop = loop.core
+        loop.checkThread()
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            return loop.failed(
+                FutureError.invalidArgument(
+                    "the path of a directory is empty or has a zero byte; give \".\" for the current one"))
+        }
+        guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
+        let (files, name) = (loop.system.fileSystem, FileName(path: path, directory: "the root"))
+        return loop.runOnDisk("open", name) {
+            try name.describing("open") { try files.openDirectory(at: path) }
+        }
+        .map { [unowned loop] in Directory($0, path, on: loop) }
+    }
+
+    /// Whether the directory can be used: nobody has called ``close()``.
+    public var isOpen: Bool {
+        operations.loop.checkThread()
+        return operations.isOpen
+    }
+
+    /// Opens the directory at `path` below this one. The directory that is opened cannot be left either.
+    public func openDirectory(_ path: String) -> Future<Directory> {
+        let full = self.path + "/" + path
+        return run("openDirectory", path) { try $0.openDirectory($1, followsLink: true) }
+            .map { [unowned loop = operations.loop] in Directory($0, full, on: loop) }
+    }
+
+    /// Opens the file at `path`. With `creating`, makes it with `permissions`, from which the mask of the process is taken
+    /// away. With `truncating`, empties it.
+    ///
+    /// Fails with ``FileError``, for example with ``UVError/Code/notFound``, ``UVError/Code/isDirectory``, or
+    /// ``UVError/Code/alreadyExists`` with `creating: .always`. Only regular files are opened: a FIFO, a socket or a device
+    /// fails with ``UVError/Code/notSupported``, and never makes a thread wait.
+    public func open(
+        _ path: String, _ access: File.Access = .readOnly, creating: File.Creation = .never,
+        truncating: Bool = false, permissions: UInt32 = 0o666
+    ) -> Future<File> {
+        var opening = FileOpening()
+        opening.reads = access != .writeOnly
+        opening.writes = access != .readOnly
+        opening.creation =
+            switch creating {
+            case .never: .never
+            case .ifMissing: .ifMissing
+            case .always: .always
+            }
+        opening.truncates = truncating
+        opening.permissions = permissions
+        let name = name(path)
+        return run("open", path, requiring: try check(opening)) { [opening] in try $0.openFile($1, opening) }
+            .map { [unowned loop = operations.loop] in File($0, name, access, on: loop) }
+    }
+
+    private func check(_ opening: FileOpening) throws {
+        try checkPermissions(opening.permissions)
+        try requireArgument(
+            opening.writes || !opening.truncates,
+            "a file that is opened for reading only cannot be emptied; give .readWrite or .writeOnly")
+    }
+
+    /// Completes with a description of the file at `path`, which may be of any kind. With `followingLink: false`, describes
+    /// a link itself. The directory itself is at `"."`.
+    public func information(of path: String, followingLink: Bool = true) -> Future<FileInformation> {
+        run("information", path) { try $0.information(of: $1, followsLink: followingLink) }
+    }
+
+    /// Changes the permissions of the file at `path`, or of the file that a link there leads to. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if they are not from 0 to 0o7777. Needs `/proc`.
+    public func setPermissions(of path: String, to permissions: UInt32) -> Future<Void> {
+        run("setPermissions", path, requiring: try checkPermissions(permissions)) {
+            try $0.setPermissions(of: $1, to: permissions)
+        }
+    }
+
+    /// Completes when all names that were made, changed or removed in this directory are on the disk. Calls `fsync`.
+    public func sync() -> Future<Void> { operations.run("sync") { try $0.sync() } }
+
+    /// Closes the directory when the operations that have begun have ended, and completes then. Files that were opened below
+    /// it stay open. All calls have the same outcome, and cancelling it changes nothing.
+    @discardableResult
+    public func close() -> Future<Void> { operations.close { try $0.close() } }
+
+    /// How errors call the file at `path`.
+    func name(_ path: String) -> FileName { FileName(path: path, directory: self.path) }
+
+    /// Runs `body` with the path on a thread of the file pool, unless `check` throws.
+    func run<Value: Sendable>(
+        _ operation: String, _ path: String, requiring check: @autoclosure () throws -> Void = (),
+        _ body: @escaping @Sendable (any DirectoryHandle, RelativePath) throws -> Value
+    ) -> Future<Value> {
+        operations.loop.checkThread()
+        do {
+            let relative = try RelativePath(path)
+            return operations.run(operation, name(path), requiring: try check()) { try body($0, relative) }
+        } catch {
+            return operations.loop.failed(error)
+        }
+    }
+
+    /// Runs `body` with the directory that holds the entry at `path`, and with the name of the entry.
+    func runInParent<Value: Sendable>(
+        _ operation: String, _ path: String, requiring check: @autoclosure () throws -> Void = (),
+        _ body: @escaping @Sendable (any DirectoryHandle, RelativePath) throws -> Value
+    ) -> Future<Value> {
+        run(operation, path, requiring: try check()) { directory, path in
+            let (parent, name) = try path.split()
+            return try directory.withDirectory(at: parent) { try body($0, name) }
+        }
+    }
+}
+
+extension DirectoryHandle {
+    /// Calls `body` with the directory at `path`, or with this one if that is `nil`.
+    func withDirectory<Value>(
+        at path: RelativePath?, _ body: (any DirectoryHandle) throws -> Value
+    ) throws -> Value {
+        guard let path else { return try body(self) }
+        let opened = try openDirectory(path, followsLink: true)
+        let value = try body(opened)
+        try opened.close()
+        return value
+    }
+}
+
+@available(*, unavailable, message: "A directory belongs to its loop's thread; go there with loop.execute { … }.")
+extension Directory: Sendable {}
+
+extension Directory: CustomStringConvertible {
+    /// The directory in one line, such as `directory spool`.
+    public var description: String { operations.title }
+}

@@ -1,0 +1,26 @@
+internal import ByteStreams
+
+// The checks of what users pass. They throw `FutureError.invalidArgument`.
+
+private let longestRead = 1 << 30
+
+func checkRead(_ count: Int, at offset: Int) throws {
+    try requireArgument(
+        (1...longestRead).contains(count),
+        "a read of \(count) bytes is out of range; give 1 to \(longestRead)")
+    try checkOffset(offset)
+}
+
+func checkOffset(_ offset: Int) throws {
+    try requireArgument(offset >= 0, "a position of \(offset) in a file is negative; give zero or more")
+}
+
+func checkLimit(_ limit: Int) throws {
+    try requireArgument(limit >= 0, "a limit of \(limit) bytes is negative; give zero or more")
+}
+
+func checkPermissions(_ permissions: UInt32) throws {
+    try requireArgument(
+        permissions <= 0o7777,
+        "permissions of 0o\(String(permissions, radix: 8)) make no sense; give 0o000 to 0o7777")
+}

@@ -1,0 +1,209 @@
+public import ByteStreams
+internal import FoundationEssentials
+public import Futures
+
+extension File {
+    /// Sends the bytes of the file from `position` on to the peer of `stream`: `count` bytes, or all up to the end. Completes
+    /// with the number of bytes when the system has accepted them.
+    ///
+    /// Earlier writes leave first, and later ones wait for the copy. On a connection over a socket, the bytes do not pass
+    /// through this process (`sendfile`). Into other streams they are read and written in blocks of 256 KiB. In both cases, no
+    /// more bytes are taken from the file than the peer makes room for, and a slow disk holds up only this stream.
+    ///
+    /// Completes with fewer bytes than `count` if the file ends before. Fails with ``FileError`` if the file cannot be read:
+    /// the stream stays open, and ``FileError/bytesWritten`` bytes have been sent. Fails with the error that breaks the
+    /// connection, and as ``ByteStreams/ByteStream/write(_:)-(Data)`` does. Cancelling ends the copy after the bytes that are on
+    /// their way. After a failure or a cancellation, abort the connection, unless its protocol tells the peer that bytes are
+    /// missing. Traps if `stream` belongs to another loop.
+    ///
+    /// ```swift
+    /// let sent = file.copy(to: connection, from: 1024)
+    /// ```
+    public func copy(to stream: ByteStream, from position: Int = 0, count: Int? = nil) -> Future<Int> {
+        let loop = operations.loop
+        guard stream.core === loop else {
+            trap("copy(to:) was given a stream of another event loop. Open the file on the loop of the stream.")
+        }
+        do {
+            try checkOffset(position)
+            try checkOffset(count ?? 0)
+            let copy = FileCopy(try operations.borrow(), operations.name, loop, from: position, count)
+            return stream.write(copy).mapResult { result in
+                copy.end()
+                try result.get()
+                return copy.copied
+            }
+        } catch {
+            return loop.failed(error)
+        }
+    }
+}
+
+/// The copy of a file to a stream, portion by portion.
+private final class FileCopy: OutboundSource {
+    /// So that a copy holds a thread of the pool only for a moment.
+    private static let sentPortion = 4 << 20
+    private static let readPortion = 256 << 10
+
+    private let lease: Lease<any FileHandle>
+    private let name: FileName
+    private let loop: LoopCore
+    private weak var stream: ByteStream?
+    private var position: Int
+    /// The number of bytes that are to follow.
+    private var left: Int
+    private(set) var copied = 0
+    private var sender: (any FileSender)?
+    private var part = 0
+    private var isStopped = false
+    /// Whether a thread of the pool works for this copy.
+    private var isBusy = false
+    /// Whether the copy waits until the socket takes more.
+    private var isWaiting = false
+
+    init(_ lease: Lease<any FileHandle>, _ name: FileName, _ loop: LoopCore, from position: Int, _ count: Int?) {
+        self.lease = lease
+        self.name = name
+        self.loop = loop
+        self.position = position
+        left = count ?? .max
+    }
+
+    func begin(on stream: ByteStream) {
+        self.stream = stream
+        loop.later { [self] in
+            do throws(UVError) {
+                sender = try (stream as? SocketConnection)?.socket.makeFileSender()
+                proceed()
+            } catch {
+                finish(FileError("copy", name, error.code, error.operation))
+            }
+        }
+    }
+
+    func partWasSent() {
+        note(part)
+        proceed()
+    }
+
+    func stop() {
+        isStopped = true
+        if isWaiting { loop.later { [self] in goOn() } }
+    }
+
+    /// Called when the future of the copy has completed.
+    func end() {
+        isStopped = true
+        if !isBusy { sender.take()?.close() }
+    }
+
+    private func proceed() {
+        guard let stream, stream.isSending(self) else { return end() }
+        guard !isStopped, left > 0 else { return finish() }
+        isBusy = true
+        if let sender { send(to: sender, stream) } else { readPart() }
+    }
+
+    private func note(_ count: Int) {
+        position += count
+        left -= count
+        copied += count
+    }
+
+    private func finish(_ error: (any Error)? = nil) {
+        sender.take()?.close()
+        stream?.sourceEnded(failure: error)
+    }
+
+    // MARK: Past this process
+
+    private func send(to sender: any FileSender, _ stream: ByteStream) {
+        let (lease, socket, position) = (lease, sender.socket, position)
+        let count = min(left, Self.sentPortion)
+        loop.runOnDisk("copy", name) { socket.send(lease.handle, at: position, count) }
+            .whenComplete { [self] result in
+                isBusy = false
+                guard stream.isSending(self) else { return end() }
+                switch result {
+                case .success(let progress): sent(progress, sender, stream)
+                case .failure(let error): finish(error)
+                }
+            }
+    }
+
+    private func sent(_ progress: SendingSocket.Progress, _ sender: any FileSender, _ stream: ByteStream) {
+        switch progress {
+        case .sent(let count):
+            noteSent(count, stream)
+            proceed()
+        case .ended(let count):
+            noteSent(count, stream)
+            finish()
+        case .blocked(let count):
+            noteSent(count, stream)
+            guard !isStopped else { return finish() }
+            isWaiting = true
+            stream.noteSourceWaits(true)
+            sender.whenWritable { [self] in goOn() }
+        case .unsupported:
+            sender.close()
+            self.sender = nil
+            proceed()
+        case .failed(let count, let error):
+            noteSent(count, stream)
+            guard error.meansConnectionLost else {
+                return finish(FileError("copy", name, error.code, error.operation, written: copied))
+            }
+            self.sender.take()?.close()
+            let ends = stream as? SocketConnection
+            stream.sourceFailed(
+                UVError(error.code, "write", local: ends?.localAddress, peer: ends?.peerAddress))
+        }
+    }
+
+    private func noteSent(_ count: Int, _ stream: ByteStream) {
+        note(count)
+        if count > 0 { stream.noteSentBySource(count) }
+    }
+
+    /// Goes on when the socket takes more, or when the copy has been cancelled.
+    private func goOn() {
+        guard isWaiting else { return }
+        isWaiting = false
+        stream?.noteSourceWaits(false)
+        proceed()
+    }
+
+    // MARK: By reading and writing
+
+    private func readPart() {
+        let (lease, name, position) = (lease, name, position)
+        let count = min(left, Self.readPortion)
+        loop.runOnDisk("copy", name) {
+            try name.describing("copy") { try lease.handle.read(count, at: position) }
+        }
+        .whenComplete { [self] result in
+            isBusy = false
+            guard let stream, stream.isSending(self) else { return }
+            switch result {
+            case .success(let bytes) where bytes.isEmpty || isStopped: finish()
+            case .success(let bytes):
+                part = bytes.count
+                stream.send(part: bytes)
+            case .failure(let error as FileError):
+                finish(FileError("copy", name, error.code, error.systemCall, written: copied))
+            case .failure(let error): finish(error)
+            }
+        }
+    }
+}
+
+extension UVError {
+    /// Whether the connection is at fault, and not the file.
+    fileprivate var meansConnectionLost: Bool {
+        switch code {
+        case .brokenPipe, .connectionReset, .notConnected, .timedOut, .hostUnreachable, .networkUnreachable: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,50 @@
+internal import FoundationEssentials
+
+extension FileHandle {
+    private static var portion: Int { 1 << 20 }
+
+    /// Reads the whole file. Throws `FileError` if there are more than `limit` bytes.
+    func readAll(limit: Int, _ name: FileName) throws -> Data {
+        let size = try information().size
+        guard size <= limit else { throw tooLarge(limit, name) }
+        // One byte more tells the end. The files of /proc have no size, and are longer.
+        var all = try read(min(size + 1, Self.portion), at: 0)
+        guard !all.isEmpty else { return all }
+        while all.count <= limit {
+            let rest = try read(min(max(1, size + 1 - all.count), Self.portion), at: all.count)
+            if rest.isEmpty { return all }
+            all.append(rest)
+        }
+        throw tooLarge(limit, name)
+    }
+
+    private func tooLarge(_ limit: Int, _ name: FileName) -> FileError {
+        FileError(
+            "read", name, .fileTooLarge, "read",
+            advice: "it has more than \(limit) bytes, the limit; give a higher one, or read it in parts")
+    }
+
+    func writeAll(_ bytes: Data, at offset: Int, _ name: FileName) throws {
+        try writeRest(bytes, "write", name) { bytes, written throws(UVError) in
+            try write(bytes, at: offset + written)
+        }
+    }
+
+    func appendAll(_ bytes: Data, _ name: FileName) throws {
+        try writeRest(bytes, "append", name) { bytes, _ throws(UVError) in try append(bytes) }
+    }
+
+    /// Calls `body` with what is left of `bytes`, and with the number of bytes that were written, until nothing is left.
+    private func writeRest(
+        _ bytes: Data, _ operation: String, _ name: FileName, _ body: (Data, Int) throws(UVError) -> Int
+    ) throws {
+        var written = 0
+        while written < bytes.count {
+            do throws(UVError) {
+                written += try body(bytes.dropFirst(written), written)
+            } catch {
+                throw FileError(operation, name, error.code, error.operation, written: written)
+            }
+        }
+    }
+}

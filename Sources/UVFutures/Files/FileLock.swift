@@ -1,0 +1,128 @@
+public import Futures
+
+/// A lock of a whole file, which other programs and other open files of this one respect if they ask for a lock, too.
+///
+/// The lock ends by ``release()``, by the end of the file, or when the last reference is released.
+public final class FileLock {
+    /// How locks exclude each other.
+    public enum Mode: Hashable, Sendable {
+        /// Nobody else has a lock.
+        case exclusive
+        /// Others may have a shared lock, too. The file has to be open for reading.
+        case shared
+    }
+
+    public let mode: Mode
+    private let loop: LoopCore
+    private let name: FileName
+    private var hold: FileLockHold?
+    private var releasing: Future<Void>?
+
+    fileprivate init(_ hold: FileLockHold, _ mode: Mode, _ file: File) {
+        (self.hold, self.mode) = (hold, mode)
+        (loop, name) = (file.operations.loop, file.operations.name)
+    }
+
+    deinit { if hold != nil { loop.checkThread() } }
+
+    /// Releases the lock, and completes when others can take it. A second call returns the same outcome.
+    @discardableResult
+    public func release() -> Future<Void> {
+        loop.checkThread()
+        guard let hold = hold.take() else { return releasing?.branch() ?? loop.succeeded() }
+        let name = name
+        let releasing = loop.runOnDisk("unlock", name) { try name.describing("unlock") { try hold.release() } }
+        self.releasing = releasing
+        return releasing.branch()
+    }
+}
+
+@available(*, unavailable, message: "A lock belongs to its loop's thread; go there with loop.execute { … }.")
+extension FileLock: Sendable {}
+
+extension File {
+    /// Takes a lock of the file, and completes with it. Waits until nobody has a lock that excludes this one.
+    ///
+    /// While another has a lock, looks again after 1 ms, 2 ms, and so on up to every 100 ms. Cancelling ends the wait.
+    /// Who comes first is not first in line. Fails with ``FileError``, for example with ``UVError/Code/badDescriptor`` if a
+    /// file that is not open for writing is to be locked as `.exclusive`. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if this file has a lock, or waits for one. Calls `fcntl` with
+    /// `F_OFD_SETLK`.
+    public func lock(_ mode: FileLock.Mode) -> Future<FileLock> {
+        lock(mode, lookingAgainAfter: .milliseconds(1))
+    }
+
+    private func lock(_ mode: FileLock.Mode, lookingAgainAfter delay: Duration) -> Future<FileLock> {
+        let loop = operations.loop
+        return tryLock(mode).flatMap { [self] lock -> Future<FileLock> in
+            if let lock { return loop.succeeded(lock) }
+            return loop.sleep(for: delay).flatMap { [self] in
+                self.lock(mode, lookingAgainAfter: min(delay * 2, .milliseconds(100)))
+            }
+        }
+    }
+
+    /// Takes a lock of the file, and completes with it. Completes with `nil` if another has a lock that excludes this one.
+    /// Fails as ``lock(_:)`` does.
+    public func tryLock(_ mode: FileLock.Mode) -> Future<FileLock?> {
+        let state = lockState
+        return operations.run("lock") { try state.take($0, exclusive: mode == .exclusive) }
+            .map { [self] hold in hold.map { FileLock($0, mode, self) } }
+    }
+}
+
+/// The lock of one open file, which has one at most.
+final class FileLockState: Sendable {
+    private enum Phase { case free, taken, ended }
+
+    private let phase = Locked(Phase.free)
+
+    /// Takes the lock. Returns `nil` if another open file has one.
+    fileprivate func take(_ handle: any FileHandle, exclusive: Bool) throws -> FileLockHold? {
+        try phase.withLock { phase in
+            guard phase == .free else {
+                throw FutureError.invalidArgument(
+                    "the file is locked by this File already; release that lock first, or open the file again")
+            }
+            guard try handle.tryLock(exclusive: exclusive) else { return nil }
+            phase = .taken
+            return FileLockHold(handle, self)
+        }
+    }
+
+    fileprivate func release(_ handle: any FileHandle) throws {
+        try phase.withLock { phase in
+            guard phase == .taken else { return }
+            phase = .free
+            try handle.unlock()
+        }
+    }
+
+    /// Ends the lock by `close`, which closes the file. A release does not touch the descriptor after that.
+    func end(_ close: () throws -> Void) throws {
+        try phase.withLock { phase in
+            phase = .ended
+            try close()
+        }
+    }
+}
+
+/// The possession of a lock, which the last reference gives up.
+private final class FileLockHold: Sendable {
+    private let handle: any FileHandle
+    private let state: FileLockState
+    private let isReleased = Locked(false)
+
+    init(_ handle: any FileHandle, _ state: FileLockState) { (self.handle, self.state) = (handle, state) }
+
+    // The release of a lock does not wait for the disk.
+    deinit { try? release() }
+
+    func release() throws {
+        let isFirst = isReleased.withLock { isReleased in
+            defer { isReleased = true }
+            return !isReleased
+        }
+        if isFirst { try state.release(handle) }
+    }
+}

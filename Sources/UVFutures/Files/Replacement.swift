@@ -1,0 +1,46 @@
+internal import FoundationEssentials
+
+/// New contents of a file, which take the place of the old ones at once.
+struct Replacement: Sendable {
+    let contents: Data
+    let isDurable: Bool
+    let permissions: UInt32?
+    /// A number that no other replacement of the directory has.
+    let number: UInt64
+    let file: FileName
+
+    func perform(in directory: any DirectoryHandle, _ name: RelativePath) throws {
+        let temporary = RelativePath(temporary: number, prefix: ".replace-")
+        var opening = FileOpening()
+        opening.reads = false
+        opening.writes = true
+        opening.creation = .always
+        let handle = try directory.openFile(temporary, opening)
+        do {
+            try handle.writeAll(contents, at: 0, file)
+            if let permissions = try permissions ?? existingPermissions(in: directory, name) {
+                try handle.setPermissions(to: permissions)
+            }
+            if isDurable { try handle.sync(dataOnly: false) }
+            try handle.close()
+            try directory.rename(temporary, to: name, in: directory, replacing: true)
+        } catch {
+            // If this fails, too, the first error is the one to tell.
+            try? directory.remove(temporary, isDirectory: false)
+            throw error
+        }
+        if isDurable { try directory.sync() }
+    }
+
+    private func existingPermissions(
+        in directory: any DirectoryHandle, _ name: RelativePath
+    ) throws(UVError) -> UInt32? {
+        do throws(UVError) {
+            let old = try directory.information(of: name, followsLink: false)
+            return old.kind == .regularFile ? old.permissions : nil
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,57 @@
+internal import Futures
+
+/// An entry of a tree of directories.
+public struct TreeEntry: Hashable, Sendable {
+    /// The path below the directory where the walk began. Bytes that are no UTF-8 are replaced by `U+FFFD`.
+    public let path: String
+    public let kind: FileKind
+    /// The number of directories between the entry and the one where the walk began.
+    public let depth: Int
+}
+
+/// The error of an operation with a tree of directories that has reached one of its limits.
+public enum TreeError: Error, Hashable, Sendable {
+    /// A directory is more levels down than `limit`.
+    case tooDeep(path: String, limit: Int)
+    /// There are more than `limit` entries.
+    case tooManyEntries(limit: Int)
+}
+
+extension TreeError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .tooDeep(let path, let limit):
+            "the directory \(path) is more than \(limit) levels down, the limit; give a higher maxDepth"
+        case .tooManyEntries(let limit):
+            "the tree has more than \(limit) entries, the limit; give a higher maxEntries, or walk its parts"
+        }
+    }
+}
+
+/// A directory on the way down in a tree, and what of it is left to do.
+struct TreeLevel {
+    let directory: any DirectoryHandle
+    /// The path from where the walk began, or `nil` there.
+    let path: RelativePath?
+    private var listing: any DirectoryListing
+    /// The last portion, in reverse order.
+    private var entries: [DirectoryEntry] = []
+
+    init(_ directory: any DirectoryHandle, _ path: RelativePath?) throws(UVError) {
+        self.directory = directory
+        self.path = path
+        listing = try directory.makeListing()
+    }
+
+    mutating func next() throws(UVError) -> DirectoryEntry? {
+        if entries.isEmpty { entries = try listing.next().reversed() }
+        return entries.popLast()
+    }
+
+    mutating func restart() throws(UVError) {
+        entries = []
+        listing = try directory.makeListing()
+    }
+
+    func path(of entry: RelativePath) -> RelativePath { path?.appending(entry) ?? entry }
+}

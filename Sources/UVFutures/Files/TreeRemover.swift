@@ -1,0 +1,111 @@
+internal import Futures
+
+/// The removal of a tree of directories, one step at a time. One thread at a time uses it.
+final class TreeRemover: Sendable {
+    private struct Level {
+        var level: TreeLevel
+        /// The name in the directory above.
+        let name: RelativePath
+        /// How often the directory was not empty after all its entries had been removed.
+        var failures = 0
+    }
+
+    private struct State {
+        /// The directory that holds the root of the tree.
+        var parent: (any DirectoryHandle)?
+        var levels: [Level] = []
+    }
+
+    private static let entriesOfStep = 256
+    /// How often a directory is gone through again to which others add entries.
+    private static let rounds = 8
+    private let maxDepth: Int
+    private let name: FileName
+    private let state = Locked(State())
+
+    init(maxDepth: Int, _ name: FileName) {
+        self.maxDepth = maxDepth
+        self.name = name
+    }
+
+    /// Removes `entry`, or begins to. Returns whether it is done.
+    func begin(with entry: RelativePath, in parent: any DirectoryHandle) throws -> Bool {
+        try state.withLock { state in
+            let kind = try parent.information(of: entry, followsLink: false).kind
+            state.parent = parent
+            try remove(entry, kind, at: entry, &state)
+            return state.levels.isEmpty
+        }
+    }
+
+    /// Removes some entries. Returns whether all is done.
+    func step() throws -> Bool {
+        try state.withLock { state in
+            for _ in 0..<Self.entriesOfStep where !state.levels.isEmpty {
+                let top = state.levels.count - 1
+                let path = state.levels[top].level.path
+                let entry = try describing(path) { try state.levels[top].level.next() }
+                if let entry {
+                    try remove(entry.path, entry.kind, at: state.levels[top].level.path(of: entry.path), &state)
+                } else {
+                    try describing(path) { try endLevel(&state) }
+                }
+            }
+            return state.levels.isEmpty
+        }
+    }
+
+    private func remove(
+        _ entry: RelativePath, _ kind: FileKind, at path: RelativePath, _ state: inout State
+    ) throws {
+        let directory = state.levels.last?.level.directory ?? state.parent!
+        try describing(path) {
+            do throws(UVError) {
+                if kind == .directory || kind == .unknown {
+                    let opened = try directory.openDirectory(entry, followsLink: false)
+                    guard state.levels.count < maxDepth else { throw UVError(.tooManyLinks, "depth") }
+                    state.levels.append(Level(level: try TreeLevel(opened, path), name: entry))
+                } else {
+                    try directory.remove(entry, isDirectory: false)
+                }
+            } catch {
+                switch error.code {
+                case _ where error.operation == "depth":
+                    throw TreeError.tooDeep(path: path.description, limit: maxDepth)
+                case .notFound: break
+                // It is a file, or was swapped for one or for a link, which goes itself.
+                case .notDirectory, .tooManyLinks:
+                    guard kind == .directory || kind == .unknown else { throw error }
+                    try remove(entry, .regularFile, at: path, &state)
+                case .isDirectory:
+                    try remove(entry, .directory, at: path, &state)
+                default: throw error
+                }
+            }
+        }
+    }
+
+    /// Removes the directory on top, which is empty unless others add to it.
+    private func endLevel(_ state: inout State) throws(UVError) {
+        var level = state.levels.removeLast()
+        let parent = state.levels.last?.level.directory ?? state.parent!
+        do throws(UVError) {
+            try parent.remove(level.name, isDirectory: true)
+        } catch {
+            switch error.code {
+            case .notFound: break
+            case .directoryNotEmpty where level.failures < Self.rounds:
+                level.failures += 1
+                try level.level.restart()
+                return state.levels.append(level)
+            default: throw error
+            }
+        }
+        try level.level.directory.close()
+    }
+
+    private func describing<Value>(_ path: RelativePath?, _ body: () throws -> Value) throws -> Value {
+        try FileName(path: path?.description ?? name.path, directory: name.directory)
+            .describing("removeTree", body)
+    }
+}
