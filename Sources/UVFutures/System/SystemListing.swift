@@ -29,7 +29,9 @@ final class SystemListing: DirectoryListing {
             let record = unsafe (records.base.baseAddress! + offset).assumingMemoryBound(
                 to: directory_record.self)
             let name = unsafe RelativePath(bytes: Array(String(cString: name_of_record(record)).utf8))
-            unsafe entries.append(DirectoryEntry(name, FileKind(mode: mode_of_record(record))))
+            if name != .here, !name.isParent {
+                unsafe entries.append(DirectoryEntry(name, FileKind(mode: mode_of_record(record))))
+            }
             unsafe offset += Int(record.pointee.size)
         }
         return entries

@@ -13,8 +13,8 @@ public enum FileWatchError: Error, Hashable, Sendable {
 
     init(_ error: UVError, path: String) {
         self =
-            switch error.code.name {
-            case "ENOENT", "ENOTDIR": .removed(path: path)
+            switch error.code {
+            case .notFound, .notDirectory: .removed(path: path)
             default: .refused(path: path, operation: error.operation, code: error.code)
             }
     }
@@ -37,10 +37,10 @@ extension FileWatchError: CustomStringConvertible {
     }
 
     private static func advice(_ code: UVError.Code) -> String {
-        switch code.name {
-        case "ENOSPC":
+        switch code {
+        case .noSpace:
             "; the user has no watches left: raise the sysctl fs.inotify.max_user_watches, or watch less"
-        case "EMFILE":
+        case .tooManyOpenFiles:
             "; the user has no inotify instances left, or the process no descriptors: raise the sysctl "
                 + "fs.inotify.max_user_instances, or the limit of open files"
         default: ""

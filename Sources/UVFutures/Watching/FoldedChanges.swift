@@ -60,7 +60,7 @@ struct FoldedChanges {
     /// Adds a rename. `replacing` says whether there was a file at `path`.
     mutating func move(_ source: RelativePath, to path: RelativePath, replacing: Bool, isDirectory: Bool) {
         let before = kinds.removeValue(forKey: source)?.kind
-        if isDirectory { rebase(below: source, to: path) }
+        defer { if isDirectory { rebase(below: source, to: path) } }
         let overwritten = kinds[path]?.kind
         switch before {
         case .created: add(replacing ? .modified : .created, path)

@@ -94,6 +94,9 @@ final class PathWatch: WatchEngine {
         if !event.changes.isDisjoint(with: [.created, .deleted, .movedFrom, .movedTo]) {
             mustFollow = true
             if isFile { isTouched = true }
+        } else if isFile, mustFollow {
+            // Whether the file is new is not known yet.
+            isTouched = true
         } else if isFile {
             if event.changes.contains(.modified) {
                 changes.modified(self.name)

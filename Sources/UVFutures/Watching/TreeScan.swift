@@ -108,10 +108,5 @@ struct GoneDirectory: Error {}
 
 extension UVError {
     /// Whether there is no directory at the path, or something else than a directory.
-    var meansGone: Bool { ["ENOENT", "ENOTDIR", "ELOOP"].contains(code.name) }
-}
-
-extension RelativePath {
-    /// The directory itself: `.`.
-    static let here = RelativePath(bytes: [UInt8(ascii: ".")])
+    var meansGone: Bool { [.notFound, .notDirectory, .tooManyLinks].contains(code) }
 }

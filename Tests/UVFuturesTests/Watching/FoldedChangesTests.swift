@@ -85,7 +85,7 @@ struct FoldedChangesTests {
     mutating func overwritten() {
         move("a", "b")
         move("c", "b", replacing: true)
-        #expect(told() == ["removed a", "c → b"])
+        #expect(told() == ["c → b", "removed a"])
     }
 
     @Test("a rename comes behind the changes of the file that was renamed")
