@@ -35,7 +35,8 @@ struct DiskEvents {
 
     /// Notes a change of the entry `name`, or of the directory itself.
     mutating func add(
-        _ change: FileEventMask, _ inode: UInt64, _ name: RelativePath?, isDirectory: Bool = false, cookie: UInt32 = 0
+        _ change: FileEventMask, _ inode: UInt64, _ name: RelativePath?, isDirectory: Bool = false,
+        cookie: UInt32 = 0
     ) {
         for source in watches.keys.sorted() {
             guard let watch = watches[source]![inode] else { continue }
@@ -45,7 +46,8 @@ struct DiskEvents {
     }
 
     mutating func addRename(
-        _ directory: UInt64, _ name: RelativePath, _ target: UInt64, _ newName: RelativePath, isDirectory: Bool
+        _ directory: UInt64, _ name: RelativePath, _ target: UInt64, _ newName: RelativePath,
+        isDirectory: Bool
     ) {
         lastCookie += 1
         add(.movedFrom, directory, name, isDirectory: isDirectory, cookie: lastCookie)

@@ -51,7 +51,7 @@ extension DiskState {
         inodes[directory]!.entries[name] = inode
         inodes[directory]!.modified = now
         inodes[inode]!.linkCount += 1
-        nameChanges.append(NameChange(added: (directory, name, inode)))
+        nameChanges.append(NameChange(time: time, added: (directory, name, inode)))
         events.add(.created, directory, name, isDirectory: inodes[inode]!.kind == .directory)
     }
 
@@ -68,7 +68,7 @@ extension DiskState {
         }
         inodes[directory]!.entries[name] = nil
         inodes[directory]!.modified = now
-        nameChanges.append(NameChange(removed: (directory, name, inode)))
+        nameChanges.append(NameChange(time: time, removed: (directory, name, inode)))
         events.add(.deleted, directory, name, isDirectory: isDirectory)
         unlink(inode)
     }
@@ -98,26 +98,22 @@ extension DiskState {
         inodes[directory]!.entries[name] = nil
         inodes[target]!.entries[newName] = inode
         (inodes[directory]!.modified, inodes[target]!.modified) = (now, now)
-        nameChanges.append(NameChange(removed: (directory, name, inode), added: (target, newName, inode)))
+        nameChanges.append(
+            NameChange(time: time, removed: (directory, name, inode), added: (target, newName, inode)))
         events.addRename(directory, name, target, newName, isDirectory: isDirectory)
         events.add(.selfMoved, inode, nil, isDirectory: isDirectory)
         if let old { unlink(old) }
     }
 
     private func isBelow(_ directory: UInt64, _ other: UInt64) -> Bool {
-        directory == other || inodes[other]!.entries.values.contains { inodes[$0]!.kind == .directory && isBelow(directory, $0) }
+        directory == other
+            || inodes[other]!.entries.values.contains {
+                inodes[$0]!.kind == .directory && isBelow(directory, $0)
+            }
     }
 
     /// Puts the names of a directory on the disk.
     mutating func syncNames(of directory: UInt64) {
-        var rest: [NameChange] = []
-        for change in nameChanges {
-            if change.removed?.directory == directory || change.added?.directory == directory {
-                apply(change)
-            } else {
-                rest.append(change)
-            }
-        }
-        nameChanges = rest
+        applyNameChanges { $0.removed?.directory == directory || $0.added?.directory == directory }
     }
 }

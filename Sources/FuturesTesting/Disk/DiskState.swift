@@ -5,6 +5,7 @@ internal import UVFutures
 struct DiskState {
     /// A change of names that is not on the disk yet. A rename is one change of two directories, or of one.
     struct NameChange {
+        var time: UInt64
         var removed: (directory: UInt64, name: RelativePath, inode: UInt64)?
         var added: (directory: UInt64, name: RelativePath, inode: UInt64)?
     }
@@ -26,6 +27,9 @@ struct DiskState {
     var operationsLeft: Int?
     /// The time on the host's clock.
     var now: Duration = .zero
+    /// The time of the simulation, in nanoseconds, and the time at which old changes were last put on the disk.
+    var time: UInt64 = 0
+    private var lastWriteBack: UInt64 = 0
     var random: SplitMix?
 
     var capacity = Int.max
@@ -46,7 +50,8 @@ struct DiskState {
     mutating func begin(_ operation: Operation, _ call: String, mount: Int) throws(UVError) {
         guard mount == self.mount, operationsLeft != 0 else { throw UVError(.inputOutput, call) }
         if let left = operationsLeft { operationsLeft = left - 1 }
-        let fails = failing.contains(operation) || failures > 0 && random.map { _ in random!.below(3) == 0 } ?? true
+        let fails =
+            failing.contains(operation) || failures > 0 && random.map { _ in random!.below(3) == 0 } ?? true
         guard !fails else { throw UVError(.inputOutput, call) }
     }
 
@@ -60,7 +65,9 @@ struct DiskState {
 
     func needSpace(_ count: Int, _ call: String) throws(UVError) {
         guard count > 0 else { return }
-        guard shortages == 0, capacity == .max || usedBytes + count <= capacity else { throw UVError(.noSpace, call) }
+        guard shortages == 0, capacity == .max || usedBytes + count <= capacity else {
+            throw UVError(.noSpace, call)
+        }
     }
 
     func information(_ number: UInt64) -> FileInformation {
@@ -95,7 +102,9 @@ struct DiskState {
         guard let inode = inodes[number], inode.linkCount == 0, inode.openCount == 0 else { return }
         events.deleted(number)
         // As long as the disk has a name of it, or may get one, a loss of power may bring it back.
-        guard inode.safeLinkCount == 0, !nameChanges.contains(where: { $0.added?.inode == number }) else { return }
+        guard inode.safeLinkCount == 0, !nameChanges.contains(where: { $0.added?.inode == number }) else {
+            return
+        }
         inodes[number] = nil
     }
 
@@ -165,9 +174,27 @@ struct DiskState {
 
     /// Puts everything on the disk.
     mutating func syncAll() {
-        for change in nameChanges { apply(change) }
-        nameChanges = []
+        applyNameChanges { _ in true }
         for number in inodes.keys { inodes[number]!.syncContents() }
+    }
+
+    /// Puts those changes of names on the disk that `isDue` accepts.
+    mutating func applyNameChanges(where isDue: (NameChange) -> Bool) {
+        let changes = nameChanges
+        nameChanges = changes.filter { !isDue($0) }
+        for change in changes where isDue(change) { apply(change) }
+    }
+
+    /// Puts on the disk what was written 30 s ago, as systems do by themselves. Looks every 5 s.
+    mutating func writeBack() {
+        let (age, interval): (UInt64, UInt64) = (30_000_000_000, 5_000_000_000)
+        guard time >= lastWriteBack + interval else { return }
+        lastWriteBack = time
+        let time = time
+        applyNameChanges { $0.time + age <= time }
+        for number in inodes.keys {
+            if let since = inodes[number]!.dirtySince, since + age <= time { inodes[number]!.syncContents() }
+        }
     }
 }
 
@@ -175,10 +202,13 @@ extension DiskState {
     /// Notes that the contents or the permissions of a file have changed, and tells the directories with its names.
     mutating func touched(_ number: UInt64, _ change: FileEventMask = .modified) {
         inodes[number]!.changed = now
+        if inodes[number]!.dirtySince == nil { inodes[number]!.dirtySince = time }
         if change == .modified { inodes[number]!.modified = now }
         guard events.isWatched else { return }
         for directory in inodes.keys.sorted() {
-            for (name, inode) in inodes[directory]!.entries where inode == number { events.add(change, directory, name) }
+            for (name, inode) in inodes[directory]!.entries where inode == number {
+                events.add(change, directory, name)
+            }
         }
     }
 

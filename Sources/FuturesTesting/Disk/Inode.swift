@@ -23,6 +23,8 @@ struct Inode {
     /// The contents that are on the disk, and what is to come there.
     var safeContents = Data()
     var writes: [Write] = []
+    /// The time of the first change of the contents that is not on the disk yet.
+    var dirtySince: UInt64?
 
     /// The entries of a directory, as programs see them, and those that are on the disk.
     var entries: [RelativePath: UInt64] = [:]
@@ -51,7 +53,7 @@ struct Inode {
 
     mutating func syncContents() {
         safeContents = contents
-        writes = []
+        (writes, dirtySince) = ([], nil)
     }
 
     private static func write(_ bytes: Data, at offset: Int, to contents: inout Data) {
@@ -60,7 +62,9 @@ struct Inode {
     }
 
     private static func resize(_ contents: inout Data, to size: Int) {
-        contents = size < contents.count ? Data(contents.prefix(size)) : contents + Data(count: size - contents.count)
+        contents =
+            size < contents.count
+            ? Data(contents.prefix(size)) : contents + Data(count: size - contents.count)
     }
 
     /// The size of what a disk writes as a whole.
@@ -83,6 +87,6 @@ struct Inode {
                 }
             }
         }
-        writes = []
+        (writes, dirtySince) = ([], nil)
     }
 }

@@ -55,7 +55,8 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle {
         try open.run(.read, "openat2") { state throws(UVError) in
-            let found = try state.find(path, from: inode, followsLink: followsLink, staysBelow: true, "openat2")
+            let found = try state.find(
+                path, from: inode, followsLink: followsLink, staysBelow: true, "openat2")
             return try SimulatedDirectory(found.inode, "openat2", store, &state)
         }
     }
@@ -73,7 +74,9 @@ final class SimulatedDirectory: DirectoryHandle {
     }
 
     func information(of path: RelativePath, followsLink: Bool) throws(UVError) -> FileInformation {
-        try with(path, followsLink: followsLink, .read, "openat2") { state, _, _, file in state.information(file) }
+        try with(path, followsLink: followsLink, .read, "openat2") { state, _, _, file in
+            state.information(file)
+        }
     }
 
     func setPermissions(of path: RelativePath, to permissions: UInt32) throws(UVError) {
@@ -86,7 +89,9 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func makeListing() throws(UVError) -> any DirectoryListing {
         try open.run(.read, "getdents") { state in
-            let entries = state.inodes[inode]!.entries.map { DirectoryEntry($0.key, state.inodes[$0.value]!.kind) }
+            let entries = state.inodes[inode]!.entries.map {
+                DirectoryEntry($0.key, state.inodes[$0.value]!.kind)
+            }
             return SimulatedListing(entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) })
         }
     }
@@ -133,7 +138,8 @@ final class SimulatedDirectory: DirectoryHandle {
         }
     }
 
-    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(UVError) {
+    func link(_ name: RelativePath, as newName: RelativePath, in target: any DirectoryHandle) throws(UVError)
+    {
         let source = try with(name, followsLink: false, .read, "link") { _, _, _, file in file }
         try (target as! SimulatedDirectory).add(newName, "link") { state throws(UVError) in
             guard state.inodes[source]!.kind != .directory else { throw UVError(.notPermitted, "link") }
@@ -143,7 +149,9 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func symbolicLinkTarget(_ name: RelativePath) throws(UVError) -> String {
         try with(name, followsLink: false, .read, "readlink") { state, _, _, file throws(UVError) in
-            guard state.inodes[file]!.kind == .symbolicLink else { throw UVError(.invalidArgument, "readlink") }
+            guard state.inodes[file]!.kind == .symbolicLink else {
+                throw UVError(.invalidArgument, "readlink")
+            }
             return state.inodes[file]!.target
         }
     }

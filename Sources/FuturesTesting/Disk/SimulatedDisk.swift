@@ -7,7 +7,7 @@ internal import UVFutures
 /// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
 /// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be. An
 /// operation that is under way at that moment is cut off between two of its system calls. What has been synchronised stays,
-/// and is there after ``SimulatedHost/restart()``. After ``SimulatedHost/kill()``, everything stays.
+/// and is there after ``SimulatedHost/restart()``, and so has what was written more than 35 s before. After ``SimulatedHost/kill()``, everything stays.
 ///
 /// A test may look at the disk, and change it, at any time. What a test writes is on the disk.
 public final class SimulatedDisk {
@@ -74,7 +74,9 @@ public final class SimulatedDisk {
     /// Removes a file or a directory with all that is in it. Does nothing if there is none.
     public func remove(_ path: String) {
         change { state in
-            guard let found = state.found(path), let inode = found.inode, inode != DiskState.root else { return }
+            guard let found = state.found(path), let inode = found.inode, inode != DiskState.root else {
+                return
+            }
             state.removeAll(inode, found.name, from: found.directory)
         }
     }
@@ -84,7 +86,8 @@ public final class SimulatedDisk {
         change { state in
             let (target, name) = state.makeParents(of: newPath)
             guard let found = state.found(path), found.inode != nil,
-                (try? state.rename(found.name, in: found.directory, to: name, in: target, replacing: true)) != nil
+                (try? state.rename(found.name, in: found.directory, to: name, in: target, replacing: true))
+                    != nil
             else { fatalError("A test cannot rename \(path) to \(newPath) on the disk of a host.") }
         }
     }
@@ -108,7 +111,7 @@ public final class SimulatedDisk {
 
     private func change(_ body: (inout DiskState) -> Void) {
         store.with { state in
-            state.now = host.wallClock
+            setTime(&state)
             body(&state)
             state.syncAll()
         }
@@ -136,9 +139,16 @@ public final class SimulatedDisk {
     }
 
     private func perform(_ job: RemoteJob) {
-        store.with { $0.now = host.wallClock }
+        store.with { state in
+            setTime(&state)
+            state.writeBack()
+        }
         job.run()
         tellChanges()
+    }
+
+    private func setTime(_ state: inout DiskState) {
+        (state.now, state.time) = (host.wallClock, host.simulation.now)
     }
 
     private func tellChanges() {
@@ -156,7 +166,7 @@ public final class SimulatedDisk {
         for number in jobs.keys.sorted() {
             let job = jobs.removeValue(forKey: number)!
             store.with { state in
-                state.now = host.wallClock
+                setTime(&state)
                 state.operationsLeft = state.random.map { _ in state.random!.below(8) } ?? 0
             }
             job.run()
@@ -174,7 +184,8 @@ public final class SimulatedDisk {
 extension DiskState {
     func found(_ path: String) -> (directory: UInt64, name: RelativePath, inode: UInt64?)? {
         try? find(
-            RelativePath(bytes: Array(path.utf8)), from: Self.root, followsLink: true, staysBelow: false, "open")
+            RelativePath(bytes: Array(path.utf8)), from: Self.root, followsLink: true, staysBelow: false,
+            "open")
     }
 
     /// Makes the directories that lead to `path`. Returns the last of them, and the last component.
@@ -187,7 +198,9 @@ extension DiskState {
         for name in components {
             if let next = inodes[directory]!.entries[name] {
                 guard inodes[next]!.kind == .directory else {
-                    fatalError("A test gave the path \(path), and \(name) in it is no directory on the disk of a host.")
+                    fatalError(
+                        "A test gave the path \(path), and \(name) in it is no directory on the disk of a host."
+                    )
                 }
                 directory = next
             } else {

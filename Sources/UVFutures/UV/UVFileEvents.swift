@@ -19,7 +19,8 @@ final class UVFileEvents: UVHandle, FileEventSource {
         self.inotify = inotify
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
         unsafe uv_unref(handle)
-        let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) { poll, _, _ in
+        let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) {
+            poll, _, _ in
             unsafe UVFileEvents.from(poll!.pointee.data).onEvents()
         }
         try closeUnlessDone(status, "watch")
@@ -90,9 +91,11 @@ private final class Inotify: DirectoryWatcher {
             let event = unsafe (bytes.base.baseAddress! + offset).assumingMemoryBound(to: inotify_event.self)
             let name = unsafe name_of_event(event)!
             let length = unsafe strlen(name)
-            let path = unsafe length == 0
+            let path =
+                unsafe length == 0
                 ? nil
-                : RelativePath(bytes: Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(name), count: length)))
+                : RelativePath(
+                    bytes: Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(name), count: length)))
             unsafe events.append(
                 FileEvent(
                     event.pointee.wd, FileEventMask(rawValue: event.pointee.mask),

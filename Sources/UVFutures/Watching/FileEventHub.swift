@@ -47,7 +47,9 @@ final class FileEventHub {
             let others = isForAll ? engines : users[event.watch] ?? []
             for engine in others where !engine.isBusy || isForAll { engine.take(event) }
             if !isForAll { for engine in busy { engine.take(event) } }
-            for engine in others + busy where !touched.contains(where: { $0 === engine }) { touched.append(engine) }
+            for engine in others + busy where !touched.contains(where: { $0 === engine }) {
+                touched.append(engine)
+            }
             if event.changes.contains(.ignored) { users[event.watch] = nil }
         }
         return touched

@@ -12,7 +12,9 @@ public struct FileWatchLimits: Hashable, Sendable {
     public init() {}
 
     func validate() throws {
-        try requireArgument(maxDirectories > 0, "a maxDirectories of \(maxDirectories) allows no watch; give 1 or more")
-        try requireArgument(maxChanges > 0, "a maxChanges of \(maxChanges) tells of no change; give 1 or more")
+        try requireArgument(
+            maxDirectories > 0, "a maxDirectories of \(maxDirectories) allows no watch; give 1 or more")
+        try requireArgument(
+            maxChanges > 0, "a maxChanges of \(maxChanges) tells of no change; give 1 or more")
     }
 }

@@ -69,7 +69,9 @@ struct FoldedChanges {
         case .removed: break
         case nil, .modified, .attributes: set(.moved(from: source), path)
         }
-        if case .moved(let lost) = overwritten, lost != source, kinds[path]?.kind != overwritten { wasRemoved(lost) }
+        if case .moved(let lost) = overwritten, lost != source, kinds[path]?.kind != overwritten {
+            wasRemoved(lost)
+        }
     }
 
     /// Gives the changes below the directory `source` their new paths, or forgets them if the directory has gone.

@@ -39,7 +39,10 @@ final class PathWatch: WatchEngine {
     private func follow(_ done: @escaping (_ before: FileInformation?) -> Void) {
         mustFollow = false
         let path = path
-        run({ try PathTrail(path, $0, $1) }) { [self] result in
+        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> PathTrail = { files, watcher in
+            try PathTrail(path, files, watcher)
+        }
+        run(job) { [self] result in
             switch result {
             case .success(let trail):
                 let before = file
@@ -73,7 +76,8 @@ final class PathWatch: WatchEngine {
         case (nil, _?): changes.created(name)
         case (_?, nil): changes.removed(name, isDirectory: false)
         case (let before?, let now?):
-            if isTouched || before.inode != now.inode || before.device != now.device || before.size != now.size
+            if isTouched || before.inode != now.inode || before.device != now.device
+                || before.size != now.size
                 || before.modified != now.modified
             {
                 changes.modified(name)

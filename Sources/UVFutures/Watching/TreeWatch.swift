@@ -29,7 +29,10 @@ final class TreeWatch: WatchEngine {
         let order = TreeScan.Order(
             root: path, identity: identity, path: directory.names, isRecursive: isRecursive,
             limit: directory === root ? limit : limit - directories.count)
-        run({ try TreeScan.scan(order, in: $0, $1) }) { [self] result in
+        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> TreeScan = { files, watcher in
+            try TreeScan.scan(order, in: files, watcher)
+        }
+        run(job) { [self] result in
             do {
                 let found = try result.get()
                 identity = found.root
@@ -131,7 +134,11 @@ final class TreeWatch: WatchEngine {
         } else if directory.entries[name] != nil {
             // A name that is not known has gone since, or has not been told yet.
             let path = directory.path(of: name)
-            if event.changes.contains(.modified) { changes.modified(path) } else { changes.attributesChanged(path) }
+            if event.changes.contains(.modified) {
+                changes.modified(path)
+            } else {
+                changes.attributesChanged(path)
+            }
         }
     }
 
@@ -170,7 +177,10 @@ final class TreeWatch: WatchEngine {
     }
 
     private func add(_ name: RelativePath, to directory: WatchedDirectory, isDirectory: Bool) {
-        guard isDirectory, isRecursive else { return directory.entries[name] = .some(nil) }
+        guard isDirectory, isRecursive else {
+            directory.entries[name] = .some(nil)
+            return
+        }
         let new = WatchedDirectory(name, in: directory)
         directory.entries[name] = .some(new)
         scan(new, tells: true)

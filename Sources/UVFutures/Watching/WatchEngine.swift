@@ -53,14 +53,17 @@ class WatchEngine {
                 continue
             }
             guard let (event, time) = queue.first else { return workIsDone() }
-            if event.changes.contains(.movedFrom), targets[event.cookie] == nil, mayBeRenamed(since: time) { return }
+            if event.changes.contains(.movedFrom), targets[event.cookie] == nil, mayBeRenamed(since: time) {
+                return
+            }
             _ = queue.takeFirst()
             handle(event)
         }
     }
 
     private final func handle(_ event: FileEvent) {
-        if event.changes.contains(.movedFrom), let target = targets[event.cookie], handleRename(event, target) {
+        if event.changes.contains(.movedFrom), let target = targets[event.cookie], handleRename(event, target)
+        {
             targets[event.cookie] = nil
         } else if event.changes.contains(.movedTo) {
             // The second event of a rename has been handled with the first one.

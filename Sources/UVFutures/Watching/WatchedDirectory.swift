@@ -23,7 +23,9 @@ final class WatchedDirectory {
     /// The path of the entry `name`, relative to the root.
     func path(of name: RelativePath) -> RelativePath { (names + [name]).joined }
 
-    func move(to parent: WatchedDirectory, as name: RelativePath) { (self.parent, self.name) = (parent, name) }
+    func move(to parent: WatchedDirectory, as name: RelativePath) {
+        (self.parent, self.name) = (parent, name)
+    }
 
     /// This directory and all below it.
     var all: [WatchedDirectory] {

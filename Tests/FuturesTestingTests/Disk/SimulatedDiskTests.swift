@@ -118,12 +118,14 @@ struct SimulatedDiskTests {
             let loop = host.loop
             _ = Directory.open("/", on: loop).flatMap { directory -> Future<Void> in
                 loop.forEach(1...1000) { number in
-                    directory.replace("state", with: Data(repeating: UInt8(number % 251), count: 1500), durably: durably)
-                        .flatMap {
-                            replaced = max(replaced, number)
-                            return directory.append(Data("\(number)\n".utf8), to: "log", durably: durably)
-                        }
-                        .map { appended = number }
+                    directory.replace(
+                        "state", with: Data(repeating: UInt8(number % 251), count: 1500), durably: durably
+                    )
+                    .flatMap {
+                        replaced = max(replaced, number)
+                        return directory.append(Data("\(number)\n".utf8), to: "log", durably: durably)
+                    }
+                    .map { appended = number }
                 }
             }
             .recover { _ in }
@@ -165,7 +167,9 @@ struct SimulatedDiskTests {
                 let loop = host.loop
                 Directory.open("/", on: loop).whenSuccess { directory in
                     loop.repeat(every: .milliseconds(10)) {
-                        directory.append(Data(count: 2000), to: "x", durably: true).recover { host.note("\($0)") }
+                        directory.append(Data(count: 2000), to: "x", durably: true).recover {
+                            host.note("\($0)")
+                        }
                     }
                     .future.ignoreFailure()
                 }
@@ -184,7 +188,8 @@ struct SimulatedDiskTests {
         #expect(first.1?.isEmpty == false)
     }
 
-    @Test("a watch tells what changes on a simulated disk, by programs and by the test", arguments: [1, 2, 3])
+    @Test(
+        "a watch tells what changes on a simulated disk, by programs and by the test", arguments: [1, 2, 3])
     func watches(seed: UInt64) throws {
         let world = World(seed: seed)
         defer { world.end() }

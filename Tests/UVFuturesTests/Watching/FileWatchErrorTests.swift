@@ -18,10 +18,12 @@ struct FileWatchErrorTests {
             "\(FileWatchError.unmounted(path: "/srv"))"
                 == "the file system with /srv was unmounted; watch it again when it is mounted")
         #expect(
-            refused(-28) == "/srv cannot be watched: inotify_add_watch ENOSPC, no space left on device; the user has no "
+            refused(-28)
+                == "/srv cannot be watched: inotify_add_watch ENOSPC, no space left on device; the user has no "
                 + "watches left: raise the sysctl fs.inotify.max_user_watches, or watch less")
         #expect(
-            refused(-24) == "/srv cannot be watched: inotify_add_watch EMFILE, too many open files; the user has no "
+            refused(-24)
+                == "/srv cannot be watched: inotify_add_watch EMFILE, too many open files; the user has no "
                 + "inotify instances left, or the process no descriptors: raise the sysctl "
                 + "fs.inotify.max_user_instances, or the limit of open files")
         #expect(refused(-13) == "/srv cannot be watched: inotify_add_watch EACCES, permission denied")

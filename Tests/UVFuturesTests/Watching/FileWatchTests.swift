@@ -8,7 +8,8 @@ import UVFutures
 
 struct FileWatchTests {
     private func withFile(
-        debounce: Duration = .milliseconds(20), _ body: (EventLoop, TemporaryDirectory, FileWatch) throws -> Void
+        debounce: Duration = .milliseconds(20),
+        _ body: (EventLoop, TemporaryDirectory, FileWatch) throws -> Void
     ) throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
@@ -71,7 +72,9 @@ struct FileWatchTests {
 
     // MARK: Links
 
-    @Test("a link on the way that is given another target is a change of the file: as Kubernetes replaces a ConfigMap")
+    @Test(
+        "a link on the way that is given another target is a change of the file: as Kubernetes replaces a ConfigMap"
+    )
     func links() throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
@@ -80,7 +83,8 @@ struct FileWatchTests {
             directory.link("..data", to: "..1")
             directory.link("app.conf", to: "..data/app.conf")
             let watch = try loop.run(
-                until: FileWatch.watch(file: directory.url("app.conf"), debounce: .milliseconds(20), on: loop))
+                until: FileWatch.watch(file: directory.url("app.conf"), debounce: .milliseconds(20), on: loop)
+            )
             for round in 2...4 {
                 directory.makeDirectory("..\(round)")
                 directory.write("..\(round)/app.conf", "one")
@@ -265,9 +269,11 @@ struct FileWatchTests {
                     == "there is no directory \(missing) to watch any more; make it, and watch it again")
             #expect(
                 refusal(FileWatch.watch(file: missing, on: loop))
-                    == "there is no directory \(directory.url("no")) to watch any more; make it, and watch it again")
+                    == "there is no directory \(directory.url("no")) to watch any more; make it, and watch it again"
+            )
             #expect(
-                loop.failure(of: FileWatch.watch(directory: directory.url("file"), on: loop)) as? FileWatchError
+                loop.failure(of: FileWatch.watch(directory: directory.url("file"), on: loop))
+                    as? FileWatchError
                     == .removed(path: directory.url("file")))
             var limits = FileWatchLimits()
             limits.maxDirectories = 2

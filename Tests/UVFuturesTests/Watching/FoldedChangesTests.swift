@@ -9,7 +9,9 @@ struct FoldedChangesTests {
 
     private mutating func add(_ kind: FoldedChanges.Kind, _ name: String) { changes.add(kind, path(name)) }
 
-    private mutating func move(_ source: String, _ target: String, replacing: Bool = false, isDirectory: Bool = false) {
+    private mutating func move(
+        _ source: String, _ target: String, replacing: Bool = false, isDirectory: Bool = false
+    ) {
         changes.move(path(source), to: path(target), replacing: replacing, isDirectory: isDirectory)
     }
 

@@ -9,7 +9,9 @@ import UVFutures
 
 struct FollowStreamTests {
     private func line(_ stream: FollowStream, _ loop: EventLoop) throws -> String? {
-        try loop.run(until: stream.readLine().timeout(after: .seconds(10))).map { String(decoding: $0, as: UTF8.self) }
+        try loop.run(until: stream.readLine().timeout(after: .seconds(10))).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     @Test("what is appended to a file comes, from its end or from its beginning")
@@ -18,7 +20,8 @@ struct FollowStreamTests {
             let directory = TemporaryDirectory()
             directory.write("log", "one\n")
             let fromEnd = try loop.run(until: File.follow(directory.url("log"), on: loop))
-            let fromBeginning = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            let fromBeginning = try loop.run(
+                until: File.follow(directory.url("log"), from: .beginning, on: loop))
             #expect(try line(fromBeginning, loop) == "one")
             for text in ["two", "three"] {
                 directory.write("log", "\(text)\n", appending: true)
@@ -62,7 +65,9 @@ struct FollowStreamTests {
             let stream = try loop.run(until: File.follow(directory.url("log"), on: loop))
             var descriptor = unsafe open(place.url("log"), O_WRONLY | O_APPEND)
             var lines: [String] = []
-            let end = stream.lines().iterate(byActor: false) { lines.append(String(decoding: $0, as: UTF8.self)) }
+            let end = stream.lines().iterate(byActor: false) {
+                lines.append(String(decoding: $0, as: UTF8.self))
+            }
             end.ignoreFailure()
             var written = 0
             func put(_ bytes: some Sequence<UInt8>) {
@@ -117,12 +122,13 @@ struct FollowStreamTests {
             directory.makeDirectory("logs")
             #expect(
                 "\(loop.failure(of: File.follow(directory.url("logs"), on: loop))!)"
-                    == "follow \(directory.url("logs")) below the root: openat2 EISDIR: illegal operation on a directory")
+                    == "follow \(directory.url("logs")) below the root: openat2 EISDIR: illegal operation on a directory"
+            )
             #expect(
                 loop.failure(of: File.follow(directory.url("no/log"), on: loop)) as? FileWatchError
                     == .removed(path: directory.url("no")))
             var limits = StreamLimits()
-            limits.writeCap = 0
+            limits.writeCap = -1
             #expect(loop.failure(of: File.follow("/tmp/x", limits: limits, on: loop)) is FutureError)
             let stream = try loop.run(until: File.follow(directory.url("logs/log"), on: loop))
             let line = stream.readLine()

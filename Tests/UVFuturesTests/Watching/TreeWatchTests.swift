@@ -7,13 +7,14 @@ import UVFutures
 struct TreeWatchTests {
     private func withTree(
         debounce: Duration = .milliseconds(20), limits: FileWatchLimits = FileWatchLimits(),
-        prepare: (TemporaryDirectory) -> Void = { _ in },
+        directories: [String] = [], file: String? = nil,
         _ body: (EventLoop, TemporaryDirectory, FileWatch) throws -> Void
     ) throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             directory.makeDirectory("tree")
-            prepare(directory)
+            for name in directories { directory.makeDirectory(name) }
+            if let file { directory.write(file, "one") }
             let watch = try loop.run(
                 until: FileWatch.watch(
                     tree: directory.url("tree"), debounce: debounce, limits: limits, on: loop))
@@ -24,7 +25,7 @@ struct TreeWatchTests {
 
     @Test("what changes anywhere in a tree is told by its path")
     func paths() throws {
-        try withTree(prepare: { $0.makeDirectory("tree/a"); $0.makeDirectory("tree/a/b"); $0.write("tree/a/b/old") }) {
+        try withTree(directories: ["tree/a", "tree/a/b"], file: "tree/a/b/old") {
             (loop, directory, watch) throws in
             #expect(watch.directoryCount == 3)
             directory.write("tree/a/b/new")
@@ -55,7 +56,7 @@ struct TreeWatchTests {
 
     @Test("each way of saving is one change in a tree, too, and a file that came and went is none")
     func saves() throws {
-        try withTree(prepare: { $0.write("tree/x", "one") }) { (loop, directory, watch) throws in
+        try withTree(file: "tree/x") { (loop, directory, watch) throws in
             directory.write("tree/.x.tmp", "two")
             directory.rename("tree/.x.tmp", "tree/x")
             #expect(try loop.changes(of: watch) == ["modified x"])
@@ -85,7 +86,9 @@ struct TreeWatchTests {
             }
             let told = try loop.changes(of: watch).filter { !$0.hasPrefix("modified") }
             #expect(told.count == expected.count)
-            #expect(Set(told.map { $0.replacing("created ", with: "created tree/", maxReplacements: 1) }) == expected)
+            #expect(
+                Set(told.map { $0.replacing("created ", with: "created tree/", maxReplacements: 1) })
+                    == expected)
             #expect(watch.directoryCount == 81)
             directory.write("tree/9-0/9-1/9-2/more")
             #expect(try loop.changes(of: watch).first == "created 9-0/9-1/9-2/more")
@@ -94,7 +97,7 @@ struct TreeWatchTests {
 
     @Test("a directory that is renamed keeps its watches, and one that leaves the tree loses them")
     func renames() throws {
-        try withTree(prepare: { $0.makeDirectory("tree/a"); $0.makeDirectory("tree/a/b"); $0.makeDirectory("tree/c") }) {
+        try withTree(directories: ["tree/a", "tree/a/b", "tree/c"]) {
             (loop, directory, watch) throws in
             directory.rename("tree/a", "tree/c/d")
             directory.write("tree/c/d/b/x")
@@ -105,12 +108,14 @@ struct TreeWatchTests {
             #expect(try loop.changes(of: watch) == ["removed c/d"])
             #expect(watch.directoryCount == 2)
             directory.rename("outside", "tree/e")
-            #expect(try loop.changes(of: watch) == ["created e", "created e/b", "created e/b/x", "created e/b/y"])
+            #expect(
+                try loop.changes(of: watch) == ["created e", "created e/b", "created e/b/x", "created e/b/y"])
             #expect(watch.directoryCount == 4)
         }
     }
 
-    @Test("a new directory that is renamed at once, with the directory above it, is watched under its new path")
+    @Test(
+        "a new directory that is renamed at once, with the directory above it, is watched under its new path")
     func racingRenames() throws {
         try withTree(debounce: .zero) { (loop, directory, watch) throws in
             for round in 0..<50 {
@@ -131,7 +136,7 @@ struct TreeWatchTests {
 
     @Test("links in a tree are told, and not followed")
     func links() throws {
-        try withTree(prepare: { $0.makeDirectory("outside") }) { (loop, directory, watch) throws in
+        try withTree(directories: ["outside"]) { (loop, directory, watch) throws in
             directory.link("tree/link", to: directory.url("outside"))
             directory.link("tree/up", to: "..")
             directory.write("outside/x")
@@ -159,14 +164,35 @@ struct TreeWatchTests {
         }
     }
 
+    @Test(
+        "a watch ends when its file system is unmounted, and one of a tree looks again when a part of it is")
+    func unmounts() throws {
+        try withTree(directories: ["tree/part"]) { (loop, directory, watch) throws in
+            let part = directory.url("tree/part")
+            #expect(unsafe system("mount -t tmpfs none \(part)") == 0)
+            defer { unsafe _ = system("umount -l \(part) 2>/dev/null") }
+            let inner = try loop.run(until: FileWatch.watch(tree: part, on: loop))
+            let outer = try loop.run(until: FileWatch.watch(tree: directory.url("tree"), on: loop))
+            #expect(outer.directoryCount == 2)
+            let next = inner.next()
+            #expect(unsafe system("umount \(part)") == 0)
+            #expect(loop.failure(of: next) as? FileWatchError == .unmounted(path: part))
+            #expect(try loop.run(until: outer.next()).kind == .lookAgain)
+            directory.write("tree/part/x")
+            #expect(try loop.run(until: outer.next()) == FileChange(path: "part/x", kind: .created))
+            try loop.run(until: outer.close())
+        }
+    }
+
     @Test("the last changes before the end can still be taken")
     func lastChanges() throws {
-        try withTree(prepare: { $0.write("tree/x") }) { (loop, directory, watch) throws in
+        try withTree(file: "tree/x") { (loop, directory, watch) throws in
             directory.remove("tree/x")
             directory.remove("tree")
             try loop.runUntil { !watch.isOpen }
             #expect(try loop.run(until: watch.next()) == FileChange(path: "x", kind: .removed))
-            #expect(loop.failure(of: watch.next()) as? FileWatchError == .removed(path: directory.url("tree")))
+            #expect(
+                loop.failure(of: watch.next()) as? FileWatchError == .removed(path: directory.url("tree")))
         }
     }
 
@@ -179,7 +205,8 @@ struct TreeWatchTests {
             for name in ["a", "b", "c"] { directory.makeDirectory("tree/\(name)") }
             try loop.runUntil { !watch.isOpen }
             #expect(
-                loop.failure(of: watch.closed) as? FileWatchError == .tooManyDirectories(path: path, limit: 3))
+                loop.failure(of: watch.closed) as? FileWatchError == .tooManyDirectories(path: path, limit: 3)
+            )
         }
     }
 
@@ -210,7 +237,9 @@ struct TreeWatchTests {
             }
             let told = try loop.changes(of: watch)
             if told.contains("look again") { return }
-            let expected = (0..<count).flatMap { ["created \($0)", "moved \($0) to \($0).new", "removed \($0).new"] }
+            let expected = (0..<count).flatMap {
+                ["created \($0)", "moved \($0) to \($0).new", "removed \($0).new"]
+            }
             #expect(told.filter { !$0.hasPrefix("modified") } == expected)
         }
     }
@@ -248,7 +277,9 @@ struct TreeWatchTests {
         }
     }
 
-    @Test("names that are no UTF-8 are told with the replacement character, and directories of such names are watched")
+    @Test(
+        "names that are no UTF-8 are told with the replacement character, and directories of such names are watched"
+    )
     func otherNames() throws {
         try withTree { (loop, directory, watch) throws in
             var name = Array(directory.url("tree/").utf8CString.dropLast()) + [CChar(bitPattern: 0xff), 0]
