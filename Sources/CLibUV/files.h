@@ -88,8 +88,10 @@ static inline long read_directory(int directory, void *buffer, size_t size) {
     return count < 0 ? -errno : count;
 }
 
-static inline const char *name_of_record(const struct directory_record *record) {
-    return record->name;
+/// The name of an entry; NULL for the directory itself and the one above.
+static inline const char *name_of_entry(const struct directory_record *record) {
+    const char *name = record->name;
+    return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])) ? NULL : name;
 }
 
 /// Whether the file system can tell the kind of a file in its records.

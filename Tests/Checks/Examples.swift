@@ -24,6 +24,8 @@ struct Failure: Error {}
 @MainActor var connection: TCPConnection { fatalError() }
 @MainActor var peer: TCPConnection { fatalError() }
 @MainActor var stream: ByteStream { fatalError() }
+@MainActor var directory: Directory { fatalError() }
+@MainActor var file: File { fatalError() }
 @MainActor var world: World { fatalError() }
 @MainActor var server: TCPServer { fatalError() }
 @MainActor var group: TCPServerGroup { fatalError() }

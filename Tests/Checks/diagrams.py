@@ -58,7 +58,7 @@ class Diagram:
 def rooms(d):
     """The modules, and the rooms in them; an arrow points to what may be named."""
     d.module(8, 8, 318, 270, "UVFutures", "libuv, sockets")
-    for row, names in enumerate([["Threads", "DNS"], ["TCP", "Unix", "Datagrams"], ["Sockets", "Watching"], ["Descriptors", "Signals", "Names"],
+    for row, names in enumerate([["Threads", "DNS"], ["TCP", "Unix", "Datagrams", "Files"], ["Watching", "Sockets"], ["Descriptors", "Signals", "Names"],
                                  ["Systemd", "Loop", "Host"], ["UV"], ["System"]]):
         d.rooms(20, 38 + 33 * row, 294, *names)
     d.box(362, 194, 110, 52, "CLibUV", "C headers", fill="module")

@@ -40,7 +40,9 @@ extension ByteStream {
     }
 
     /// Notes that the source waits until the peer takes more, or that it does so no longer.
-    package final func noteSourceWaits(_ isWaiting: Bool) { if isWaiting { watchWrite() } else { watchPause() } }
+    package final func noteSourceWaits(_ isWaiting: Bool) {
+        if isWaiting { watchWrite() } else { watchPause() }
+    }
 
     /// The connection broke while the source was sending past the stream.
     package final func sourceFailed(_ error: any Error) { transportBroke(error) }

@@ -6,10 +6,10 @@ public enum LoopEvent {
     /// is the number of callbacks that the turn ran from the ready queue. `lag` is the time by which the most
     /// recent timers fired too late.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection, another kind of stream, a listening socket or a datagram socket has been opened. The
+    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been opened. The
     /// associated value describes the object in one line.
     case opened(any CustomStringConvertible)
-    /// A connection, another kind of stream, a listening socket or a datagram socket has been closed. The first
+    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been closed. The first
     /// associated value describes the object in one line. `failure` is the error that ended the object, or `nil` if it
     /// was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)

@@ -13,7 +13,8 @@ public struct LoopStatistics: Hashable, Sendable {
     public var connections = 0
     /// The number of open files and directories.
     public var files = 0
-    /// The number of operations with files that have not completed. They wait for a thread, or run on one.
+    /// The number of operations with files that wait for a thread, or run on one. An operation that was cancelled while it
+    /// ran counts until it ends.
     public var fileOperations = 0
     /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
     public var readyCallbacks = 0
@@ -48,7 +49,8 @@ extension LoopCore {
         LoopStatistics(
             futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: counts.connections,
-            files: files.lines.count, fileOperations: files.operations, readyCallbacks: ready.count, turns: turnState.count, callbacks: work.callbacks,
+            files: files.lines.count, fileOperations: files.operations.value, readyCallbacks: ready.count,
+            turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
             wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))
     }

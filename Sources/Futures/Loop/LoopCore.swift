@@ -93,14 +93,6 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     }
 }
 
-/// The open files and directories of a loop.
-package struct OpenFiles {
-    /// The description of each of them, in one line.
-    package var lines: [ObjectIdentifier: String] = [:]
-    /// The number of operations that have not completed.
-    package var operations = 0
-}
-
 /// The numbers of objects that are alive on a loop.
 struct LoopCounts {
     var cells = 0

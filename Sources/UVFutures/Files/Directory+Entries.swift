@@ -36,7 +36,8 @@ extension Directory {
     ) -> LoopSequence<TreeEntry> {
         let (loop, name) = (operations.loop, name(path))
         return LoopSequence(on: loop) { [self] in
-            let walker = TreeWalker(maxDepth: maxDepth, maxEntries: maxEntries, staysOnDevice: staysOnDevice, name)
+            let walker = TreeWalker(
+                maxDepth: maxDepth, maxEntries: maxEntries, staysOnDevice: staysOnDevice, name)
             var hasBegun = false
             let portions = Portions(on: loop) { [self] in
                 if hasBegun { return loop.runOnDisk("walk", name) { try walker.next() } }
@@ -60,7 +61,8 @@ extension Directory {
         let (loop, name) = (operations.loop, name(path))
         let remover = TreeRemover(maxDepth: maxDepth, name)
         func goOn(_ isDone: Bool) -> Future<Void> {
-            isDone ? loop.succeeded() : loop.runOnDisk("removeTree", name) { try remover.step() }.flatMap(goOn)
+            isDone
+                ? loop.succeeded() : loop.runOnDisk("removeTree", name) { try remover.step() }.flatMap(goOn)
         }
         return run("removeTree", path) { directory, path in
             let (parent, entry) = try path.split()

@@ -78,11 +78,14 @@ extension Directory {
     private func runInParents(
         _ operation: String, _ path: String, _ newPath: String, _ other: Directory?,
         _ body:
-            @escaping @Sendable (any DirectoryHandle, RelativePath, any DirectoryHandle, RelativePath) throws -> Void
+            @escaping @Sendable (any DirectoryHandle, RelativePath, any DirectoryHandle, RelativePath) throws
+            -> Void
     ) -> Future<Void> {
         let loop = operations.loop
         guard other?.operations.loop ?? loop === loop else {
-            trap("A file was to get a name in a directory of another event loop. Open both directories on one loop.")
+            trap(
+                "A file was to get a name in a directory of another event loop. Open both directories on one loop."
+            )
         }
         let (target, newName): (Lease<any DirectoryHandle>, RelativePath)
         do throws(FutureError) {

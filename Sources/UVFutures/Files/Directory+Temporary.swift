@@ -33,7 +33,9 @@ extension Directory {
     /// name is taken. Calls `linkat`. Needs `/proc`. Traps if the file belongs to another loop.
     public func link(_ file: File, as path: String) -> Future<Void> {
         guard file.operations.loop === operations.loop else {
-            trap("A file of another event loop was to get a name. Open the file and the directory on one loop.")
+            trap(
+                "A file of another event loop was to get a name. Open the file and the directory on one loop."
+            )
         }
         do {
             let lease = try file.operations.borrow()

@@ -162,7 +162,9 @@ extension DirectoryHandle {
     }
 }
 
-@available(*, unavailable, message: "A directory belongs to its loop's thread; go there with loop.execute { … }.")
+@available(
+    *, unavailable, message: "A directory belongs to its loop's thread; go there with loop.execute { … }."
+)
 extension Directory: Sendable {}
 
 extension Directory: CustomStringConvertible {

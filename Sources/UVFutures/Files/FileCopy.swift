@@ -22,7 +22,9 @@ extension File {
     public func copy(to stream: ByteStream, from position: Int = 0, count: Int? = nil) -> Future<Int> {
         let loop = operations.loop
         guard stream.core === loop else {
-            trap("copy(to:) was given a stream of another event loop. Open the file on the loop of the stream.")
+            trap(
+                "copy(to:) was given a stream of another event loop. Open the file on the loop of the stream."
+            )
         }
         do {
             try checkOffset(position)
@@ -61,7 +63,9 @@ private final class FileCopy: OutboundSource {
     /// Whether the copy waits until the socket takes more.
     private var isWaiting = false
 
-    init(_ lease: Lease<any FileHandle>, _ name: FileName, _ loop: LoopCore, from position: Int, _ count: Int?) {
+    init(
+        _ lease: Lease<any FileHandle>, _ name: FileName, _ loop: LoopCore, from position: Int, _ count: Int?
+    ) {
         self.lease = lease
         self.name = name
         self.loop = loop
@@ -202,7 +206,8 @@ extension UVError {
     /// Whether the connection is at fault, and not the file.
     fileprivate var meansConnectionLost: Bool {
         switch code {
-        case .brokenPipe, .connectionReset, .notConnected, .timedOut, .hostUnreachable, .networkUnreachable: true
+        case .brokenPipe, .connectionReset, .notConnected, .timedOut, .hostUnreachable, .networkUnreachable:
+            true
         default: false
         }
     }

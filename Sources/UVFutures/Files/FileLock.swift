@@ -31,7 +31,9 @@ public final class FileLock {
         loop.checkThread()
         guard let hold = hold.take() else { return releasing?.branch() ?? loop.succeeded() }
         let name = name
-        let releasing = loop.runOnDisk("unlock", name) { try name.describing("unlock") { try hold.release() } }
+        let releasing = loop.runOnDisk("unlock", name) {
+            try name.describing("unlock") { try hold.release() }
+        }
         self.releasing = releasing
         return releasing.branch()
     }
@@ -82,7 +84,8 @@ final class FileLockState: Sendable {
         try phase.withLock { phase in
             guard phase == .free else {
                 throw FutureError.invalidArgument(
-                    "the file is locked by this File already; release that lock first, or open the file again")
+                    "the file is locked by this File already; release that lock first, or open the file again"
+                )
             }
             guard try handle.tryLock(exclusive: exclusive) else { return nil }
             phase = .taken

@@ -35,7 +35,9 @@ final class FileOperations<Handle: Sendable> {
         do {
             let (lease, name) = (try borrow(), name ?? self.name)
             try check()
-            return loop.runOnDisk(operation, name) { try name.describing(operation) { try body(lease.handle) } }
+            return loop.runOnDisk(operation, name) {
+                try name.describing(operation) { try body(lease.handle) }
+            }
         } catch {
             return loop.failed(error)
         }
@@ -75,13 +77,15 @@ extension LoopCore {
     func runOnDisk<Value: Sendable>(
         _ operation: String, _ name: FileName, _ body: @escaping @Sendable () throws -> Value
     ) -> Future<Value> {
-        files.operations += 1
-        return RemoteContext.files.execute(on: self, body).mapResult { [unowned self] result in
-            files.operations -= 1
-            if case .failure(FutureError.brokenPromise) = result {
-                throw FileError(operation, name, .wouldBlock, "pthread_create")
-            }
-            return try result.get()
+        let running = files.operations.begin()
+        return RemoteContext.files.execute(on: self) {
+            // Before the future completes.
+            defer { running.end() }
+            return try body()
+        }
+        .mapError { error in
+            guard case FutureError.brokenPromise = error else { return error }
+            return FileError(operation, name, .wouldBlock, "pthread_create")
         }
     }
 }

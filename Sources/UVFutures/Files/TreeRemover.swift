@@ -46,7 +46,8 @@ final class TreeRemover: Sendable {
                 let path = state.levels[top].level.path
                 let entry = try describing(path) { try state.levels[top].level.next() }
                 if let entry {
-                    try remove(entry.path, entry.kind, at: state.levels[top].level.path(of: entry.path), &state)
+                    try remove(
+                        entry.path, entry.kind, at: state.levels[top].level.path(of: entry.path), &state)
                 } else {
                     try describing(path) { try endLevel(&state) }
                 }

@@ -28,9 +28,10 @@ final class SystemListing: DirectoryListing {
         while unsafe offset < records.count {
             let record = unsafe (records.base.baseAddress! + offset).assumingMemoryBound(
                 to: directory_record.self)
-            let name = unsafe RelativePath(bytes: Array(String(cString: name_of_record(record)).utf8))
-            if name != .here, !name.isParent {
-                unsafe entries.append(DirectoryEntry(name, FileKind(mode: mode_of_record(record))))
+            if let name = unsafe name_of_entry(record) {
+                let path = unsafe RelativePath(
+                    bytes: Array(UnsafeRawBufferPointer(start: name, count: strlen(name))))
+                unsafe entries.append(DirectoryEntry(path, FileKind(mode: mode_of_record(record))))
             }
             unsafe offset += Int(record.pointee.size)
         }

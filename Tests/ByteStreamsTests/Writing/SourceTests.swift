@@ -1,0 +1,106 @@
+import FoundationEssentials
+import Futures
+import FuturesTesting
+import Testing
+
+@testable import ByteStreams
+
+struct SourceTests {
+    @Test("what a source brings stands between the writes before and after it, and counts as sent")
+    func order() throws {
+        let loop = EventLoop.virtual()
+        let (sender, receiver) = try MemoryStream.pair(on: loop, capacity: 10)
+        sender.write("before ")
+        let source = Parts(["one ", "two ", "three "], on: loop)
+        let written = sender.write(source)
+        sender.write("after")
+        sender.shutdownWrite()
+        #expect(text(try loop.run(until: receiver.readToEnd())) == "before one two three after")
+        try loop.run(until: written)
+        #expect(sender.bytesSent == 26 && sender.bufferedBytes == 0)
+    }
+
+    @Test("a source that fails fails its write alone, and one without bytes has no effect")
+    func fails() throws {
+        let loop = EventLoop.virtual()
+        let (sender, receiver) = try MemoryStream.pair(on: loop)
+        let failing = Parts(["one "], failure: FutureError.message("no more"), on: loop)
+        let failed = sender.write(failing)
+        let empty = sender.write(Parts([], on: loop))
+        sender.write("after")
+        sender.shutdownWrite()
+        #expect(text(try loop.run(until: receiver.readToEnd())) == "one after")
+        #expect(throws: FutureError.message("no more")) { try loop.run(until: failed) }
+        try loop.run(until: empty)
+    }
+
+    @Test("a write of a source that is cancelled before its turn never begins, and one at work is stopped")
+    func cancelled() throws {
+        let loop = EventLoop.virtual()
+        let (sender, receiver) = try MemoryStream.pair(on: loop, capacity: 4)
+        let (first, second) = (Parts(["one ", "two ", "three "], on: loop), Parts(["never"], on: loop))
+        let writes = [sender.write(first), sender.write(second)]
+        let last = sender.write("last")
+        loop.advance(by: .seconds(1))
+        #expect(writes[1].cancel() && writes[0].cancel())
+        sender.shutdownWrite()
+        let received = text(try loop.run(until: receiver.readToEnd()))
+        #expect(received.hasPrefix("one ") && received.hasSuffix("last") && !received.contains("three"))
+        try loop.run(until: last)
+        #expect(!second.hasBegun && first.isStopped)
+    }
+
+    @Test("the time limit of writes runs while the peer takes nothing, and not while the source has nothing")
+    func timeLimit() throws {
+        let loop = EventLoop.virtual()
+        var limits = StreamLimits()
+        limits.writeTimeout = .seconds(10)
+        let (sender, receiver) = try MemoryStream.pair(on: loop, limits: limits, capacity: 4)
+        let slow = Parts(["1", "2", "3"], pause: .seconds(60), on: loop)
+        let written = sender.write(slow)
+        let read = receiver.read(exactly: 3)
+        try loop.run(until: written)
+        #expect(text(try loop.run(until: read)!) == "123")
+        let stuck = sender.write(Parts(["too long for it"], on: loop))
+        #expect(throws: StreamError.self) { try loop.run(until: stuck) }
+        receiver.abort()
+    }
+
+    private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
+}
+
+/// A source of some parts, each after a pause.
+private final class Parts: OutboundSource {
+    private var parts: [String]
+    private let failure: (any Error)?
+    private let pause: Duration
+    private let loop: EventLoop
+    private weak var stream: ByteStream?
+    private(set) var hasBegun = false
+    private(set) var isStopped = false
+
+    init(_ parts: [String], failure: (any Error)? = nil, pause: Duration = .zero, on loop: EventLoop) {
+        self.parts = parts
+        self.failure = failure
+        self.pause = pause
+        self.loop = loop.core
+    }
+
+    func begin(on stream: ByteStream) {
+        hasBegun = true
+        self.stream = stream
+        goOn()
+    }
+
+    func partWasSent() { goOn() }
+
+    func stop() { isStopped = true }
+
+    private func goOn() {
+        loop.sleep(for: pause).whenSuccess { [self] in
+            guard let stream, stream.isSending(self) else { return }
+            guard !isStopped, !parts.isEmpty else { return stream.sourceEnded(failure: failure) }
+            stream.send(part: Data(parts.removeFirst().utf8))
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Futures
+import Glibc
+import Testing
+import UVFutures
+
+/// Runs `body` with an empty directory, and with its path. Proves that nothing is left open.
+func withDirectory(
+    ignoringUnhandled: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
+    _ body: (EventLoop, Directory, String) throws -> Void
+) throws {
+    let path = try makeEmptyDirectory()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try withLoop(ignoringUnhandled: ignoringUnhandled, sourceLocation: sourceLocation) { loop in
+        let directory = try loop.run(until: Directory.open(path, on: loop))
+        try body(loop, directory, path)
+        try loop.run(until: directory.close())
+        try loop.runUntil { loop.statistics.fileOperations == 0 }
+        #expect(loop.statistics.files == 0, "\(loop.dump())", sourceLocation: sourceLocation)
+    }
+}
+
+func makeEmptyDirectory() throws -> String {
+    let path = NSTemporaryDirectory() + "files-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    return path
+}
+
+extension EventLoop {
+    /// The code of the `FileError` that `future` fails with.
+    func code<Value>(of future: Future<Value>, sourceLocation: SourceLocation = #_sourceLocation) -> UVError
+        .Code?
+    {
+        let failure = failure(of: future)
+        if let error = failure as? FileError { return error.code }
+        Issue.record("\(failure.map { "\($0)" } ?? "it succeeded")", sourceLocation: sourceLocation)
+        return nil
+    }
+
+    /// All elements of a sequence.
+    func all<Element: Sendable>(_ sequence: LoopSequence<Element>) throws -> [Element] {
+        let iterator = sequence.makeAsyncIterator()
+        var elements: [Element] = []
+        while let element = try run(until: iterator.pull()) { elements.append(element) }
+        return elements
+    }
+}
+
+extension Data {
+    var text: String { String(decoding: self, as: UTF8.self) }
+}
+
+func contents(_ path: String) -> String? { FileManager.default.contents(atPath: path)?.text }
+
+func put(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+
+/// Two directories, with a link between them, and one of another kind.
+func makeTree(_ path: String) throws {
+    for name in ["a/b/c", "d"] {
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/\(name)", withIntermediateDirectories: true)
+    }
+    try put("x", path + "/a/file")
+    try put("x", path + "/a/b/c/file")
+    try FileManager.default.createSymbolicLink(atPath: path + "/d/up", withDestinationPath: "../a")
+    #expect(unsafe mkfifo(path + "/fifo", 0o600) == 0)
+}
+
+/// Runs `body` with an empty file that is open for reading and writing, and with its path.
+func withFile(_ body: (EventLoop, File, String) throws -> Void) throws {
+    try withDirectory { loop, directory, path in
+        let file = try loop.run(until: directory.open("a", .readWrite, creating: .always))
+        try body(loop, file, path + "/a")
+        try loop.run(until: file.close())
+    }
+}

@@ -1,0 +1,59 @@
+import CLibUV
+import Foundation
+import Futures
+import FuturesTesting
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UVFutures
+
+struct TreeWalkerTests {
+    @Test("a walk brings each directory before its entries, and follows no link")
+    func walks() throws {
+        try withDirectory { loop, directory, path in
+            try makeTree(path)
+            let entries = try loop.all(directory.walk())
+            #expect(
+                Set(entries.map(\.path))
+                    == ["a", "a/b", "a/b/c", "a/b/c/file", "a/file", "d", "d/up", "fifo"])
+            for entry in entries {
+                #expect(entry.depth == entry.path.count { $0 == "/" })
+                guard let slash = entry.path.lastIndex(of: "/") else { continue }
+                let parent = entries.firstIndex { $0.path == entry.path[..<slash] }!
+                #expect(parent < entries.firstIndex(of: entry)! && entries[parent].kind == .directory)
+            }
+            #expect(entries.first { $0.path == "d/up" }?.kind == .symbolicLink)
+            #expect(try loop.all(directory.walk("a/b")).map(\.path) == ["c", "c/file"])
+            #expect(try loop.all(directory.walk(staysOnDevice: true)).count == 8)
+            let proc = try loop.run(until: Directory.open("/", on: loop))
+            let devices = try loop.all(proc.walk("proc/sys/fs", maxEntries: 100_000, staysOnDevice: true))
+            #expect(
+                devices.contains { $0.path == "binfmt_misc" }
+                    && !devices.contains { $0.path == "binfmt_misc/status" })
+            try loop.run(until: proc.close())
+        }
+    }
+
+    @Test("a walk ends at its limits with a sentence")
+    func limits() throws {
+        try withDirectory { loop, directory, path in
+            try makeTree(path)
+            func failure(_ sequence: LoopSequence<TreeEntry>) -> String? {
+                complaint { _ = try loop.all(sequence) }
+            }
+            #expect(failure(directory.walk(maxDepth: 4)) == nil)
+            #expect(
+                failure(directory.walk(maxDepth: 3))
+                    == "the directory a/b/c is more than 3 levels down, the limit; give a higher maxDepth")
+            #expect(failure(directory.walk(maxEntries: 8)) == nil)
+            #expect(
+                failure(directory.walk(maxEntries: 7))
+                    == "the tree has more than 7 entries, the limit; give a higher maxEntries, or walk its parts"
+            )
+            #expect(
+                failure(directory.walk("fifo"))
+                    == "walk fifo below \(path): openat2 ENOTDIR: not a directory")
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Futures
+import FuturesTesting
+import Glibc
+import Testing
+
+@testable import UVFutures
+
+struct FileInformationTests {
+    @Test("a file is described as the system sees it")
+    func information() throws {
+        try withDirectory { loop, directory, path in
+            let before = Date(timeIntervalSinceNow: -10)
+            try put(String(repeating: "x", count: 5000), path + "/a")
+            try FileManager.default.createSymbolicLink(atPath: path + "/link", withDestinationPath: "a")
+            let file = try loop.run(until: directory.information(of: "a"))
+            var status = stat()
+            #expect(unsafe stat(path + "/a", &status) == 0)
+            #expect(file.kind == .regularFile && file.size == 5000 && file.allocatedSize >= 4096)
+            #expect(file.inode == UInt64(status.st_ino) && file.device == UInt64(status.st_dev))
+            #expect(file.owner == geteuid() && file.group == getegid() && file.linkCount == 1)
+            for date in [file.accessed, file.modified, file.changed] {
+                #expect(before < date && date < Date(timeIntervalSinceNow: 10))
+            }
+            #expect(try loop.run(until: directory.information(of: "link")) == file)
+            let own = try loop.run(until: directory.information(of: "."))
+            #expect(own.kind == .directory && own.inode != file.inode)
+            let devices = try loop.run(until: Directory.open("/dev", on: loop))
+            #expect(try loop.run(until: devices.information(of: "null")).kind == .characterDevice)
+            try loop.run(until: devices.close())
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Dispatch
+import Futures
+import FuturesTesting
+import TestSupport
+import Testing
+
+@testable import UVFutures
+
+struct FilePoolTests {
+    @Test("no more jobs than the limit run at a time, in their order, and each once")
+    func limit() throws {
+        try withLoop { loop in
+            let pool = FilePool(limit: 3, patience: .milliseconds(10))
+            let (running, most) = (Counter(), Counter())
+            let ended = Locked<[Int]>([])
+            let group = DispatchGroup()
+            for number in 0..<500 {
+                group.enter()
+                pool.run(
+                    RemoteJob(loop.core) {
+                        let count = running.add(1)
+                        if count > most.value { most.value = count }
+                        ended.withLock { $0.append(number) }
+                        running.add(-1)
+                        group.leave()
+                    })
+            }
+            group.wait()
+            #expect(most.value <= 3 && pool.threadCount <= 3)
+            let order = ended.withLock { $0 }
+            #expect(order.sorted() == Array(0..<500))
+            #expect(zip(order, order.dropFirst()).allSatisfy { $0 < $1 + 3 })
+            #expect(eventually { pool.threadCount == 0 })
+        }
+    }
+
+    @Test("a thread that is idle takes the next job, and one that is idle for long ends")
+    func idle() throws {
+        try withLoop { loop in
+            let threads = Counter()
+            func run100Jobs(on pool: FilePool) {
+                for _ in 0..<100 {
+                    let ended = DispatchSemaphore(value: 0)
+                    pool.run(RemoteJob(loop.core) { ended.signal() })
+                    ended.wait()
+                }
+            }
+            let patient = FilePool(limit: 4, patience: .seconds(60)) { body in
+                threads.add(1)
+                return startThreadWithoutSignals(name: "files", body)
+            }
+            run100Jobs(on: patient)
+            #expect(threads.value <= 4 && patient.threadCount == threads.value)
+            let impatient = FilePool(limit: 4, patience: .microseconds(100))
+            run100Jobs(on: impatient)
+            #expect(eventually { impatient.threadCount == 0 })
+        }
+    }
+
+    @Test("a new limit holds at once")
+    func newLimit() throws {
+        try withLoop { loop in
+            let pool = FilePool(limit: 1, patience: .milliseconds(10))
+            let (started, gate) = (Counter(), DispatchSemaphore(value: 0))
+            for _ in 0..<10 {
+                pool.run(
+                    RemoteJob(loop.core) {
+                        started.add(1)
+                        gate.wait()
+                    })
+            }
+            #expect(eventually { started.value == 1 } && pool.waitingCount == 9)
+            pool.limit = 4
+            #expect(eventually { started.value == 4 } && pool.waitingCount == 6)
+            pool.limit = 2
+            // Two of the four end, and then two go on.
+            for _ in 0..<2 { gate.signal() }
+            for _ in 0..<2 { gate.signal() }
+            #expect(eventually { started.value == 6 })
+            for _ in 0..<6 { gate.signal() }
+            #expect(eventually { started.value == 10 && pool.threadCount == 0 })
+            #expect(pool.limit == 2)
+        }
+    }
+
+    @Test("without a thread, the jobs are cancelled and their futures fail with what to do")
+    func noThread() throws {
+        try withLoop { loop in
+            let pool = FilePool(limit: 2) { _ in .wouldBlock }
+            let ended = Counter()
+            let job = RemoteJob(loop.core) { Issue.record("it must not run") }
+            job.whenEnded { ended.add(1) }
+            pool.run(job)
+            #expect(ended.value == 1 && pool.waitingCount == 0 && pool.threadCount == 0)
+            let error = FileError(
+                "read", FileName(path: "a", directory: "spool"), .wouldBlock, "pthread_create")
+            #expect(
+                "\(error)"
+                    == "read a below spool: pthread_create EAGAIN: resource temporarily unavailable (no thread "
+                    + "could be started for files; raise the limit of threads (TasksMax=, ulimit -u))")
+        }
+    }
+}
