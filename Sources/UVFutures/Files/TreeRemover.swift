@@ -73,7 +73,8 @@ final class TreeRemover: Sendable {
                 switch error.code {
                 case _ where error.operation == "depth":
                     throw TreeError.tooDeep(path: path.description, limit: maxDepth)
-                case .notFound: break
+                // It has been removed, or moved elsewhere.
+                case .notFound, .crossesDirectory: break
                 // It is a file, or was swapped for one or for a link, which goes itself.
                 case .notDirectory, .tooManyLinks:
                     guard kind == .directory || kind == .unknown else { throw error }

@@ -62,8 +62,8 @@ final class TreeWalker: Sendable {
             state.levels.append(try TreeLevel(directory, path))
         } catch {
             if error.operation == "depth" { throw TreeError.tooDeep(path: path.description, limit: maxDepth) }
-            // It has been removed or swapped since it was listed, or it is no directory.
-            if [.notFound, .notDirectory, .tooManyLinks].contains(error.code) { return }
+            // It has been removed, moved or swapped since it was listed, or it is no directory.
+            if [.notFound, .crossesDirectory, .notDirectory, .tooManyLinks].contains(error.code) { return }
             try describing(path) { throw error }
         }
     }

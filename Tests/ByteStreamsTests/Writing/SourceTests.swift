@@ -18,6 +18,7 @@ struct SourceTests {
         #expect(text(try loop.run(until: receiver.readToEnd())) == "before one two three after")
         try loop.run(until: written)
         #expect(sender.bytesSent == 26 && sender.bufferedBytes == 0)
+        abort(sender, receiver)
     }
 
     @Test("a source that fails fails its write alone, and one without bytes has no effect")
@@ -32,6 +33,7 @@ struct SourceTests {
         #expect(text(try loop.run(until: receiver.readToEnd())) == "one after")
         #expect(throws: FutureError.message("no more")) { try loop.run(until: failed) }
         try loop.run(until: empty)
+        abort(sender, receiver)
     }
 
     @Test("a write of a source that is cancelled before its turn never begins, and one at work is stopped")
@@ -48,6 +50,7 @@ struct SourceTests {
         #expect(received.hasPrefix("one ") && received.hasSuffix("last") && !received.contains("three"))
         try loop.run(until: last)
         #expect(!second.hasBegun && first.isStopped)
+        abort(sender, receiver)
     }
 
     @Test("the time limit of writes runs while the peer takes nothing, and not while the source has nothing")
@@ -55,16 +58,19 @@ struct SourceTests {
         let loop = EventLoop.virtual()
         var limits = StreamLimits()
         limits.writeTimeout = .seconds(10)
+        limits.framingTimeout = nil
         let (sender, receiver) = try MemoryStream.pair(on: loop, limits: limits, capacity: 4)
         let slow = Parts(["1", "2", "3"], pause: .seconds(60), on: loop)
         let written = sender.write(slow)
         let read = receiver.read(exactly: 3)
         try loop.run(until: written)
         #expect(text(try loop.run(until: read)!) == "123")
-        let stuck = sender.write(Parts(["too long for it"], on: loop))
+        let stuck = sender.write(Parts([String(repeating: "x", count: 300_000)], on: loop))
         #expect(throws: StreamError.self) { try loop.run(until: stuck) }
-        receiver.abort()
+        abort(sender, receiver)
     }
+
+    private func abort(_ streams: ByteStream...) { for stream in streams { stream.abort() } }
 
     private func text(_ data: Data) -> String { String(decoding: data, as: UTF8.self) }
 }

@@ -221,7 +221,11 @@ struct FileCopyTests {
 /// Runs `body` with a file that is open, and with its contents.
 private func withSource(size: Int = 3_000_000, _ body: (EventLoop, File, Data) throws -> Void) throws {
     try withDirectory { loop, directory, path in
-        let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 / 3 &+ $0 / 1000) })
+        // A length that no portion is a multiple of.
+        let block = Data((0..<99_991).map { UInt8(truncatingIfNeeded: $0 / 3) })
+        var bytes = Data(capacity: size + block.count)
+        while bytes.count < size { bytes.append(block) }
+        bytes.removeLast(bytes.count - size)
         try bytes.write(to: URL(filePath: path + "/a"))
         let file = try loop.run(until: directory.open("a"))
         try body(loop, file, bytes)
