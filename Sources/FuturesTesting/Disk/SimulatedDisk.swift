@@ -1,5 +1,5 @@
 public import FoundationEssentials
-internal import Futures
+public import Futures
 internal import UVFutures
 
 /// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host.
@@ -179,6 +179,13 @@ public final class SimulatedDisk {
 
     /// Forgets what is under way, because the simulation ends.
     func end() { jobs = [:] }
+}
+
+extension EventLoop {
+    /// The disk of a virtual loop, or of the host of a loop in a world. On a virtual loop, operations take no time.
+    ///
+    /// Traps if the loop is one of real time.
+    public var simulatedDisk: SimulatedDisk { simulatedHost("simulatedDisk").disk }
 }
 
 extension DiskState {

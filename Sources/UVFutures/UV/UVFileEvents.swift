@@ -104,3 +104,7 @@ private final class Inotify: DirectoryWatcher {
         }
     }
 }
+
+extension UVLoop {
+    func makeFileEvents() throws(UVError) -> any FileEventSource { try UVFileEvents.make(self) }
+}

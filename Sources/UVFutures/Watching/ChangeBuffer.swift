@@ -23,7 +23,9 @@ final class ChangeBuffer {
     private var lastChange: LoopInstant
     /// Whether something waits for a change. Then the debounce keeps the loop alive.
     var isAwaited = false {
-        didSet { if isAwaited, !oldValue, timer?.cancel() == true { startTimer(debounce) } }
+        didSet {
+            if isAwaited, !oldValue, timer?.cancel(.evenIfOthersWaiting) == true { startTimer(debounce) }
+        }
     }
     /// Called when changes can be taken.
     var onReady: () -> Void = {}
@@ -121,7 +123,7 @@ final class ChangeBuffer {
     }
 
     func close() {
-        _ = timer?.cancel()
+        timer?.cancel(.evenIfOthersWaiting)
         (burst, ready, raw, mustLookAgain, newest) = (FoldedChanges(), FoldedChanges(), Fifo(), false, nil)
         onReady = {}
     }

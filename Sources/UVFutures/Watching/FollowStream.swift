@@ -4,8 +4,8 @@ public import Futures
 
 /// A stream of what is appended to a file, as `tail -F` shows it. ``File/follow(_:from:limits:on:)`` makes it.
 ///
-/// The stream has no end: it waits for more until it is closed. It reads only as fast as your code does. While your code
-/// waits for bytes, the stream keeps ``Futures/EventLoop/run()`` from returning.
+/// The stream has no end: it waits for more until it is closed. It reads only as fast as your code does, and a little ahead.
+/// From the first read on, it keeps ``Futures/EventLoop/run()`` from returning.
 ///
 /// Logs are rotated. When the file is renamed and another one takes its name, the stream reads the old file to its end, until
 /// the new one has contents, and then goes on with the new one. If the old file ends within a line, a line feed is put
@@ -106,7 +106,7 @@ private final class FollowTransport: ByteTransport {
         life.future.whenComplete { [self] _ in
             isReading = false
             (fetched, self.file) = (Data(), nil)
-            _ = waiting.take()?.cancel()
+            waiting.take()?.cancel(.evenIfOthersWaiting)
             watch.close()
             stream?.transportDidClose()
         }
@@ -121,7 +121,7 @@ private final class FollowTransport: ByteTransport {
 
     func stopReading() {
         isReading = false
-        _ = waiting.take()?.cancel()
+        waiting.take()?.cancel(.evenIfOthersWaiting)
     }
 
     private func deliver() {

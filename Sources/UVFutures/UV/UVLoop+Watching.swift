@@ -1,3 +1,0 @@
-extension UVLoop {
-    func makeFileEvents() throws(UVError) -> any FileEventSource { try UVFileEvents.make(self) }
-}
