@@ -2,7 +2,8 @@ public import Futures
 
 /// A lock of a whole file, which other programs and other open files of this one respect if they ask for a lock, too.
 ///
-/// The lock ends by ``release()``, by the end of the file, or when the last reference is released.
+/// The lock ends by ``release()``, by ``File/close()``, or when the last reference is released. A lock keeps the descriptor
+/// of its file open, also if you release the ``File``.
 public final class FileLock {
     /// How locks exclude each other.
     public enum Mode: Hashable, Sendable {

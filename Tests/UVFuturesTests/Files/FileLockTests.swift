@@ -53,6 +53,23 @@ struct FileLockTests {
         }
     }
 
+    @Test("a lock outlives the File that it was taken by")
+    func outlivesFile() throws {
+        try withFiles { loop, one, _ in
+            let directory = try loop.run(until: Directory.open(NSTemporaryDirectory(), on: loop))
+            let name = "lock-\(UUID().uuidString)"
+            let locked = directory.open(name, .readWrite, creating: .always).flatMap { $0.lock(.exclusive) }
+            let lock = try loop.run(until: locked)
+            #expect(loop.statistics.files == 4)
+            let other = try loop.run(until: directory.open(name, .readWrite))
+            #expect(try loop.run(until: other.tryLock(.exclusive)) == nil)
+            try loop.run(until: lock.release())
+            try loop.run(until: try loop.run(until: other.lock(.exclusive)).release())
+            try loop.run(until: directory.remove(name))
+            try loop.run(until: other.close().and(directory.close()).map { _ in })
+        }
+    }
+
     @Test("who gives up waiting gets no lock, whenever that is")
     func cancelled() throws {
         try withFiles { loop, one, two in
