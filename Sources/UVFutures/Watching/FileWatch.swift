@@ -203,7 +203,7 @@ extension FileWatch {
     ///
     /// ```swift
     /// let watch = try await FileWatch.watch(file: "/etc/app.conf", on: loop).value
-    /// for try await _ in watch.changes { reload() }
+    /// for try await change in watch.changes { print(change) }
     /// ```
     public static func watch(
         file path: String, debounce: Duration = defaultDebounce, limits: FileWatchLimits = FileWatchLimits(),

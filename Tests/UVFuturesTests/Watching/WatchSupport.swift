@@ -40,18 +40,18 @@ final class TemporaryDirectory {
 }
 
 extension EventLoop {
-    /// The next changes, in words, until none has come for a while.
-    func changes(of watch: FileWatch, for time: Duration = .milliseconds(100)) throws -> [String] {
+    /// The next changes, in words: waits for `count`, and takes all that come shortly after.
+    func changes(
+        of watch: FileWatch, atLeast count: Int = 0, for time: Duration = .milliseconds(100)
+    ) throws -> [String] {
         var changes: [String] = []
-        while let change = try run(until: watch.next().timeout(after: time).optional()) {
+        while true {
+            let limit = changes.count < count ? .seconds(60) : time
+            guard let change = try run(until: watch.next().timeout(after: limit).optional()) else {
+                return changes
+            }
             changes.append("\(change)")
         }
-        return changes
-    }
-
-    /// The next changes, in words, as many as `count`.
-    func changes(_ count: Int, of watch: FileWatch) throws -> [String] {
-        try (0..<count).map { _ in "\(try run(until: watch.next()))" }
     }
 }
 
