@@ -158,6 +158,24 @@ struct SimulatedDiskTests {
         #expect(!isWhole)
     }
 
+    @Test("an operation that a loss of power cuts off has done a part of its steps")
+    func cutOff() throws {
+        var left: Set<String> = []
+        for seed in 0..<UInt64(200) {
+            let world = World(seed: seed)
+            defer { world.end() }
+            let host = try world.addHost("a")
+            host.disk.write("/state", "old")
+            let directory = try world.run(until: Directory.open("/", on: host.loop))
+            let replaced = directory.replace("state", with: Data("new".utf8))
+            replaced.ignoreFailure()
+            host.crash()
+            let state = String(decoding: host.disk.contents(of: "/state") ?? Data(), as: UTF8.self)
+            left.insert(host.disk.names(in: "/").count > 1 ? "\(state), temporary" : state)
+        }
+        #expect(left.isSuperset(of: ["old", "new", "old, temporary"]))
+    }
+
     @Test("one seed does the same to the disk each time, with all faults of disks")
     func deterministic() throws {
         func run() throws -> (UInt64, Data?) {
