@@ -14,7 +14,7 @@ let package = Package(
     targets: [
         .executableTarget(name: "Echo", dependencies: [ours]),
         .executableTarget(name: "DatagramEcho", dependencies: [ours]),
-        .executableTarget(name: "FileWork", dependencies: [ours]),
+        .executableTarget(name: "ProcessStarts", dependencies: [ours]),
         .executableTarget(name: "LoopGroup", dependencies: [ours]),
         .executableTarget(name: "Micro", dependencies: [ours, simulated, "Figures"]),
         .executableTarget(name: "FlatMapLoop", dependencies: [ours]),
