@@ -2,15 +2,12 @@ internal import Futures
 internal import UVFutures
 
 extension VirtualDriver {
-    var fileSystem: any FileSystem { NoDisk() }
+    var fileSystem: any FileSystem { SimulatedFiles(store: host.disk.store) }
 
-    func runOnDisk(_ job: RemoteJob) { runInPool(job) }
-}
+    func runOnDisk(_ job: RemoteJob) { host.disk.run(job) }
 
-/// The files of a host without a disk.
-private struct NoDisk: FileSystem {
-    func openDirectory(at path: String) throws(UVError) -> any DirectoryHandle {
-        // EOPNOTSUPP: the operation is not supported.
-        throw UVError(UVError.Code(rawValue: -95), "open")
+    func makeFileEvents() throws(UVError) -> any FileEventSource {
+        guard host.takeDescriptor() else { throw UVError(.tooManyOpenFiles, "inotify_init1") }
+        return SimulatedFileEvents(self)
     }
 }

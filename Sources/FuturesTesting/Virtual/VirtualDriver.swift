@@ -35,6 +35,7 @@ final class VirtualDriver: LoopDriver {
     private var closing: [SimulatedHandle] = []
     var resolver: Any?
     var residents: [UInt64: AnyObject] = [:]
+    weak var fileEventHub: AnyObject?
     private var isClosed = false
     private var closeHooks: [() -> Void] = []
     /// Whether the loop runs in its world now.

@@ -25,11 +25,20 @@ extension World {
             case outOfDescriptors
             /// Questions for the name of a host get no answer.
             case silentName
+            /// Each operation of a host's disk takes the whole time of the fault, at most 1 s more.
+            case slowDisk
+            /// There is no space on a host's disk.
+            case fullDisk
+            /// One in three operations of a host's disk fails.
+            case failingDisk
+
+            /// Whether only programs that use files notice the fault.
+            var isOfDisk: Bool { [.slowDisk, .fullDisk, .failingDisk].contains(self) }
 
             /// Whether the fault concerns two hosts.
             var isOfLink: Bool {
                 switch self {
-                case .crash, .pause, .outOfDescriptors, .silentName: false
+                case .crash, .pause, .outOfDescriptors, .silentName, .slowDisk, .fullDisk, .failingDisk: false
                 case .partition, .partitionOneWay, .hold, .slow, .breakConnections, .unreliable: true
                 }
             }
@@ -86,12 +95,24 @@ extension World {
         public static func silentName(_ host: String, at start: Duration, lasting: Duration) -> Fault {
             Fault(kind: .silentName, hosts: [host], start: start, duration: lasting)
         }
+
+        public static func slowDisk(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .slowDisk, hosts: [host], start: start, duration: lasting)
+        }
+
+        public static func fullDisk(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .fullDisk, hosts: [host], start: start, duration: lasting)
+        }
+
+        public static func failingDisk(_ host: String, at start: Duration, lasting: Duration) -> Fault {
+            Fault(kind: .failingDisk, hosts: [host], start: start, duration: lasting)
+        }
     }
 
     /// The kinds of faults that ``World/injectFaults(_:until:)`` causes, how often, and for how long.
     public struct FaultMix: Hashable, Sendable {
-        /// The kinds of faults that may happen. The default is all of them.
-        public var kinds: [Fault.Kind] = Fault.Kind.allCases
+        /// The kinds of faults that may happen. The default is all of them, except those of disks.
+        public var kinds: [Fault.Kind] = Fault.Kind.allCases.filter { !$0.isOfDisk }
         /// The names of the hosts that the faults may concern. `nil` for all hosts.
         public var hosts: [String]?
         /// The time between the beginnings of two faults.

@@ -57,6 +57,7 @@ extension SimulatedHost {
         isOff = true
         refreshPaths()
         for driver in drivers { for handle in driver.openObjects { handle.vanish() } }
+        disk.interrupt(losingPower: true)
         takeDown()
     }
 
@@ -67,6 +68,7 @@ extension SimulatedHost {
             guard !host.isDown else { return }
             host.note("is killed")
             for driver in host.drivers { for handle in driver.openObjects { handle.end() } }
+            host.disk.interrupt(losingPower: false)
             host.takeDown()
         }
     }
@@ -142,6 +144,7 @@ extension SimulatedHost {
         isDown = true
         standsStill = false
         shutDown()
+        disk.end()
         program = { _ in }
         _ = takePostponed()
     }

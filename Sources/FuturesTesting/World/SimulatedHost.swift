@@ -38,6 +38,8 @@ public final class SimulatedHost {
     /// millisecond ahead after a second.
     public var wallClockDrift = 0.0
 
+    /// The disk of the host.
+    public private(set) lazy var disk = SimulatedDisk(of: self)
     var nameFiles = SimulatedNameFiles()
     var sockets = SocketTable()
     var datagrams = DatagramTable()
@@ -101,7 +103,9 @@ public final class SimulatedHost {
     func loopDidClose(_ driver: VirtualDriver) {
         drivers.removeAll { $0 === driver }
         if let slot = driver.slot { simulation.agenda.loops.remove(slot) }
-        if !isInWorld { simulation.end() }
+        guard !isInWorld else { return }
+        disk.end()
+        simulation.end()
     }
 
     /// Forgets a loop that has ended before the others.

@@ -60,10 +60,25 @@ extension World {
         case .outOfDescriptors:
             host(a).shortages += 1
             atEnd(of: fault) { $0.host(a).shortages -= 1 }
+        case .slowDisk:
+            let delay = min(fault.duration, .seconds(1)).wholeNanoseconds ?? 0
+            host(a).disk.delay += delay
+            atEnd(of: fault) { $0.host(a).disk.delay -= delay }
+        case .fullDisk: changeDisk(of: a, during: fault) { $0.shortages += $1 }
+        case .failingDisk: changeDisk(of: a, during: fault) { $0.failures += $1 }
         case .silentName:
             names.silence(a)
             atEnd(of: fault) { $0.names.add($0.host(a)) }
         }
+    }
+
+    /// Changes the disk of a host, and changes it back at the end of the fault. `change` gets 1 and then -1.
+    private func changeDisk(
+        of name: String, during fault: Fault, _ change: @escaping (inout DiskState, _ sign: Int) -> Void
+    ) {
+        let store = host(name).disk.store
+        store.with { change(&$0, 1) }
+        atEnd(of: fault) { _ in store.with { change(&$0, -1) } }
     }
 
     /// Changes the paths between two hosts, and changes them back at the end of the fault. `change` gets 1 and

@@ -112,6 +112,7 @@ public final class World {
         host.world = self
         host.names = names
         host.random = SplitMix(seed, for: 1000 + UInt64(number))
+        host.disk.prepare(SplitMix(seed, for: 2000 + UInt64(number)))
         host.maxCallbacksPerInstant = maxCallbacksPerInstant
         host.program = program
         simulation.add(host)

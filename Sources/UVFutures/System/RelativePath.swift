@@ -36,6 +36,9 @@ package struct RelativePath: Hashable, Sendable {
         }
     }
 
+    /// The directory itself: `.`.
+    package static let here = RelativePath(bytes: [UInt8(ascii: ".")])
+
     package var isParent: Bool { bytes == Array("..".utf8) }
 
     /// Returns the path of the entry called `name` in the directory at this path.

@@ -63,6 +63,8 @@ final class UVLoop: LoopDriver {
     var residents: [UInt64: AnyObject] = [:]
     /// The requests for the jobs in the thread pool, by the identity of the job.
     var works: [ObjectIdentifier: UVWork] = [:]
+    /// The `FileEventHub` of this loop, which its watches keep alive. This folder may not name the type.
+    weak var fileEventHub: AnyObject?
     let hangUps = UVHangUps()
     /// The identities of the descriptors that users have handed over, by handle.
     var adopted: [ObjectIdentifier: FileIdentity] = [:]

@@ -181,6 +181,9 @@ struct ExploreTests {
             .unreliable("a", "b", at: .zero, lasting: .seconds(1)),
             .outOfDescriptors("a", at: .zero, lasting: .seconds(1)),
             .silentName("a", at: .zero, lasting: .seconds(1)),
+            .slowDisk("a", at: .zero, lasting: .seconds(1)),
+            .fullDisk("a", at: .zero, lasting: .seconds(1)),
+            .failingDisk("a", at: .zero, lasting: .seconds(1)),
         ]
         #expect(
             faults.map(\.description) == [
@@ -194,6 +197,9 @@ struct ExploreTests {
                 ".unreliable(\"a\", \"b\", at: .milliseconds(0), lasting: .milliseconds(1000))",
                 ".outOfDescriptors(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
                 ".silentName(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".slowDisk(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".fullDisk(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
+                ".failingDisk(\"a\", at: .milliseconds(0), lasting: .milliseconds(1000))",
             ])
         #expect(Set(faults.map(\.kind)) == Set(World.Fault.Kind.allCases))
     }

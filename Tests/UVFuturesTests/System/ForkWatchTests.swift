@@ -228,6 +228,7 @@ private final class Belongings {
         ("adopt", { _ = try TCPConnection(adopting: 0, on: $0.loop) }),
         ("adopt a stream", { _ = try DescriptorStream(adopting: dup(0), on: $0.loop) }),
         ("watch", { _ = try $0.loop.watch(descriptor: $0.watched.descriptor) }),
+        ("watch files", { FileWatch.watch(directory: "/", on: $0.loop).ignoreFailure() }),
         ("wait for a watch", { $0.watch.readable.ignoreFailure() }),
         ("call for a watch", { $0.watch.onEvents(.readable) { _ in } }),
         ("close a watch", { $0.watch.close() }),

@@ -1,0 +1,222 @@
+internal import FoundationEssentials
+internal import UVFutures
+
+/// The state of a simulated disk. Each function is one operation of the system, which happens as a whole.
+struct DiskState {
+    /// A change of names that is not on the disk yet. A rename is one change of two directories, or of one.
+    struct NameChange {
+        var time: UInt64
+        var removed: (directory: UInt64, name: RelativePath, inode: UInt64)?
+        var added: (directory: UInt64, name: RelativePath, inode: UInt64)?
+    }
+
+    /// What the disk does when it is asked for something.
+    enum Operation: Hashable {
+        case read, write, sync
+    }
+
+    static let root: UInt64 = 1
+
+    var inodes: [UInt64: Inode] = [:]
+    private var lastNumber = root
+    /// The changes of names that are not on the disk yet, in their order.
+    var nameChanges: [NameChange] = []
+    /// The number of times that the disk has lost its power. What was opened before is of no use.
+    var mount = 0
+    /// The operations that may still happen before the power is lost. `nil` while there is power.
+    var operationsLeft: Int?
+    /// The time on the host's clock.
+    var now: Duration = .zero
+    /// The time of the simulation, in nanoseconds, and the time at which old changes were last put on the disk.
+    var time: UInt64 = 0
+    private var lastWriteBack: UInt64 = 0
+    var random: SplitMix?
+
+    var capacity = Int.max
+    /// The number of faults that leave no space, and that make each third operation fail.
+    var shortages = 0
+    var failures = 0
+    /// The operations that always fail.
+    var failing: Set<Operation> = []
+    var events = DiskEvents()
+    private var openFiles: Set<UInt64> = []
+
+    init() {
+        inodes[Self.root] = Inode(.directory, permissions: 0o755, at: .zero)
+        inodes[Self.root]!.linkCount = 1
+    }
+
+    /// Begins an operation. Throws `EIO` if the disk fails.
+    mutating func begin(_ operation: Operation, _ call: String, mount: Int) throws(UVError) {
+        guard mount == self.mount, operationsLeft != 0 else { throw UVError(.inputOutput, call) }
+        if let left = operationsLeft { operationsLeft = left - 1 }
+        let fails =
+            failing.contains(operation) || failures > 0 && random.map { _ in random!.below(3) == 0 } ?? true
+        guard !fails else { throw UVError(.inputOutput, call) }
+    }
+
+    mutating func make(_ kind: FileKind, permissions: UInt32) -> UInt64 {
+        lastNumber += 1
+        inodes[lastNumber] = Inode(kind, permissions: permissions, at: now)
+        return lastNumber
+    }
+
+    var usedBytes: Int { inodes.values.reduce(0) { $0 + $1.contents.count } }
+
+    func needSpace(_ count: Int, _ call: String) throws(UVError) {
+        guard count > 0 else { return }
+        guard shortages == 0, capacity == .max || usedBytes + count <= capacity else {
+            throw UVError(.noSpace, call)
+        }
+    }
+
+    func information(_ number: UInt64) -> FileInformation {
+        let inode = inodes[number]!
+        func date(_ time: Duration) -> Date { Date(timeIntervalSince1970: time / .seconds(1)) }
+        return FileInformation(
+            kind: inode.kind, size: inode.size, allocatedSize: (inode.size + 511) / 512 * 512,
+            permissions: inode.permissions, owner: 0, group: 0, linkCount: UInt64(inode.linkCount),
+            inode: number, device: 1, accessed: date(inode.modified), modified: date(inode.modified),
+            changed: date(inode.changed))
+    }
+
+    // MARK: Open files
+
+    /// Notes that a file is open. Returns a number that no other open file has.
+    mutating func opened(_ number: UInt64) -> UInt64 {
+        inodes[number]!.openCount += 1
+        lastNumber += 1
+        openFiles.insert(lastNumber)
+        return lastNumber
+    }
+
+    /// Notes that an open file has been closed. A second call does nothing.
+    mutating func closed(_ number: UInt64, open: UInt64) {
+        guard openFiles.remove(open) != nil else { return }
+        inodes[number]!.openCount -= 1
+        inodes[number]!.locks[open] = nil
+        freeIfUnused(number)
+    }
+
+    mutating func freeIfUnused(_ number: UInt64) {
+        guard let inode = inodes[number], inode.linkCount == 0, inode.openCount == 0 else { return }
+        events.deleted(number)
+        // As long as the disk has a name of it, or may get one, a loss of power may bring it back.
+        guard inode.safeLinkCount == 0, !nameChanges.contains(where: { $0.added?.inode == number }) else {
+            return
+        }
+        inodes[number] = nil
+    }
+
+    // MARK: A loss of power
+
+    /// Leaves what is on the disk. Of what is not, chance decides.
+    mutating func losePower() {
+        var random = random ?? SplitMix(0)
+        for change in nameChanges where random.next() & 1 == 0 { apply(change) }
+        nameChanges = []
+        for number in inodes.keys.sorted() where inodes[number]!.kind == .regularFile {
+            inodes[number]!.tear(&random)
+        }
+        self.random = self.random == nil ? nil : random
+        mount += 1
+        openFiles = []
+        operationsLeft = nil
+        events = DiskEvents()
+        forgetWhatIsLost()
+    }
+
+    /// Puts a change of names on the disk.
+    mutating func apply(_ change: NameChange) {
+        if let (directory, name, inode) = change.removed, inodes[directory]?.safeEntries[name] == inode {
+            setSafeEntry(name, of: directory, to: nil)
+        }
+        if let (directory, name, inode) = change.added { setSafeEntry(name, of: directory, to: inode) }
+    }
+
+    private mutating func setSafeEntry(_ name: RelativePath, of directory: UInt64, to inode: UInt64?) {
+        guard inodes[directory] != nil else { return }
+        let old = inodes[directory]!.safeEntries[name]
+        inodes[directory]!.safeEntries[name] = inode
+        if let inode { inodes[inode]?.safeLinkCount += 1 }
+        guard let old else { return }
+        inodes[old]?.safeLinkCount -= 1
+        freeIfUnused(old)
+    }
+
+    /// Makes what is on the disk what programs see, and removes files without a name.
+    private mutating func forgetWhatIsLost() {
+        var counts: [UInt64: Int] = [Self.root: 1]
+        var line = [Self.root]
+        while let directory = line.popLast() {
+            for child in inodes[directory]!.safeEntries.values where inodes[child] != nil {
+                counts[child, default: 0] += 1
+                if counts[child] == 1, inodes[child]!.kind == .directory { line.append(child) }
+            }
+        }
+        for number in inodes.keys {
+            guard let count = counts[number] else {
+                inodes[number] = nil
+                continue
+            }
+            inodes[number]!.linkCount = count
+            inodes[number]!.safeLinkCount = count
+            inodes[number]!.openCount = 0
+            inodes[number]!.locks = [:]
+            inodes[number]!.entries = inodes[number]!.safeEntries
+            inodes[number]!.contents = inodes[number]!.safeContents
+        }
+        for number in inodes.keys {
+            inodes[number]!.entries = inodes[number]!.entries.filter { inodes[$0.value] != nil }
+            inodes[number]!.safeEntries = inodes[number]!.entries
+        }
+    }
+
+    /// Puts everything on the disk.
+    mutating func syncAll() {
+        applyNameChanges { _ in true }
+        for number in inodes.keys { inodes[number]!.syncContents() }
+    }
+
+    /// Puts those changes of names on the disk that `isDue` accepts.
+    mutating func applyNameChanges(where isDue: (NameChange) -> Bool) {
+        let changes = nameChanges
+        nameChanges = changes.filter { !isDue($0) }
+        for change in changes where isDue(change) { apply(change) }
+    }
+
+    /// Puts on the disk what was written 30 s ago, as systems do by themselves. Looks every 5 s.
+    mutating func writeBack() {
+        let (age, interval): (UInt64, UInt64) = (30_000_000_000, 5_000_000_000)
+        guard time >= lastWriteBack + interval else { return }
+        lastWriteBack = time
+        let time = time
+        applyNameChanges { $0.time + age <= time }
+        for number in inodes.keys {
+            if let since = inodes[number]!.dirtySince, since + age <= time { inodes[number]!.syncContents() }
+        }
+    }
+}
+
+extension DiskState {
+    /// Notes that the contents or the permissions of a file have changed, and tells the directories with its names.
+    mutating func touched(_ number: UInt64, _ change: FileEventMask = .modified) {
+        inodes[number]!.changed = now
+        if inodes[number]!.dirtySince == nil { inodes[number]!.dirtySince = time }
+        if change == .modified { inodes[number]!.modified = now }
+        guard events.isWatched else { return }
+        for directory in inodes.keys.sorted() {
+            for (name, inode) in inodes[directory]!.entries where inode == number {
+                events.add(change, directory, name)
+            }
+        }
+    }
+
+    /// Leaves to chance what of a file is on the disk, after a failure.
+    mutating func giveUpWrites(of number: UInt64) {
+        guard inodes[number] != nil, operationsLeft != 0 else { return }
+        var random = random ?? SplitMix(0)
+        inodes[number]!.tear(&random)
+        self.random = self.random == nil ? nil : random
+    }
+}

@@ -1,0 +1,58 @@
+internal import Futures
+internal import UVFutures
+
+/// The state of a simulated disk, for the handles of open files, which may be released on any thread.
+final class DiskStore: Sendable {
+    private let state = Locked(DiskState())
+
+    @discardableResult
+    func change<Value: Sendable>(
+        _ body: (inout DiskState) throws(UVError) -> Value
+    ) throws(UVError) -> Value {
+        let result: Result<Value, UVError> = state.withLock { state in
+            do throws(UVError) {
+                return .success(try body(&state))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    func with<Value: Sendable>(_ body: (inout DiskState) -> Value) -> Value { state.withLock(body) }
+}
+
+/// An open file or directory of a simulated disk. The last reference closes it.
+final class OpenInode: Sendable {
+    let store: DiskStore
+    let inode: UInt64
+    let number: UInt64
+    private let mount: Int
+
+    /// Opens `inode` in a change of `state`.
+    init(_ inode: UInt64, _ store: DiskStore, _ state: inout DiskState) {
+        (self.inode, self.store, mount) = (inode, store, state.mount)
+        number = state.opened(inode)
+    }
+
+    deinit { close() }
+
+    func close() { store.with { $0.closed(inode, open: number) } }
+
+    /// Runs `body`, unless the disk fails.
+    func run<Value: Sendable>(
+        _ operation: DiskState.Operation, _ call: String,
+        _ body: (inout DiskState) throws(UVError) -> Value
+    ) throws(UVError) -> Value {
+        try store.change { state throws(UVError) in
+            try state.begin(operation, call, mount: mount)
+            return try body(&state)
+        }
+    }
+
+    func run<Value: Sendable>(
+        _ operation: DiskState.Operation, _ call: String, _ body: (inout Inode) throws(UVError) -> Value
+    ) throws(UVError) -> Value {
+        try run(operation, call) { state throws(UVError) in try body(&state.inodes[inode]!) }
+    }
+}

@@ -1,0 +1,92 @@
+internal import FoundationEssentials
+internal import UVFutures
+
+/// A file of any kind on a simulated disk: what programs see of it, and what a loss of power leaves.
+struct Inode {
+    /// A change of the contents that is not on the disk yet.
+    enum Write {
+        case bytes(Data, at: Int)
+        case size(Int)
+    }
+
+    let kind: FileKind
+    var permissions: UInt32
+    var modified: Duration
+    var changed: Duration
+    /// The number of names, and of those that are on the disk. A file without a name lives as long as it is open.
+    var linkCount = 0
+    var safeLinkCount = 0
+    var openCount = 0
+
+    /// The contents of a file, as programs read them.
+    var contents = Data()
+    /// The contents that are on the disk, and what is to come there.
+    var safeContents = Data()
+    var writes: [Write] = []
+    /// The time of the first change of the contents that is not on the disk yet.
+    var dirtySince: UInt64?
+
+    /// The entries of a directory, as programs see them, and those that are on the disk.
+    var entries: [RelativePath: UInt64] = [:]
+    var safeEntries: [RelativePath: UInt64] = [:]
+
+    /// The target of a link.
+    var target = ""
+    /// The locks, by the number of the open file: whether it is exclusive.
+    var locks: [UInt64: Bool] = [:]
+
+    init(_ kind: FileKind, permissions: UInt32, at time: Duration) {
+        (self.kind, self.permissions, modified, changed) = (kind, permissions, time, time)
+    }
+
+    var size: Int { kind == .symbolicLink ? target.utf8.count : contents.count }
+
+    mutating func write(_ bytes: Data, at offset: Int) {
+        Self.write(bytes, at: offset, to: &contents)
+        writes.append(.bytes(bytes, at: offset))
+    }
+
+    mutating func resize(to size: Int) {
+        Self.resize(&contents, to: size)
+        writes.append(.size(size))
+    }
+
+    mutating func syncContents() {
+        safeContents = contents
+        (writes, dirtySince) = ([], nil)
+    }
+
+    private static func write(_ bytes: Data, at offset: Int, to contents: inout Data) {
+        resize(&contents, to: max(contents.count, offset + bytes.count))
+        contents.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    }
+
+    private static func resize(_ contents: inout Data, to size: Int) {
+        contents =
+            size < contents.count
+            ? Data(contents.prefix(size)) : contents + Data(count: size - contents.count)
+    }
+
+    /// The size of what a disk writes as a whole.
+    private static let sector = 512
+
+    /// Leaves on the disk what chance has written: of each change, some sectors, in any order.
+    mutating func tear(_ random: inout SplitMix) {
+        for write in writes {
+            switch write {
+            case .size(let size): if random.next() & 1 == 0 { Self.resize(&safeContents, to: size) }
+            case .bytes(let bytes, let offset):
+                var start = offset
+                while start < offset + bytes.count {
+                    let end = min((start / Self.sector + 1) * Self.sector, offset + bytes.count)
+                    if random.next() & 1 == 0 {
+                        let part = bytes.dropFirst(start - offset).prefix(end - start)
+                        Self.write(Data(part), at: start, to: &safeContents)
+                    }
+                    start = end
+                }
+            }
+        }
+        (writes, dirtySince) = ([], nil)
+    }
+}

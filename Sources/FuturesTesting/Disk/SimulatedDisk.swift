@@ -1,0 +1,229 @@
+public import FoundationEssentials
+public import Futures
+internal import UVFutures
+
+/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host.
+///
+/// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
+/// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be. An
+/// operation that is under way at that moment is cut off between two of its system calls. What has been synchronised stays,
+/// and is there after ``SimulatedHost/restart()``, and so has what was written more than 35 s before. After ``SimulatedHost/kill()``, everything stays.
+///
+/// A test may look at the disk, and change it, at any time. What a test writes is on the disk.
+public final class SimulatedDisk {
+    let store = DiskStore()
+    private unowned let host: SimulatedHost
+    /// The time that each operation takes. In a world, by default some 100 microseconds. On a virtual loop, no time.
+    public var latency = World.Latency.none
+    /// The time that faults add to each operation.
+    var delay: UInt64 = 0
+    /// The operations under way.
+    private var jobs: [UInt64: RemoteJob] = [:]
+
+    init(of host: SimulatedHost) { self.host = host }
+
+    /// The number of bytes for which there is room. A write that needs more fails with `UVError.Code.noSpace`.
+    public var capacity: Int {
+        get { store.with { $0.capacity } }
+        set { store.with { $0.capacity = newValue } }
+    }
+
+    /// Whether all reads, writes and synchronisations fail with `UVError.Code.inputOutput`.
+    public var failsReads: Bool {
+        get { store.with { $0.failing.contains(.read) } }
+        set { setFails(.read, newValue) }
+    }
+    public var failsWrites: Bool {
+        get { store.with { $0.failing.contains(.write) } }
+        set { setFails(.write, newValue) }
+    }
+    public var failsSyncs: Bool {
+        get { store.with { $0.failing.contains(.sync) } }
+        set { setFails(.sync, newValue) }
+    }
+
+    private func setFails(_ operation: DiskState.Operation, _ fails: Bool) {
+        store.with { if fails { $0.failing.insert(operation) } else { $0.failing.remove(operation) } }
+    }
+
+    // MARK: What a test does
+
+    /// Writes a file, and makes the directories that lead to it. Everything is on the disk then.
+    public func write(_ path: String, _ contents: Data) {
+        change { state in
+            let (directory, name) = state.makeParents(of: path)
+            var file = state.inodes[directory]!.entries[name]
+            if file == nil {
+                file = state.make(.regularFile, permissions: 0o644)
+                state.add(file!, as: name, to: directory)
+            }
+            state.inodes[file!]!.resize(to: 0)
+            state.inodes[file!]!.write(contents, at: 0)
+            state.touched(file!)
+        }
+    }
+
+    /// Writes `text` as UTF-8. Everything else is the same as in ``write(_:_:)-(String,Data)``.
+    public func write(_ path: String, _ text: String) { write(path, Data(text.utf8)) }
+
+    /// Makes a directory, and those that lead to it.
+    public func makeDirectory(_ path: String) {
+        change { state in _ = state.makeParents(of: path + "/.") }
+    }
+
+    /// Removes a file or a directory with all that is in it. Does nothing if there is none.
+    public func remove(_ path: String) {
+        change { state in
+            guard let found = state.found(path), let inode = found.inode, inode != DiskState.root else {
+                return
+            }
+            state.removeAll(inode, found.name, from: found.directory)
+        }
+    }
+
+    /// Renames a file or a directory, as a program of the host could. Traps if there is none.
+    public func rename(_ path: String, to newPath: String) {
+        change { state in
+            let (target, name) = state.makeParents(of: newPath)
+            guard let found = state.found(path), found.inode != nil,
+                (try? state.rename(found.name, in: found.directory, to: name, in: target, replacing: true))
+                    != nil
+            else { fatalError("A test cannot rename \(path) to \(newPath) on the disk of a host.") }
+        }
+    }
+
+    /// The contents of a file, as programs of the host read them. `nil` if there is no such file.
+    public func contents(of path: String) -> Data? {
+        store.with { state in
+            state.found(path)?.inode.flatMap { state.inodes[$0] }.flatMap {
+                $0.kind == .regularFile ? $0.contents : nil
+            }
+        }
+    }
+
+    /// The names in a directory, sorted. Empty if there is no such directory.
+    public func names(in path: String) -> [String] {
+        store.with { state in
+            let inode = state.found(path)?.inode.flatMap { state.inodes[$0] }
+            return inode?.entries.keys.map(\.description).sorted() ?? []
+        }
+    }
+
+    private func change(_ body: (inout DiskState) -> Void) {
+        store.with { state in
+            setTime(&state)
+            body(&state)
+            state.syncAll()
+        }
+        tellChanges()
+    }
+
+    // MARK: What the host does
+
+    /// Lets chance decide what happens on the disk, with the numbers of `random`.
+    func prepare(_ random: SplitMix) {
+        store.with { $0.random = random }
+        latency = .uniform(.microseconds(50)...(.microseconds(200)))
+    }
+
+    /// Runs `job` when the operation has taken its time.
+    func run(_ job: RemoteJob) {
+        guard job.isWaiting else { return job.cancel() }
+        let number = host.simulation.nextNumber()
+        let time = latency.draw(&host.simulation.choices).addingSaturated(delay)
+        jobs[number] = job
+        host.simulation.call(after: .nanoseconds(Int64(clamping: time))) { [weak self] in
+            guard let self, let job = jobs.removeValue(forKey: number) else { return }
+            perform(job)
+        }
+    }
+
+    private func perform(_ job: RemoteJob) {
+        store.with { state in
+            setTime(&state)
+            state.writeBack()
+        }
+        job.run()
+        tellChanges()
+    }
+
+    private func setTime(_ state: inout DiskState) {
+        (state.now, state.time) = (host.wallClock, host.simulation.now)
+    }
+
+    private func tellChanges() {
+        let ready = store.with { $0.events.ready }
+        guard !ready.isEmpty else { return }
+        for case let events as SimulatedFileEvents in host.drivers.flatMap(\.openObjects)
+        where ready.contains(events.number) {
+            events.tell()
+        }
+    }
+
+    /// Cuts off what is under way, because the program has ended or the power is lost.
+    func interrupt(losingPower: Bool) {
+        if !jobs.isEmpty { host.note("has \(jobs.count) operations of its disk cut off") }
+        for number in jobs.keys.sorted() {
+            let job = jobs.removeValue(forKey: number)!
+            store.with { state in
+                setTime(&state)
+                state.operationsLeft = state.random.map { _ in state.random!.below(8) } ?? 0
+            }
+            job.run()
+        }
+        store.with { state in
+            state.operationsLeft = nil
+            if losingPower { state.losePower() }
+        }
+    }
+
+    /// Forgets what is under way, because the simulation ends.
+    func end() { jobs = [:] }
+}
+
+extension EventLoop {
+    /// The disk of a virtual loop, or of the host of a loop in a world. On a virtual loop, operations take no time.
+    ///
+    /// Traps if the loop is one of real time.
+    public var simulatedDisk: SimulatedDisk { simulatedHost("simulatedDisk").disk }
+}
+
+extension DiskState {
+    func found(_ path: String) -> (directory: UInt64, name: RelativePath, inode: UInt64?)? {
+        try? find(
+            RelativePath(bytes: Array(path.utf8)), from: Self.root, followsLink: true, staysBelow: false,
+            "open")
+    }
+
+    /// Makes the directories that lead to `path`. Returns the last of them, and the last component.
+    mutating func makeParents(of path: String) -> (directory: UInt64, name: RelativePath) {
+        var components = path.split(separator: "/").map { RelativePath(bytes: Array($0.utf8)) }
+        guard let last = components.popLast() else {
+            fatalError("A test gave the path \"\(path)\", which names no file on the disk of a host.")
+        }
+        var directory = Self.root
+        for name in components {
+            if let next = inodes[directory]!.entries[name] {
+                guard inodes[next]!.kind == .directory else {
+                    fatalError(
+                        "A test gave the path \(path), and \(name) in it is no directory on the disk of a host."
+                    )
+                }
+                directory = next
+            } else {
+                let next = make(.directory, permissions: 0o755)
+                add(next, as: name, to: directory)
+                directory = next
+            }
+        }
+        return (directory, last)
+    }
+
+    mutating func removeAll(_ inode: UInt64, _ name: RelativePath, from directory: UInt64) {
+        let isDirectory = inodes[inode]!.kind == .directory
+        for (child, number) in inodes[inode]!.entries.sorted(by: { $0.value < $1.value }) {
+            removeAll(number, child, from: inode)
+        }
+        try? remove(name, from: directory, isDirectory: isDirectory, "remove")
+    }
+}

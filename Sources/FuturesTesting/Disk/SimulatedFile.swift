@@ -1,0 +1,86 @@
+internal import FoundationEssentials
+internal import UVFutures
+
+/// An open file of a simulated disk.
+final class SimulatedFile: FileHandle {
+    private let open: OpenInode
+    private let reads, writes: Bool
+    var descriptor: CInt? { nil }
+    var inode: UInt64 { open.inode }
+
+    init(_ open: OpenInode, _ opening: FileOpening) {
+        (self.open, reads, writes) = (open, opening.reads, opening.writes)
+    }
+
+    func read(_ count: Int, at offset: Int) throws(UVError) -> Data {
+        guard reads else { throw UVError(.badDescriptor, "read") }
+        return try open.run(.read, "read") { (inode: inout Inode) in
+            Data(inode.contents.dropFirst(offset).prefix(count))
+        }
+    }
+
+    func write(_ bytes: Data, at offset: Int) throws(UVError) -> Int { try put(bytes, at: offset) }
+
+    func append(_ bytes: Data) throws(UVError) -> Int { try put(bytes, at: nil) }
+
+    private func put(_ bytes: Data, at offset: Int?) throws(UVError) -> Int {
+        guard writes else { throw UVError(.badDescriptor, "write") }
+        return try open.run(.write, "write") { state throws(UVError) in
+            let size = state.inodes[inode]!.contents.count
+            let offset = offset ?? size
+            try state.needSpace(max(0, offset + bytes.count - size), "write")
+            state.inodes[inode]!.write(bytes, at: offset)
+            state.touched(inode)
+            return bytes.count
+        }
+    }
+
+    func truncate(to size: Int) throws(UVError) {
+        guard writes else { throw UVError(.invalidArgument, "truncate") }
+        try open.run(.write, "truncate") { state throws(UVError) in
+            try state.needSpace(max(0, size - state.inodes[inode]!.contents.count), "truncate")
+            state.inodes[inode]!.resize(to: size)
+            state.touched(inode)
+        }
+    }
+
+    func sync(dataOnly: Bool) throws(UVError) {
+        let call = dataOnly ? "fdatasync" : "fsync"
+        do throws(UVError) {
+            try open.run(.sync, call) { (inode: inout Inode) in inode.syncContents() }
+        } catch {
+            // As Linux does: what could not be written counts as written, and is lost or not.
+            open.store.with { $0.giveUpWrites(of: inode) }
+            throw error
+        }
+    }
+
+    func information() throws(UVError) -> FileInformation {
+        try open.run(.read, "fstat") { state in state.information(inode) }
+    }
+
+    func setPermissions(to permissions: UInt32) throws(UVError) {
+        try open.run(.write, "chmod") { state in
+            state.inodes[inode]!.permissions = permissions
+            state.touched(inode, .attributes)
+        }
+    }
+
+    func tryLock(exclusive: Bool) throws(UVError) -> Bool {
+        guard exclusive ? writes : reads else { throw UVError(.badDescriptor, "lock") }
+        let number = open.number
+        return try open.run(.read, "lock") { (inode: inout Inode) in
+            let others = inode.locks.filter { $0.key != number }
+            guard others.isEmpty || !exclusive && !others.values.contains(true) else { return false }
+            inode.locks[number] = exclusive
+            return true
+        }
+    }
+
+    func unlock() throws(UVError) {
+        let number = open.number
+        try open.run(.read, "unlock") { (inode: inout Inode) in inode.locks[number] = nil }
+    }
+
+    func close() throws(UVError) { open.close() }
+}

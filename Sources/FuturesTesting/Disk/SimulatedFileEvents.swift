@@ -1,0 +1,58 @@
+internal import UVFutures
+
+/// The events of watched directories of a simulated disk.
+final class SimulatedFileEvents: SimulatedHandle, FileEventSource {
+    var onEvents: () -> Void = {}
+    var onEnd: () -> Void = {}
+    private let store: DiskStore
+    var watcher: any DirectoryWatcher { SimulatedWatcher(source: number) }
+    private var isTelling = false
+
+    init(_ driver: VirtualDriver) {
+        store = driver.host.disk.store
+        super.init(driver)
+    }
+
+    func keepAlive(_ isNeeded: Bool) {}
+
+    func takeEvents() -> [FileEvent] { store.with { $0.events.take(number) } }
+
+    func removeWatch(_ watch: CInt) { store.with { $0.events.removeWatch(watch, by: number) } }
+
+    /// Tells the program that events wait.
+    func tell() {
+        guard !isTelling, !isClosing else { return }
+        isTelling = true
+        simulation.call { [self] in
+            isTelling = false
+            whenAwake { [self] in driver.deliver { self.onEvents() } }
+        }
+    }
+
+    override var line: String { "watch of files" }
+
+    override func willClose() { store.with { $0.events.remove(number) } }
+
+    override func abort() {
+        let onEnd = onEnd
+        close()
+        onEnd()
+    }
+
+    override func vanish() { abort() }
+
+    override func didClose() {
+        onEvents = {}
+        onEnd = {}
+    }
+}
+
+/// Adds watches to a source of events.
+private struct SimulatedWatcher: DirectoryWatcher {
+    let source: UInt64
+
+    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
+        let directory = directory as! SimulatedDirectory
+        return directory.store.with { $0.events.watch(directory.inode, by: source) }
+    }
+}

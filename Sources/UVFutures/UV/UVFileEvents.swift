@@ -1,0 +1,110 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+/// An inotify instance, which the loop watches. libuv's own watches of files lose the news of an overflow.
+final class UVFileEvents: UVHandle, FileEventSource {
+    private let inotify: Inotify
+    var onEvents: () -> Void = {}
+    var onEnd: () -> Void = {}
+    var watcher: any DirectoryWatcher { inotify }
+
+    static func make(_ driver: UVLoop) throws(UVError) -> UVFileEvents {
+        let descriptor = StandardDescriptors.leave(make_inotify())
+        guard descriptor >= 0 else { throw UVError(-errno, "inotify_init1") }
+        return try UVFileEvents(driver, Inotify(descriptor))
+    }
+
+    private init(_ driver: UVLoop, _ inotify: Inotify) throws(UVError) {
+        self.inotify = inotify
+        try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
+        unsafe uv_unref(handle)
+        let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) {
+            poll, _, _ in
+            unsafe UVFileEvents.from(poll!.pointee.data).onEvents()
+        }
+        try closeUnlessDone(status, "watch")
+    }
+
+    func keepAlive(_ isNeeded: Bool) {
+        guard !isClosing else { return }
+        unsafe (isNeeded ? uv_ref : uv_unref)(handle)
+    }
+
+    func takeEvents() -> [FileEvent] { isClosing ? [] : inotify.takeEvents() }
+
+    func removeWatch(_ watch: CInt) { if !isClosing { inotify.removeWatch(watch) } }
+
+    override func abort() {
+        let onEnd = onEnd
+        close()
+        onEnd()
+    }
+
+    override var line: String { "watch of files" }
+
+    override func didClose() {
+        onEvents = {}
+        onEnd = {}
+    }
+}
+
+/// The descriptor of an inotify instance. Jobs on other threads may keep it open for a while.
+private final class Inotify: DirectoryWatcher {
+    /// The bytes that are read at once. The longest event has some 280.
+    private static let portion = 64 * 1024
+    let descriptor: CInt
+
+    init(_ descriptor: CInt) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
+        guard let number = directory.descriptor else {
+            trap("A directory of a simulated system was watched on a loop of the real system.")
+        }
+        let watch = watch_directory(descriptor, number)
+        guard watch >= 0 else { throw UVError(-errno, "inotify_add_watch") }
+        return watch
+    }
+
+    func removeWatch(_ watch: CInt) { _ = inotify_rm_watch(descriptor, watch) }
+
+    /// Takes the events that wait now. Those that come meanwhile may wait for the next call.
+    func takeEvents() -> [FileEvent] {
+        var events: [FileEvent] = []
+        var waiting = Int(waiting_events(descriptor))
+        unsafe withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 8) { buffer in
+            while waiting > 0 {
+                let count = unsafe read(descriptor, buffer.baseAddress!, buffer.count)
+                guard count > 0 else { return }
+                unsafe Self.append(buffer[..<count], to: &events)
+                waiting -= count
+            }
+        }
+        return events
+    }
+
+    private static func append(_ bytes: Slice<UnsafeMutableRawBufferPointer>, to events: inout [FileEvent]) {
+        var offset = 0
+        while unsafe offset < bytes.count {
+            let event = unsafe (bytes.base.baseAddress! + offset).assumingMemoryBound(to: inotify_event.self)
+            let name = unsafe name_of_event(event)!
+            let length = unsafe strlen(name)
+            let path =
+                unsafe length == 0
+                ? nil
+                : RelativePath(
+                    bytes: Array(UnsafeRawBufferPointer(start: UnsafeRawPointer(name), count: length)))
+            unsafe events.append(
+                FileEvent(
+                    event.pointee.wd, FileEventMask(rawValue: event.pointee.mask),
+                    cookie: event.pointee.cookie, name: path))
+            unsafe offset += MemoryLayout<inotify_event>.size + Int(event.pointee.len)
+        }
+    }
+}
+
+extension UVLoop {
+    func makeFileEvents() throws(UVError) -> any FileEventSource { try UVFileEvents.make(self) }
+}

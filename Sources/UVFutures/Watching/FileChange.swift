@@ -1,0 +1,45 @@
+internal import Futures
+
+/// A change that a ``FileWatch`` tells of.
+public struct FileChange: Hashable, Sendable {
+    /// What has happened.
+    public enum Kind: Hashable, Sendable {
+        /// There is a new file, link or directory.
+        case created
+        /// The contents have changed, or another file has taken the name.
+        case modified
+        /// The permissions, the owner or the times have changed, and not the contents.
+        case attributes
+        /// There is no such file any more. What was below a directory has gone with it.
+        case removed
+        /// The file or directory was renamed, and had the path `from` before. What is below a directory was renamed with
+        /// it. The contents may have changed, too.
+        case moved(from: String)
+        /// More has changed than can be told. Look at everything that you watch again.
+        case lookAgain
+    }
+
+    /// The path, relative to the watched directory. For a watch of a file, the name of the file. Empty for
+    /// ``Kind/lookAgain``. Bytes that are no UTF-8 are replaced by `U+FFFD`.
+    public let path: String
+    public let kind: Kind
+
+    public init(path: String, kind: Kind) {
+        self.path = path
+        self.kind = kind
+    }
+}
+
+extension FileChange: CustomStringConvertible {
+    /// The change in one line, such as `modified etc/app.conf`.
+    public var description: String {
+        switch kind {
+        case .created: "created \(path)"
+        case .modified: "modified \(path)"
+        case .attributes: "attributes of \(path)"
+        case .removed: "removed \(path)"
+        case .moved(let from): "moved \(from) to \(path)"
+        case .lookAgain: "look again"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+internal import Futures
+
+/// The source of file events of a loop, which all its watches share. It is made with the first watch, and closed with the
+/// last.
+final class FileEventHub {
+    let loop: LoopCore
+    let system: any LoopSystem
+    private let source: any FileEventSource
+    private var engines: [WatchEngine] = []
+    /// The engines that have each watch of the system. The system has one for each directory.
+    private var users: [CInt: [WatchEngine]] = [:]
+    /// The number of engines for which somebody waits.
+    private var awaited = 0
+
+    /// Returns the hub of `loop`. Makes one if there is none.
+    static func shared(on loop: LoopCore) throws(UVError) -> FileEventHub {
+        let system = loop.system
+        if let hub = system.fileEventHub as? FileEventHub { return hub }
+        let hub = FileEventHub(try system.makeFileEvents(), system, loop)
+        system.fileEventHub = hub
+        return hub
+    }
+
+    private init(_ source: any FileEventSource, _ system: any LoopSystem, _ loop: LoopCore) {
+        (self.source, self.system, self.loop) = (source, system, loop)
+        source.onEvents = { [unowned self] in
+            loop.turn {
+                for engine in self.takeEvents() { engine.process() }
+            }
+        }
+        source.onEnd = { [weak self] in
+            guard let self else { return }
+            for engine in engines { engine.end(FutureError.shutDown) }
+        }
+    }
+
+    var watcher: any DirectoryWatcher { source.watcher }
+
+    /// Hands the events that wait to the engines. An engine with a job under way gets all of them, since the watches that
+    /// the job adds are not known yet. Returns the engines that got something.
+    @discardableResult
+    func takeEvents() -> [WatchEngine] {
+        var touched: [WatchEngine] = []
+        for event in source.takeEvents() {
+            let isForAll = event.watch < 0
+            let busy = engines.filter(\.isBusy)
+            let others = isForAll ? engines : users[event.watch] ?? []
+            for engine in others where !engine.isBusy || isForAll { engine.take(event) }
+            if !isForAll { for engine in busy { engine.take(event) } }
+            for engine in others + busy where !touched.contains(where: { $0 === engine }) {
+                touched.append(engine)
+            }
+            if event.changes.contains(.ignored) { users[event.watch] = nil }
+        }
+        return touched
+    }
+
+    func add(_ engine: WatchEngine) { engines.append(engine) }
+
+    func remove(_ engine: WatchEngine) {
+        engines.removeAll { $0 === engine }
+        guard engines.isEmpty else { return }
+        system.fileEventHub = nil
+        source.close()
+    }
+
+    /// Notes that `engine` has the watch.
+    func retain(_ watch: CInt, by engine: WatchEngine) { users[watch, default: []].append(engine) }
+
+    func release(_ watch: CInt, by engine: WatchEngine) {
+        users[watch]?.removeAll { $0 === engine }
+        removeUnused(watch)
+    }
+
+    /// Ends a watch of the system that no engine has.
+    func removeUnused(_ watch: CInt) {
+        guard users[watch]?.isEmpty != false else { return }
+        users[watch] = nil
+        source.removeWatch(watch)
+    }
+
+    func awaitedChanged(by change: Int) {
+        awaited += change
+        source.keepAlive(awaited > 0)
+    }
+}

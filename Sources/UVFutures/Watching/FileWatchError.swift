@@ -1,0 +1,49 @@
+/// The reason why a ``FileWatch`` could not begin, or has ended by itself.
+public enum FileWatchError: Error, Hashable, Sendable {
+    /// There is no directory at `path`, or it has been removed.
+    case removed(path: String)
+    /// The watched directory has been renamed, or another directory has taken its path.
+    case moved(path: String)
+    /// The file system with the watched directory has been unmounted.
+    case unmounted(path: String)
+    /// The tree has more directories than `limit`, the value of ``FileWatchLimits/maxDirectories``.
+    case tooManyDirectories(path: String, limit: Int)
+    /// The system refuses `operation`, for example with `ENOSPC`, `EMFILE` or ``UVError/Code/permissionDenied``.
+    case refused(path: String, operation: String, code: UVError.Code)
+
+    init(_ error: UVError, path: String) {
+        self =
+            switch error.code {
+            case .notFound, .notDirectory: .removed(path: path)
+            default: .refused(path: path, operation: error.operation, code: error.code)
+            }
+    }
+}
+
+extension FileWatchError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .removed(let path):
+            "there is no directory \(path) to watch any more; make it, and watch it again"
+        case .moved(let path):
+            "the directory at \(path) was renamed or replaced; watch it again"
+        case .unmounted(let path):
+            "the file system with \(path) was unmounted; watch it again when it is mounted"
+        case .tooManyDirectories(let path, let limit):
+            "\(path) has more than \(limit) directories; watch a part of it, or raise FileWatchLimits.maxDirectories"
+        case .refused(let path, let operation, let code):
+            "\(path) cannot be watched: \(operation) \(code.name), \(code.message)\(Self.advice(code))"
+        }
+    }
+
+    private static func advice(_ code: UVError.Code) -> String {
+        switch code {
+        case .noSpace:
+            "; the user has no watches left: raise the sysctl fs.inotify.max_user_watches, or watch less"
+        case .tooManyOpenFiles:
+            "; the user has no inotify instances left, or the process no descriptors: raise the sysctl "
+                + "fs.inotify.max_user_instances, or the limit of open files"
+        default: ""
+        }
+    }
+}

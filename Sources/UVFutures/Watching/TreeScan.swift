@@ -1,0 +1,112 @@
+/// The directories of a tree, each watched before it was listed.
+struct TreeScan: FoundWatches {
+    struct Directory {
+        /// The index of the parent directory. `nil` for the first one.
+        let parent: Int?
+        let name: RelativePath
+        let watch: CInt
+        /// The entries that are no watched directories, in the order of their names.
+        var files: [RelativePath] = []
+    }
+
+    /// Where to look, and how far.
+    struct Order: Sendable {
+        let root: String
+        /// The root as it was found first. `nil` for the first scan.
+        let identity: Identity?
+        /// The names that lead from the root to the directory.
+        let path: [RelativePath]
+        let isRecursive: Bool
+        let limit: Int
+    }
+
+    /// The numbers of a directory, which stay the same when it is renamed.
+    struct Identity: Hashable, Sendable {
+        let device, inode: UInt64
+
+        init(_ information: FileInformation) { (device, inode) = (information.device, information.inode) }
+    }
+
+    private(set) var root: Identity
+    private(set) var directories: [Directory] = []
+    var watches: [CInt] { directories.map(\.watch) }
+
+    /// Scans as `order` says. Blocks. The error is a `FileWatchError`, or a `GoneDirectory` if the directory is not there.
+    static func scan(
+        _ order: Order, in files: any FileSystem, _ watcher: any DirectoryWatcher
+    ) throws -> TreeScan {
+        do {
+            var directory = try files.openDirectory(at: order.root)
+            let root = Identity(try directory.information(of: .here, followsLink: false))
+            guard order.identity ?? root == root else { throw FileWatchError.moved(path: order.root) }
+            for name in order.path {
+                do throws(UVError) {
+                    directory = try directory.openDirectory(name, followsLink: false)
+                } catch {
+                    if error.meansGone { throw GoneDirectory() }
+                    throw error
+                }
+            }
+            var scan = TreeScan(root: root)
+            try scan.add(directory, order.path.last ?? .here, parent: nil, order, watcher)
+            return scan
+        } catch let error as UVError {
+            throw FileWatchError(error, path: order.root)
+        }
+    }
+
+    private init(root: Identity) { self.root = root }
+
+    private mutating func add(
+        _ directory: any DirectoryHandle, _ name: RelativePath, parent: Int?, _ order: Order,
+        _ watcher: any DirectoryWatcher
+    ) throws {
+        guard directories.count < order.limit else {
+            throw FileWatchError.tooManyDirectories(path: order.root, limit: order.limit)
+        }
+        // Watched first: what comes while the names are read is told by an event.
+        let watch = try watcher.watch(directory)
+        let index = directories.count
+        directories.append(Directory(parent: parent, name: name, watch: watch))
+        for entry in try Self.entries(of: directory) {
+            guard order.isRecursive, let child = try Self.open(entry, in: directory) else {
+                directories[index].files.append(entry.path)
+                continue
+            }
+            try add(child, entry.path, parent: index, order, watcher)
+        }
+    }
+
+    /// Returns the entries in the order of their names.
+    private static func entries(of directory: any DirectoryHandle) throws(UVError) -> [DirectoryEntry] {
+        var entries: [DirectoryEntry] = []
+        do throws(UVError) {
+            let listing = try directory.makeListing()
+            while case let some = try listing.next(), !some.isEmpty { entries += some }
+        } catch {
+            if !error.meansGone { throw error }
+        }
+        return entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+    }
+
+    /// Opens a directory. Returns `nil` if `entry` is none, if it has gone, or if it may not be read.
+    private static func open(
+        _ entry: DirectoryEntry, in directory: any DirectoryHandle
+    ) throws(UVError) -> (any DirectoryHandle)? {
+        guard entry.kind == .directory || entry.kind == .unknown else { return nil }
+        do throws(UVError) {
+            return try directory.openDirectory(entry.path, followsLink: false)
+        } catch {
+            if error.meansGone || error.code == .permissionDenied { return nil }
+            throw error
+        }
+    }
+}
+
+/// The error of a scan: the directory below the root is not there.
+struct GoneDirectory: Error {}
+
+extension UVError {
+    /// Whether there is no directory at the path, or something else than a directory.
+    var meansGone: Bool { [.notFound, .notDirectory, .tooManyLinks].contains(code) }
+}

@@ -1,0 +1,211 @@
+internal import Futures
+
+/// The watch of a directory, or of a tree.
+///
+/// It knows all names in its directories. So it can tell a new file from one that was replaced, and tells what a scan and an
+/// event both report only once.
+final class TreeWatch: WatchEngine {
+    private let path: String
+    private let isRecursive: Bool
+    private let limit: Int
+    private let root = WatchedDirectory(.here, in: nil)
+    private var identity: TreeScan.Identity?
+    private var directories: [CInt: WatchedDirectory] = [:]
+    /// The directories that had another path when they were to be scanned.
+    private var unscanned: [WatchedDirectory] = []
+
+    init(_ path: String, isRecursive: Bool, limit: Int, _ hub: FileEventHub, _ changes: ChangeBuffer) {
+        (self.path, self.isRecursive, self.limit) = (path, isRecursive, limit)
+        super.init(hub, changes)
+    }
+
+    override var directoryCount: Int { directories.count }
+
+    override func start(_ done: @escaping () -> Void) { scan(root, tells: false, afterwards: done) }
+
+    // MARK: Scans
+
+    private func scan(_ directory: WatchedDirectory, tells: Bool, afterwards: @escaping () -> Void = {}) {
+        let order = TreeScan.Order(
+            root: path, identity: identity, path: directory.names, isRecursive: isRecursive,
+            limit: directory === root ? limit : limit - directories.count)
+        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> TreeScan = { files, watcher in
+            try TreeScan.scan(order, in: files, watcher)
+        }
+        run(job) { [self] result in
+            do {
+                let found = try result.get()
+                identity = found.root
+                install(found, at: directory, tells: tells)
+                afterwards()
+            } catch is GoneDirectory {
+                // Its removal, or the rename of it or of a directory above it, is still to be told.
+                unscanned.append(directory)
+            } catch FileWatchError.tooManyDirectories {
+                end(FileWatchError.tooManyDirectories(path: path, limit: limit))
+            } catch {
+                end(error)
+            }
+        }
+    }
+
+    override func lookAtEverything() {
+        // Told when all directories are watched, so that nothing is missed after the user has looked.
+        scan(root, tells: false) { [self] in changes.lookAgain() }
+    }
+
+    private func install(_ scan: TreeScan, at directory: WatchedDirectory, tells: Bool) {
+        var found: [WatchedDirectory] = []
+        var names: [Set<RelativePath>] = []
+        for new in scan.directories {
+            var target = directory
+            if let parent = new.parent {
+                target = child(new.name, of: found[parent], tells: tells)
+                names[parent].insert(new.name)
+            }
+            found.append(target)
+            names.append(Set(new.files))
+            setWatch(new.watch, of: target)
+            for name in new.files { appear(name, in: target, directory: nil, tells: tells) }
+        }
+        for (directory, names) in zip(found, names) {
+            for gone in directory.entries.keys where !names.contains(gone) { forget(gone, in: directory) }
+        }
+        unscanned.removeAll { waiting in found.contains { $0 === waiting } }
+    }
+
+    /// Returns the directory with the name, which is made if it is not known.
+    private func child(_ name: RelativePath, of parent: WatchedDirectory, tells: Bool) -> WatchedDirectory {
+        if case let child?? = parent.entries[name] { return child }
+        let child = WatchedDirectory(name, in: parent)
+        appear(name, in: parent, directory: child, tells: tells)
+        return child
+    }
+
+    private func appear(
+        _ name: RelativePath, in parent: WatchedDirectory, directory: WatchedDirectory?, tells: Bool
+    ) {
+        let isKnown = parent.entries[name] != nil
+        if case let old?? = parent.entries[name] { drop(old) }
+        parent.entries[name] = .some(directory)
+        if tells, !isKnown { changes.created(parent.path(of: name)) }
+    }
+
+    private func setWatch(_ watch: CInt, of directory: WatchedDirectory) {
+        guard directory.watch != watch else { return }
+        giveUpWatch(of: directory)
+        if let other = directories[watch] { other.watch = nil } else { hub.retain(watch, by: self) }
+        directory.watch = watch
+        directories[watch] = directory
+    }
+
+    private func giveUpWatch(of directory: WatchedDirectory) {
+        guard let watch = directory.watch.take() else { return }
+        directories[watch] = nil
+        hub.release(watch, by: self)
+    }
+
+    private func forget(_ name: RelativePath, in parent: WatchedDirectory) {
+        if case let directory?? = parent.entries.removeValue(forKey: name) { drop(directory) }
+    }
+
+    private func drop(_ directory: WatchedDirectory) {
+        for gone in directory.all {
+            giveUpWatch(of: gone)
+            unscanned.removeAll { $0 === gone }
+        }
+    }
+
+    override func releaseWatches() {
+        for watch in directories.keys.sorted() { hub.release(watch, by: self) }
+        directories = [:]
+    }
+
+    // MARK: Events
+
+    override func handleChange(_ event: FileEvent) {
+        guard let directory = directories[event.watch] else { return }
+        guard let name = event.name else { return handleChange(ofDirectory: directory, event.changes) }
+        let isDirectory = event.changes.contains(.isDirectory)
+        if !event.changes.isDisjoint(with: [.created, .movedTo]) {
+            comes(name, to: directory, isDirectory: isDirectory, isRenamed: event.changes.contains(.movedTo))
+        } else if !event.changes.isDisjoint(with: [.deleted, .movedFrom]) {
+            goes(name, from: directory, isDirectory: isDirectory)
+        } else if directory.entries[name] != nil {
+            // A name that is not known has gone since, or has not been told yet.
+            let path = directory.path(of: name)
+            if event.changes.contains(.modified) {
+                changes.modified(path)
+            } else {
+                changes.attributesChanged(path)
+            }
+        }
+    }
+
+    private func handleChange(ofDirectory directory: WatchedDirectory, _ what: FileEventMask) {
+        let isRoot = directory === root
+        if what.contains(.selfDeleted) {
+            if isRoot { return end(FileWatchError.removed(path: path)) }
+            // The removal is told by the directory above.
+            if let watch = directory.watch.take() {
+                directories[watch] = nil
+                hub.release(watch, by: self)
+            }
+        } else if what.contains(.unmounted) {
+            if isRoot { return end(FileWatchError.unmounted(path: path)) }
+            hasLostEvents = true
+        } else if what.contains(.selfMoved) {
+            if isRoot { end(FileWatchError.moved(path: path)) }
+        } else if what.contains(.ignored) {
+            if let watch = directory.watch.take() { directories[watch] = nil }
+            hasLostEvents = true
+        }
+    }
+
+    private func comes(
+        _ name: RelativePath, to directory: WatchedDirectory, isDirectory: Bool, isRenamed: Bool
+    ) {
+        if directory.entries[name] != nil {
+            // A scan has found what was made. What was renamed may have replaced something.
+            guard isRenamed else { return }
+            forget(name, in: directory)
+            changes.modified(directory.path(of: name))
+        } else {
+            changes.created(directory.path(of: name))
+        }
+        add(name, to: directory, isDirectory: isDirectory)
+    }
+
+    private func add(_ name: RelativePath, to directory: WatchedDirectory, isDirectory: Bool) {
+        guard isDirectory, isRecursive else {
+            directory.entries[name] = .some(nil)
+            return
+        }
+        let new = WatchedDirectory(name, in: directory)
+        directory.entries[name] = .some(new)
+        scan(new, tells: true)
+    }
+
+    private func goes(_ name: RelativePath, from directory: WatchedDirectory, isDirectory: Bool) {
+        guard directory.entries[name] != nil else { return }
+        let path = directory.path(of: name)
+        forget(name, in: directory)
+        changes.removed(path, isDirectory: isDirectory)
+    }
+
+    override func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool {
+        guard let from = directories[source.watch], let to = directories[target.watch], let old = source.name,
+            let new = target.name, let entry = from.entries[old]
+        else { return false }
+        let isDirectory = source.changes.contains(.isDirectory)
+        let oldPath = from.path(of: old)
+        from.entries[old] = nil
+        let replaces = to.entries[new] != nil
+        forget(new, in: to)
+        to.entries[new] = .some(entry)
+        entry?.move(to: to, as: new)
+        changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
+        if let entry, !unscanned.isEmpty { scan(entry, tells: true) }
+        return true
+    }
+}

@@ -1,0 +1,154 @@
+internal import Futures
+
+/// What follows the events of one ``FileWatch``, and finds its changes.
+///
+/// What blocks runs as a job on the disk: adding watches, and looking for files. Meanwhile, events wait. So an event is
+/// looked at only when all watches are known that were added before it.
+class WatchEngine {
+    /// The most events that wait for a job. With more, the engine looks at everything again.
+    private static let patience = 65_536
+    /// The time for which the first event of a rename waits for the second one, which the system tells right behind it.
+    private static let renameTime: Duration = .milliseconds(2)
+
+    final let hub: FileEventHub
+    final let changes: ChangeBuffer
+    private final var queue = Fifo<(event: FileEvent, time: LoopInstant)>()
+    /// The second events of renames that wait in the queue, by cookie.
+    private final var targets: [UInt32: FileEvent] = [:]
+    private final var isWaitingForTarget = false
+    private(set) final var isBusy = false
+    private final var isEnded = false
+    /// Whether events were lost, so that everything has to be looked at again.
+    final var hasLostEvents = false
+    /// Called with the reason when the engine has ended by itself.
+    final var onEnd: (any Error) -> Void = { _ in }
+
+    init(_ hub: FileEventHub, _ changes: ChangeBuffer) {
+        (self.hub, self.changes) = (hub, changes)
+        hub.add(self)
+    }
+
+    final var loop: LoopCore { hub.loop }
+
+    // MARK: Events
+
+    final func take(_ event: FileEvent) {
+        guard !isEnded else { return }
+        if event.changes.contains(.overflow) || queue.count >= Self.patience {
+            hasLostEvents = true
+            queue = Fifo()
+            targets = [:]
+            return
+        }
+        if event.changes.contains(.movedTo) { targets[event.cookie] = event }
+        queue.append((event, loop.now))
+    }
+
+    /// Looks at the events that wait, until a job is needed.
+    final func process() {
+        while !isBusy, !isEnded {
+            if hasLostEvents {
+                hasLostEvents = false
+                lookAtEverything()
+                continue
+            }
+            guard let (event, time) = queue.first else { return workIsDone() }
+            if event.changes.contains(.movedFrom), targets[event.cookie] == nil, mayBeRenamed(since: time) {
+                return
+            }
+            _ = queue.takeFirst()
+            handle(event)
+        }
+    }
+
+    private final func handle(_ event: FileEvent) {
+        if event.changes.contains(.movedFrom), let target = targets[event.cookie], handleRename(event, target)
+        {
+            targets[event.cookie] = nil
+        } else if event.changes.contains(.movedTo) {
+            // The second event of a rename has been handled with the first one.
+            if targets.removeValue(forKey: event.cookie) != nil { handleChange(event) }
+        } else {
+            handleChange(event)
+        }
+    }
+
+    private final func mayBeRenamed(since time: LoopInstant) -> Bool {
+        let left = Self.renameTime - time.duration(to: loop.now)
+        guard left > .zero else { return false }
+        if isWaitingForTarget { return true }
+        isWaitingForTarget = true
+        let timer = loop.sleep(for: left)
+        timer.ignoreFailure()
+        timer.whenSuccess { [weak self] in
+            self?.isWaitingForTarget = false
+            self?.process()
+        }
+        return true
+    }
+
+    // MARK: Jobs
+
+    /// Runs `job` off the loop. Then calls `done`, unless the engine has ended.
+    final func run<Found: FoundWatches>(
+        _ job: @escaping @Sendable (any FileSystem, any DirectoryWatcher) throws -> Found,
+        _ done: @escaping (Result<Found, any Error>) -> Void
+    ) {
+        isBusy = true
+        let (files, watcher) = (hub.system.fileSystem, hub.watcher)
+        let found = RemoteContext.files.execute(on: loop) { try job(files, watcher) }
+        found.whenComplete { [self] result in
+            // What has happened until now is in the queue before anything else happens.
+            let touched = hub.takeEvents()
+            isBusy = false
+            if isEnded {
+                for watch in (try? result.get())?.watches ?? [] { hub.removeUnused(watch) }
+            } else {
+                done(result)
+                process()
+            }
+            for engine in touched where engine !== self { engine.process() }
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends because of `error`.
+    final func end(_ error: any Error) {
+        guard !isEnded else { return }
+        let onEnd = onEnd
+        close()
+        onEnd(error)
+    }
+
+    final func close() {
+        guard !isEnded else { return }
+        isEnded = true
+        onEnd = { _ in }
+        (queue, targets) = (Fifo(), [:])
+        releaseWatches()
+        hub.remove(self)
+    }
+
+    // MARK: What each kind of watch does
+
+    /// Watches everything that there is, and then calls `done`. If that fails, ends.
+    func start(_ done: @escaping () -> Void) {}
+    /// Handles an event that is not the second one of a handled rename.
+    func handleChange(_ event: FileEvent) {}
+    /// Handles a rename. Returns `false` if its two events are to be handled separately.
+    func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool { false }
+    /// Finds out anew what there is, because events were lost, and tells the user to look again.
+    func lookAtEverything() {}
+    /// Called when no event waits.
+    func workIsDone() {}
+    /// Gives all watches of the system back.
+    func releaseWatches() {}
+    /// The number of directories that are watched.
+    var directoryCount: Int { 0 }
+}
+
+/// What a job has found, with the watches of the system that it has added.
+protocol FoundWatches: Sendable {
+    var watches: [CInt] { get }
+}

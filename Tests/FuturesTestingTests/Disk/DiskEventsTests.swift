@@ -1,0 +1,40 @@
+import Testing
+import UVFutures
+
+@testable import FuturesTesting
+
+struct DiskEventsTests {
+    private let name = RelativePath(bytes: Array("x".utf8))
+
+    @Test("events go to who watches the directory, and no more than the system keeps")
+    func overflow() {
+        var events = DiskEvents()
+        let watch = events.watch(7, by: 1)
+        #expect(events.watch(7, by: 1) == watch)
+        _ = events.watch(8, by: 2)
+        for _ in 0..<20_000 { events.add(.modified, 7, name) }
+        #expect(events.ready == [1])
+        let told = events.take(1)
+        #expect(told.count == 16_385)
+        #expect(told.first?.watch == watch && told.last?.watch == -1)
+        #expect(told.last?.changes.contains(.overflow) == true)
+        #expect(events.take(1).isEmpty)
+    }
+
+    @Test("a watch ends with its directory, and with its source")
+    func ends() {
+        var events = DiskEvents()
+        _ = events.watch(7, by: 1)
+        events.deleted(7)
+        #expect(
+            events.take(1).map(\.changes.rawValue) == [FileEventMask.selfDeleted, .ignored].map(\.rawValue))
+        events.add(.modified, 7, name)
+        #expect(events.ready.isEmpty)
+        events.removeWatch(events.watch(8, by: 1), by: 1)
+        #expect(events.take(1).map(\.changes.rawValue) == [FileEventMask.ignored.rawValue])
+        _ = events.watch(9, by: 1)
+        events.remove(1)
+        events.add(.modified, 9, name)
+        #expect(events.ready.isEmpty && !events.isWatched)
+    }
+}

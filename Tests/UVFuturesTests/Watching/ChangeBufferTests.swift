@@ -1,0 +1,93 @@
+import Futures
+import FuturesTesting
+import Testing
+
+@testable import UVFutures
+
+struct ChangeBufferTests {
+    private let loop = EventLoop.virtual()
+
+    private func path(_ text: String) -> RelativePath { RelativePath(bytes: Array(text.utf8)) }
+
+    private func told(_ buffer: ChangeBuffer) -> [String] {
+        var told: [String] = []
+        while let change = buffer.takeFirst() { told.append("\(change)") }
+        return told
+    }
+
+    @Test("a change is told when nothing has changed for the debounce")
+    func quiet() {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 100, on: loop.core)
+        var times = 0
+        buffer.onReady = { times += 1 }
+        buffer.created(path("a"))
+        loop.advance(by: .milliseconds(49))
+        buffer.modified(path("a"))
+        loop.advance(by: .milliseconds(49))
+        #expect(times == 0 && told(buffer) == [])
+        loop.advance(by: .milliseconds(1))
+        #expect(times == 1 && told(buffer) == ["created a"])
+        loop.advance(by: .seconds(1))
+        #expect(times == 1 && loop.statistics.timers == 0)
+        loop.shutdown()
+    }
+
+    @Test("changes that never pause are told after ten times the debounce")
+    func cap() {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 100, on: loop.core)
+        var times: [Duration] = []
+        let start = loop.now
+        buffer.onReady = {
+            if buffer.takeFirst() != nil { times.append(start.duration(to: loop.now)) }
+        }
+        for _ in 0..<120 {
+            buffer.modified(path("log"))
+            loop.advance(by: .milliseconds(10))
+        }
+        #expect(times == [.milliseconds(500), .milliseconds(1000)])
+        loop.shutdown()
+    }
+
+    @Test("without a debounce each change is told, except a further write that nobody has looked for")
+    func raw() {
+        let buffer = ChangeBuffer(.zero, limit: 100, on: loop.core)
+        buffer.created(path("a"))
+        buffer.modified(path("a"))
+        buffer.modified(path("a"))
+        buffer.removed(path("a"), isDirectory: false)
+        buffer.moved(path("b"), to: path("c"), replacing: true, isDirectory: false)
+        #expect(told(buffer) == ["created a", "modified a", "removed a", "moved b to c"])
+        buffer.modified(path("a"))
+        #expect(told(buffer) == ["modified a"])
+        buffer.modified(path("a"))
+        #expect(told(buffer) == ["modified a"])
+        loop.shutdown()
+    }
+
+    @Test("more changes than the limit become one advice to look again", arguments: [0, 50])
+    func limit(debounce: Int) {
+        let buffer = ChangeBuffer(.milliseconds(debounce), limit: 3, on: loop.core)
+        for name in ["a", "b", "c"] { buffer.created(path(name)) }
+        buffer.flush()
+        #expect(told(buffer).count == 3)
+        for name in ["a", "b", "c", "d"] { buffer.created(path(name)) }
+        #expect(told(buffer) == ["look again"])
+        loop.advance(by: .seconds(1))
+        #expect(told(buffer) == [])
+        loop.shutdown()
+    }
+
+    @Test("the debounce keeps the loop alive only while somebody waits")
+    func keepsAlive() throws {
+        let buffer = ChangeBuffer(.milliseconds(50), limit: 3, on: loop.core)
+        buffer.created(path("a"))
+        let start = loop.now
+        try loop.run()
+        #expect(start == loop.now)
+        buffer.isAwaited = true
+        try loop.run()
+        #expect(told(buffer) == ["created a"])
+        buffer.close()
+        loop.shutdown()
+    }
+}

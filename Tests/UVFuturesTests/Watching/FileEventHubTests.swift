@@ -1,0 +1,97 @@
+import Foundation
+import Futures
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+struct FileEventHubTests {
+    @Test("a lack of the system's watches is an error that names the sysctl, and ends a tree that grows")
+    func noWatches() async {
+        await #expect(processExitsWith: .success) {
+            // The limit is that of a namespace of its own, which a process of one thread can have.
+            let child = forked()
+            if child == 0 { _exit(meetsLimit() ? 0 : 1) }
+            var status: CInt = 0
+            #expect(unsafe waitpid(child, &status, 0) == child)
+            #expect(status == 0)
+        }
+    }
+
+    @Test("a lack of descriptors is an error that names the limits, and later watches work")
+    func noDescriptors() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let directory = TemporaryDirectory()
+                var limit = rlimit()
+                _ = unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                limit.rlim_cur = 256
+                _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                var taken: [CInt] = []
+                while case let descriptor = unsafe open("/dev/null", O_RDONLY), descriptor >= 0 {
+                    taken.append(descriptor)
+                }
+                let error = loop.failure(of: FileWatch.watch(file: directory.url("x"), on: loop))
+                #expect(
+                    error as? FileWatchError
+                        == .refused(
+                            path: directory.url("x"), operation: "inotify_init1", code: .tooManyOpenFiles))
+                for descriptor in taken { close(descriptor) }
+                let watch = try loop.run(until: FileWatch.watch(file: directory.url("x"), on: loop))
+                try loop.run(until: watch.close())
+            }
+        }
+    }
+
+    @Test("a watch of the system that is shared ends with the last watch that uses it")
+    func sharing() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let watches = try (0..<3).map { index in
+                try loop.run(until: FileWatch.watch(file: directory.url("\(index)"), on: loop))
+            }
+            try loop.run(until: watches[0].close())
+            for index in 0..<3 { directory.write("\(index)") }
+            #expect(try loop.run(until: watches[1].next()).path == "1")
+            #expect(try loop.run(until: watches[2].next()).path == "2")
+            try loop.run(until: watches[1].close())
+            directory.remove("2")
+            #expect(try loop.run(until: watches[2].next()).kind == .removed)
+            try loop.run(until: watches[2].close())
+        }
+    }
+}
+
+/// Whether watches meet a limit of three as they should. Run in a process of one thread, which it changes.
+private func meetsLimit() -> Bool {
+    typealias Unshare = @convention(c) (CInt) -> CInt
+    let newUserNamespace: CInt = 0x1000_0000
+    guard let symbol = unsafe dlsym(nil, "unshare"),
+        unsafe unsafeBitCast(symbol, to: Unshare.self)(newUserNamespace) == 0
+    else { return false }
+    // Not fs.inotify.max_user_watches, which has one value for all namespaces.
+    let limit = unsafe open("/proc/sys/user/max_inotify_watches", O_WRONLY)
+    guard limit >= 0, unsafe write(limit, "3", 1) == 1 else { return false }
+    close(limit)
+    let directory = TemporaryDirectory()
+    for name in ["a", "a/b", "c"] { directory.makeDirectory(name) }
+    do {
+        let loop = try EventLoop()
+        let refusal = FileWatchError.refused(
+            path: directory.path, operation: "inotify_add_watch", code: UVError.Code(rawValue: -ENOSPC))
+        let all = loop.failure(of: FileWatch.watch(tree: directory.path, on: loop))
+        let part = try loop.run(until: FileWatch.watch(tree: directory.url("a"), on: loop))
+        let next = part.next()
+        directory.makeDirectory("a/d")
+        directory.makeDirectory("a/e")
+        try loop.runUntil { !part.isOpen }
+        _ = loop.outcome(of: next)
+        let closed = part.closed.result
+        loop.shutdown()
+        guard case .failure(FileWatchError.refused(directory.url("a"), "inotify_add_watch", _))? = closed
+        else { return false }
+        return all as? FileWatchError == refusal
+    } catch {
+        return false
+    }
+}

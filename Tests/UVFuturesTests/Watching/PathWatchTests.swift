@@ -1,0 +1,55 @@
+import Foundation
+import Futures
+import FuturesTesting
+import Testing
+import UVFutures
+
+struct PathWatchTests {
+    @Test("a file whose directory is removed and made again at once goes on being watched")
+    func directoryComesAgain() throws {
+        // On a simulated disk, on which all of this happens before the watch looks again.
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.write("/a/x", "one")
+        let watch = try loop.run(until: FileWatch.watch(file: "/a/x", on: loop))
+        disk.rename("/a", to: "/b")
+        disk.write("/a/x", "two")
+        #expect(try loop.changes(of: watch, atLeast: 1) == ["modified x"])
+        disk.write("/b/x", "three")
+        #expect(try loop.changes(of: watch) == [])
+        disk.remove("/a/x")
+        #expect(try loop.changes(of: watch, atLeast: 1) == ["removed x"])
+        try loop.run(until: watch.close())
+        loop.shutdown()
+    }
+
+    @Test(
+        "a file whose directory is removed or renamed ends its watch with the reason",
+        arguments: [false, true])
+    func directoryGoes(isRenamed: Bool) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.makeDirectory("a")
+            let watch = try loop.run(until: FileWatch.watch(file: directory.url("a/x"), on: loop))
+            let next = watch.next()
+            if isRenamed { directory.rename("a", "b") } else { directory.remove("a") }
+            let path = directory.url("a")
+            #expect(
+                loop.failure(of: next) as? FileWatchError
+                    == (isRenamed ? .moved(path: path) : .removed(path: path)))
+        }
+    }
+
+    @Test("a change of the permissions alone is no change of the contents")
+    func attributes() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("x")
+            let watch = try loop.run(until: FileWatch.watch(file: directory.url("x"), on: loop))
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o600], ofItemAtPath: directory.url("x"))
+            #expect(try loop.run(until: watch.next()).kind == .attributes)
+            try loop.run(until: watch.close())
+        }
+    }
+}

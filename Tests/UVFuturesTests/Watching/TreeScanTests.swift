@@ -1,0 +1,66 @@
+import Futures
+import Testing
+
+@testable import UVFutures
+
+struct TreeScanTests {
+    private struct Watcher: DirectoryWatcher {
+        let before: @Sendable (any DirectoryHandle) -> Void
+
+        func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
+            before(directory)
+            return 1
+        }
+    }
+
+    private func scan(
+        _ directory: TemporaryDirectory, isRecursive: Bool = true, limit: Int = 100,
+        identity: TreeScan.Identity? = nil,
+        before: @escaping @Sendable (any DirectoryHandle) -> Void = { _ in }
+    ) throws -> TreeScan {
+        let order = TreeScan.Order(
+            root: directory.path, identity: identity, path: [], isRecursive: isRecursive, limit: limit)
+        return try TreeScan.scan(order, in: SystemFiles(), Watcher(before: before))
+    }
+
+    @Test("a scan finds directories and files in the order of their names")
+    func order() throws {
+        let directory = TemporaryDirectory()
+        for name in ["b", "b/c", "a"] { directory.makeDirectory(name) }
+        for name in ["z", "b/y", "b/x"] { directory.write(name) }
+        let found = try scan(directory)
+        #expect(found.directories.map(\.name.description) == [".", "a", "b", "c"])
+        #expect(found.directories.map(\.parent) == [nil, 0, 0, 2])
+        #expect(found.directories.map { $0.files.map(\.description) } == [["z"], [], ["x", "y"], []])
+        #expect(found.watches.count == 4)
+        let flat = try scan(directory, isRecursive: false)
+        #expect(flat.directories.map { $0.files.map(\.description) } == [["a", "b", "z"]])
+    }
+
+    @Test("each directory is watched before it is listed")
+    func watchedFirst() throws {
+        let directory = TemporaryDirectory()
+        directory.makeDirectory("a")
+        var opening = FileOpening()
+        opening.writes = true
+        opening.creation = .ifMissing
+        let found = try scan(directory) { [opening] handle in
+            // What is made in this moment is told by an event, or found by the scan.
+            _ = try? handle.openFile(RelativePath(bytes: Array("made".utf8)), opening)
+        }
+        #expect(found.directories.map { $0.files.map(\.description) } == [["made"], ["made"]])
+    }
+
+    @Test("a root that is another directory by now, or too large, is an error")
+    func refused() throws {
+        let (directory, other) = (TemporaryDirectory(), TemporaryDirectory())
+        let identity = try scan(other).root
+        #expect(throws: FileWatchError.moved(path: directory.path)) {
+            try scan(directory, identity: identity)
+        }
+        directory.makeDirectory("a")
+        #expect(throws: FileWatchError.tooManyDirectories(path: directory.path, limit: 1)) {
+            try scan(directory, limit: 1)
+        }
+    }
+}

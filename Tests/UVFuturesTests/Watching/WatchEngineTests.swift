@@ -1,0 +1,78 @@
+import Futures
+import FuturesTesting
+import Testing
+
+@testable import UVFutures
+
+struct WatchEngineTests {
+    /// An engine that notes what it handles.
+    private final class Notes: WatchEngine {
+        var notes: [String] = []
+
+        override func handleChange(_ event: FileEvent) { notes.append("\(event.name!)") }
+
+        override func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool {
+            notes.append("\(source.name!) → \(target.name!)")
+            return true
+        }
+
+        override func lookAtEverything() { notes.append("look") }
+    }
+
+    private func event(_ changes: FileEventMask, _ name: String, cookie: UInt32 = 0) -> FileEvent {
+        FileEvent(1, changes, cookie: cookie, name: RelativePath(bytes: Array(name.utf8)))
+    }
+
+    private func withEngine(_ body: (Notes, EventLoop) throws -> Void) throws {
+        let loop = EventLoop.virtual()
+        let hub = try FileEventHub.shared(on: loop.core)
+        let engine = Notes(hub, ChangeBuffer(.zero, limit: 10, on: loop.core))
+        try body(engine, loop)
+        engine.close()
+        try loop.run()
+        #expect(loop.statistics.handles == 0)
+        loop.shutdown()
+    }
+
+    @Test("the two events of a rename are one, also with others between, or in a later read")
+    func renames() throws {
+        try withEngine { (engine, loop) throws in
+            engine.take(event(.movedFrom, "a", cookie: 1))
+            engine.take(event(.modified, "x"))
+            engine.take(event(.movedTo, "b", cookie: 1))
+            engine.process()
+            #expect(engine.notes == ["a → b", "x"])
+            engine.take(event(.movedFrom, "c", cookie: 2))
+            engine.process()
+            engine.take(event(.movedTo, "d", cookie: 2))
+            engine.process()
+            #expect(engine.notes == ["a → b", "x", "c → d"])
+        }
+    }
+
+    @Test("a rename of which only one event comes is handled after a moment, and all of them at once")
+    func oneSide() throws {
+        try withEngine { (engine, loop) throws in
+            for number in 1...100 { engine.take(event(.movedFrom, "\(number)", cookie: UInt32(number))) }
+            engine.take(event(.movedTo, "to", cookie: 200))
+            engine.process()
+            #expect(engine.notes == [])
+            loop.advance(by: .milliseconds(2))
+            #expect(engine.notes == (1...100).map { "\($0)" } + ["to"])
+        }
+    }
+
+    @Test("an overflow drops what waits, and everything is looked at", arguments: [false, true])
+    func overflow(byCount: Bool) throws {
+        try withEngine { (engine, loop) throws in
+            if byCount {
+                for _ in 0...65_536 { engine.take(event(.modified, "x")) }
+            } else {
+                engine.take(event(.modified, "x"))
+                engine.take(FileEvent(-1, .overflow))
+            }
+            engine.process()
+            #expect(engine.notes == ["look"])
+        }
+    }
+}

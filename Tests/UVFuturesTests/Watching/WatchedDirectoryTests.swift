@@ -1,0 +1,24 @@
+import Testing
+
+@testable import UVFutures
+
+struct WatchedDirectoryTests {
+    private func name(_ text: String) -> RelativePath { RelativePath(bytes: Array(text.utf8)) }
+
+    @Test("a directory knows its path, also after it was moved")
+    func paths() {
+        let root = WatchedDirectory(.here, in: nil)
+        let a = WatchedDirectory(name("a"), in: root)
+        let b = WatchedDirectory(name("b"), in: a)
+        (root.entries[name("a")], a.entries[name("b")]) = (.some(a), .some(b))
+        #expect(root.path(of: name("x")).description == "x")
+        #expect(b.path(of: name("x")).description == "a/b/x")
+        #expect(b.names.map(\.description) == ["a", "b"])
+        #expect(root.all.count == 3)
+        a.entries[name("b")] = nil
+        root.entries[name("c")] = .some(b)
+        b.move(to: root, as: name("c"))
+        #expect(b.path(of: name("x")).description == "c/x")
+        #expect(a.all.count == 1)
+    }
+}
