@@ -45,6 +45,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "Supervisor",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
             name: "Observed",
             dependencies: [
                 .product(name: "UVFutures", package: "swift-uv-futures"),

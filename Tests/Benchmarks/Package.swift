@@ -15,6 +15,7 @@ let package = Package(
         .executableTarget(name: "Echo", dependencies: [ours]),
         .executableTarget(name: "DatagramEcho", dependencies: [ours]),
         .executableTarget(name: "FileWork", dependencies: [ours]),
+        .executableTarget(name: "ProcessStarts", dependencies: [ours]),
         .executableTarget(name: "LoopGroup", dependencies: [ours]),
         .executableTarget(name: "Micro", dependencies: [ours, simulated, "Figures"]),
         .executableTarget(name: "FlatMapLoop", dependencies: [ours]),

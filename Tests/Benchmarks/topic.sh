@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures one topic beside its peers, and leaves samples, a table and a chart in results/TOPIC/; prints the table.
 # `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
-# usage: topic.sh [--quick] asynchronous|datagrams|files
+# usage: topic.sh [--quick] asynchronous|datagrams|files|processes
 . "$(dirname "$0")/common.sh"
 
 results=results rounds=(--rounds 25 --scale 0.5)
@@ -43,6 +43,14 @@ files)
     Runner/chart.py --title "Files: CPU time" --table "CPU per copy of 64 MiB to a connection" \
         --table "CPU per read of 100 bytes" "$samples" >"$results/$1/files.svg"
     ;;
-*) die "a topic is missing: asynchronous, datagrams or files" ;;
+processes)
+    swift_build --product ProcessStarts
+    mkdir -p "$results/$1"
+    sizes=(5 400 4096)
+    [[ $results == results ]] || sizes=(2 100 4096)
+    Runner/processes.py "${sizes[@]}" | tee "$results/$1/tables.md"
+    exit
+    ;;
+*) die "a topic is missing: asynchronous, datagrams, files or processes" ;;
 esac
 Runner/table.py "$samples" | tee "$results/$1/tables.md"

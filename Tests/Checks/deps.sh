@@ -39,6 +39,13 @@ if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
     exit 1
 fi
 
+# Debian starts the service of a name server that it installs, and this machine may have one already.
+if [[ " ${missing[*]} " == *" unbound "* ]] && [ ! -e /etc/systemd/system/unbound.service ]; then
+    "${root[@]}" mkdir -p /etc/systemd/system
+    "${root[@]}" ln -s /dev/null /etc/systemd/system/unbound.service
+    echo "unbound is installed without its service; to have that: systemctl unmask unbound"
+fi
+
 echo "installing ${missing[*]}"
 "${root[@]}" apt-get update -qq || echo "trying with the package lists at hand" >&2
 "${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "${missing[@]}" </dev/null >/dev/null

@@ -58,7 +58,7 @@ class Diagram:
 def rooms(d):
     """The modules, and the rooms in them; an arrow points to what may be named."""
     d.module(8, 8, 318, 270, "UVFutures", "libuv, sockets")
-    for row, names in enumerate([["Threads", "DNS"], ["TCP", "Unix", "Datagrams", "Files"], ["Sockets"], ["Descriptors", "Signals", "Names"],
+    for row, names in enumerate([["Threads", "DNS", "Processes"], ["TCP", "Unix", "Datagrams", "Files"], ["Sockets"], ["Descriptors", "Signals", "Names"],
                                  ["Systemd", "Loop", "Host"], ["UV"], ["System"]]):
         d.rooms(20, 38 + 33 * row, 294, *names)
     d.box(362, 194, 110, 52, "CLibUV", "C headers", fill="module")
@@ -66,10 +66,10 @@ def rooms(d):
     d.arrow((167, 278), (167, 308))
     d.module(8, 310, 318, 72, "ByteStreams", "no sockets")
     d.rooms(16, 342, 302, "Stream", "Reading", "Writing", "Limits", "Ending")
-    d.module(338, 286, 134, 106, "FuturesTesting", "")
-    for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"]]):
-        d.rooms(344, 318 + 33 * row, 122, *names)
-    d.arrow((390, 286), (390, 262), (328, 262))
+    d.module(338, 258, 134, 139, "FuturesTesting", "")
+    for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"], ["Processes"]]):
+        d.rooms(344, 290 + 33 * row, 122, *names)
+    d.arrow((338, 268), (328, 268))
     d.arrow((167, 382), (167, 412))
     d.module(8, 414, 464, 172, "Futures", "no libuv")
     for row, names in enumerate([["Coordination", "Deferred", "Sequences", "Typed"],

@@ -301,6 +301,40 @@ expect_sum() {
 }
 
 # It answers checks; Tests/Checks/names.sh lets it find peers by a real name server.
+smoke_Supervisor() {
+    local said="$work/said"
+    printf '#!/bin/sh\nwhile :; do echo line; sleep 0.05; done\n' >"$work/loud"
+    printf '#!/bin/sh\nsetsid sleep 0.1 &\nexec sleep 1000\n' >"$work/quiet"
+    chmod +x "$work/loud" "$work/quiet"
+    printf '# programs\nloud %s\nquiet %s\n' "$work/loud" "$work/quiet" >"$work/programs"
+    "$bin/Supervisor" "$work/programs" --control "$work/control" --log "$work/log" --log-size 2000 &
+    server=$!
+    ask() { printf '%s\n' "$1" | timeout 10 nc -N -U "$work/control" >"$said"; }
+    timeout 10 bash -c 'until [ -S "$1" ] && grep -q "^loud: line" "$2"; do sleep 0.1; done' - "$work/control" "$work/log" ||
+        fail "does not collect output"
+    ask status
+    local first
+    first=$(sed -n 's/^loud runs as process //p' "$said")
+    [ "$(wc -l <"$said")" = 2 ] && [ -n "$first" ] || fail "says as its status: $(cat "$said")"
+    ask "restart loud"
+    ! grep -q "process $first\$" "$said" || fail "does not restart: $(cat "$said")"
+    ask "restart none"
+    grep -q "there is no program called none" "$said" || fail "restarts what there is not"
+    printf 'loud %s\nother /bin/sleep 1000\n' "$work/loud" >"$work/programs"
+    kill -HUP "$server"
+    timeout 10 bash -c 'until printf "status\n" | nc -N -U "$1" | tee "$2" | grep -q "^other" && ! grep -q "^quiet" "$2"; do
+        sleep 0.1; done' - "$work/control" "$said" || fail "does not read its file again: $(cat "$said")"
+    timeout 20 bash -c 'until [ -f "$1.1" ]; do sleep 0.1; done' - "$work/log" || fail "does not begin a new file"
+    kill -TERM "$server"
+    timeout 10 tail --pid=$server -f /dev/null || fail "still runs after the signal"
+    wait $server || fail "ended with status $?"
+    server=
+    ! pgrep -f "$work/loud" >/dev/null || fail "leaves a program running"
+    expect_refusal "$work/none"
+    printf 'alone\n' >"$work/programs"
+    expect_refusal "$work/programs"
+}
+
 smoke_Heartbeat() {
     "$bin/Heartbeat" --port 0 >"$work/out" &
     server=$!
@@ -342,7 +376,7 @@ finish_client() {
     exec {client}>&-
 }
 
-for part in EchoServer limits loops systemd Observed Replica Heartbeat CHost Supervised OpenCombine; do
+for part in EchoServer limits loops systemd Observed Replica Heartbeat Supervisor CHost Supervised OpenCombine; do
     example=$part
     "smoke_$part"
     echo "$part: works"

@@ -195,8 +195,10 @@ open class ByteStream {
 extension LoopCore {
     /// Makes a promise for a future that several users share. A user who cancels the future does not end it
     /// for the others. If nobody observes the future, its failure is not reported.
-    package func makeSharedPromise() -> Promise<Void> {
-        let promise = makePromise(of: Void.self)
+    package func makeSharedPromise() -> Promise<Void> { makeSharedPromise(of: Void.self) }
+
+    package func makeSharedPromise<Value>(of _: Value.Type) -> Promise<Value> {
+        let promise = makePromise(of: Value.self)
         promise.future.ignoreFailure()
         promise.onCancelRequest { .continue }
         return promise

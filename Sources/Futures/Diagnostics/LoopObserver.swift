@@ -6,12 +6,12 @@ public enum LoopEvent {
     /// is the number of callbacks that the turn ran from the ready queue. `lag` is the time by which the most
     /// recent timers fired too late.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been opened. The
-    /// associated value describes the object in one line.
+    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been opened, or a child
+    /// process has been started. The associated value describes the object in one line.
     case opened(any CustomStringConvertible)
-    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been closed. The first
-    /// associated value describes the object in one line. `failure` is the error that ended the object, or `nil` if it
-    /// was closed without an error.
+    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been closed, or a child
+    /// process has ended. The first associated value describes the object in one line. `failure` is the error that
+    /// ended the object, or `nil` if it was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)
     /// A warning, as one line of text. The loop continues. There are five kinds: a turn took more than 100
     /// ms, a server has reached its highest number of connections, a connection could not be accepted for

@@ -7,7 +7,7 @@ public struct LoopStatistics: Hashable, Sendable {
     /// The number of timers that have not fired. Timers for the time limits of streams do not count.
     public var timers = 0
     /// The number of open handles that your code has opened: listeners, connections, datagram
-    /// sockets and signals.
+    /// sockets, signals and child processes.
     public var handles = 0
     /// The number of open connections. The value ``handles`` includes them.
     public var connections = 0

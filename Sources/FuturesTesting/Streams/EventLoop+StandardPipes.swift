@@ -47,7 +47,7 @@ extension EventLoop {
     /// Traps if the loop is one of real time.
     public var simulatedError: SimulatedOutput { simulatedHost("simulatedError").standardError }
 
-    private func simulatedHost(_ call: String) -> SimulatedHost {
+    func simulatedHost(_ call: String) -> SimulatedHost {
         core.checkThread()
         guard let driver = core.driver as? VirtualDriver else {
             fatalError(

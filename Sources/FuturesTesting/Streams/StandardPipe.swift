@@ -1,67 +1,85 @@
 internal import FoundationEssentials
 internal import UVFutures
 
-/// The pipe between a simulated program and its test that is the program's standard input, output or error.
+/// A pipe that is the standard input, output or error of a simulated program. Its other end belongs to the test or, for
+/// a child process, to the program that has started the child.
 final class StandardPipe {
     /// The number of the program's descriptor: 0, 1 or 2.
     let number: CInt
+    /// Whose stream it is, for the trace and for lists of what is open. Empty for the host's own program.
+    let owner: String
     unowned let host: SimulatedHost
     /// The bytes that were written and have not been read.
     private(set) var unread = Data()
     /// The most unread bytes that the pipe holds for the program.
-    var capacity = Int.max { didSet { end?.roomChanged() } }
+    var capacity = Int.max { didSet { tellWriters() } }
     /// Whether no more bytes come, because the writer has ended.
     private(set) var hasEnded = false
     /// Whether the reader has gone.
     private(set) var isAbandoned = false
     /// Whether a stream of the program uses the pipe.
     private var isInUse = false
-    /// The program's end.
-    private weak var end: StandardPipeTransport?
+    /// The open ends of programs.
+    private var readers: [StandardPipeTransport] = []
+    private var writers: [StandardPipeTransport] = []
 
-    init(_ number: CInt, of host: SimulatedHost) {
+    init(_ number: CInt, of host: SimulatedHost, owner: String = "") {
         self.number = number
         self.host = host
+        self.owner = owner
     }
+
+    var name: String { StandardDescriptors.name(number) + (owner.isEmpty ? "" : " of \(owner)") }
 
     /// Opens the program's end.
     func open(on driver: VirtualDriver) throws -> StandardPipeEnd {
         guard !isInUse else { throw StandardDescriptors.inUse(number) }
         guard host.takeDescriptor() else { throw UVError(.tooManyOpenFiles, "adopt") }
         isInUse = true
-        let end = StandardPipeTransport(self, driver)
-        self.end = end
+        let end = StandardPipeTransport(self, driver, writes: number > 0)
         return StandardPipeEnd(end) { self.isInUse = false }
     }
+
+    func add(_ end: StandardPipeTransport) {
+        if end.writes { writers.append(end) } else { readers.append(end) }
+    }
+
+    func remove(_ end: StandardPipeTransport) {
+        writers.removeAll { $0 === end }
+        readers.removeAll { $0 === end }
+    }
+
+    private func tellWriters() { for end in writers { end.roomChanged() } }
+    private func tellReaders() { for end in readers { end.lookSoon() } }
 
     var room: Int { max(0, capacity - unread.count) }
 
     func append(_ bytes: Data) {
         unread.append(bytes)
-        end?.lookSoon()
+        tellReaders()
     }
 
     /// Removes and returns the first unread bytes, at most `count`.
     func take(most count: Int) -> Data {
         let taken = Data(unread.prefix(count))
         unread = Data(unread.dropFirst(count))
-        end?.roomChanged()
+        tellWriters()
         return taken
     }
 
     func endWriting() {
         hasEnded = true
-        end?.lookSoon()
+        tellReaders()
     }
 
     func abandon() {
         isAbandoned = true
-        end?.roomChanged()
+        tellWriters()
     }
 
     /// Ends the program's side, because the program has ended.
     func programHasEnded() {
-        end = nil
+        (readers, writers) = ([], [])
         if number == 0 { isAbandoned = true } else { hasEnded = true }
     }
 
@@ -71,6 +89,6 @@ final class StandardPipe {
         guard trace.isOn else { return }
         trace.note(
             delivery: Trace.mix(UInt64(number), bytes.bytes), at: host.simulation.now
-        ) { "\(host.name) \(what) \(StandardDescriptors.name(number)): \(bytes.count) bytes" }
+        ) { "\(host.name) \(what) \(name): \(bytes.count) bytes" }
     }
 }

@@ -3,9 +3,14 @@ internal import FoundationEssentials
 internal import Futures
 internal import UVFutures
 
-/// The program's end of a standard stream: it reads standard input, or writes standard output or error.
+/// A program's end of a standard stream. For the stream of a child process, both its ends are such ends.
 final class StandardPipeTransport: SimulatedHandle {
     private let pipe: StandardPipe
+    let writes: Bool
+    /// Whether the end is of the stream of a child process.
+    private let isOfChild: Bool
+    /// Whether other ends stay open when this one is closed.
+    private let isShared: Bool
     private unowned(unsafe) var stream: ByteStream?
     private var isReading = false
     private var isLookingAgain = false
@@ -13,22 +18,34 @@ final class StandardPipeTransport: SimulatedHandle {
     /// Whether a `write` has not been answered yet.
     private var isWriting = false
 
-    init(_ pipe: StandardPipe, _ driver: VirtualDriver) {
+    init(
+        _ pipe: StandardPipe, _ driver: VirtualDriver, writes: Bool, isOfChild: Bool = false,
+        isShared: Bool = true
+    ) {
         self.pipe = pipe
+        self.writes = writes
+        self.isOfChild = isOfChild
+        self.isShared = isShared
         super.init(driver)
+        pipe.add(self)
     }
 
     override var line: String {
-        "\(StandardDescriptors.name(pipe.number)), "
-            + (pipe.number == 0
-                ? isReading ? "reading" : "not reading" : "\(isClosing ? 0 : unwrittenBytes) bytes unsent")
+        "\(pipe.name), "
+            + (writes
+                ? "\(isClosing ? 0 : unwrittenBytes) bytes unsent" : isReading ? "reading" : "not reading")
     }
+
+    override var usesDescriptor: Bool { !isOfChild }
 
     override func vanish() { close() }
 
     override func willClose() {
         isReading = false
         batch = []
+        pipe.remove(self)
+        guard !isShared else { return }
+        if writes { pipe.endWriting() } else { pipe.abandon() }
     }
 
     override func didClose() { unsafe stream?.transportDidClose() }

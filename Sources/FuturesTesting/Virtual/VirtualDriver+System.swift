@@ -36,6 +36,10 @@ extension VirtualDriver: LoopSystem {
         try host.makeDatagramSocket(atPath: path, self)
     }
 
+    func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart {
+        try host.startProcess(launch, self)
+    }
+
     func catchSignal(_ number: CInt, once: Bool) -> any SignalWatch {
         SimulatedSignal(self, number, once: once)
     }

@@ -1,12 +1,9 @@
-internal import Dispatch
 internal import FoundationEssentials
 internal import Futures
 
 /// A body that is run in one world after another.
 struct Experiment: Sendable {
     static var coreCount: Int { ProcessInfo.processInfo.activeProcessorCount }
-    /// The longest time that the search for a shorter list of faults takes.
-    private static let shrinkingTime: DispatchTimeInterval = .seconds(60)
 
     /// The seed in the variable `SEED` of the environment. `nil` if there is none.
     static var seedOfEnvironment: UInt64? {
@@ -62,17 +59,22 @@ struct Experiment: Sendable {
     func report(_ seed: UInt64, repeating: Bool) -> ExplorationFailure.Report {
         let first = run(seed, keepingTrace: true)
         guard first.error != nil else { return reportDifference(seed, first) }
-        let fewest = shrink(first.faults) { run(seed, faults: $0).kindOfError == first.kindOfError }
-        let last = run(seed, faults: fewest, keepingTrace: true)
-        return report(seed, last.error ?? first.error!, fewest, first, last)
+        var shrinking = Shrinking(seed, first.faults) {
+            run($0, faults: $1).kindOfError == first.kindOfError
+        }
+        shrinking.shrink()
+        let last = run(shrinking.seed, faults: shrinking.faults, keepingTrace: true)
+        return report(
+            seed, last.error ?? first.error!, shrinking.faults, first, last, worldSeed: shrinking.seed)
     }
 
     private func report(
-        _ seed: UInt64, _ error: any Error, _ faults: [World.Fault], _ first: Run, _ last: Run
+        _ seed: UInt64, _ error: any Error, _ faults: [World.Fault], _ first: Run, _ last: Run,
+        worldSeed: UInt64? = nil
     ) -> ExplorationFailure.Report {
         ExplorationFailure.Report(
-            seed: seed, error: error, faults: faults, faultsBefore: first.faults.count, trace: last.trace,
-            underWay: last.underWay)
+            seed: seed, worldSeed: worldSeed ?? seed, error: error, faults: faults,
+            faultsBefore: first.faults.count, trace: last.trace, underWay: last.underWay)
     }
 
     /// Says where two runs of a seed part.
@@ -90,46 +92,6 @@ struct Experiment: Sendable {
         }
         let error = DeterminismError(before: nil, first: nil, second: nil)
         return report(seed, error, first.faults, first, first)
-    }
-
-    /// Returns a part of `faults` that still fails: leaves out halves, quarters, and so on down to single
-    /// faults, and then about two at random, as long as the rest fails.
-    private func shrink(_ faults: [World.Fault], while isFailure: ([World.Fault]) -> Bool) -> [World.Fault] {
-        let end = DispatchTime.now() + Self.shrinkingTime
-        func fails(_ faults: [World.Fault]) -> Bool { DispatchTime.now() < end && isFailure(faults) }
-        if !faults.isEmpty, fails([]) { return [] }
-        var faults = shrinkByRuns(faults, fails)
-        var random = SplitMix(0, for: 0)
-        var tries = 0
-        while faults.count > 1, tries < 60 {
-            tries += 1
-            let fewer = faults.filter { _ in random.below(faults.count) >= 2 }
-            guard fewer.count < faults.count, fails(fewer) else { continue }
-            faults = shrinkByRuns(fewer, fails)
-            tries = 0
-        }
-        return faults
-    }
-
-    private func shrinkByRuns(_ faults: [World.Fault], _ fails: ([World.Fault]) -> Bool) -> [World.Fault] {
-        var faults = faults
-        var size = max(1, faults.count / 2)
-        while !faults.isEmpty {
-            var start = 0
-            var hasShrunk = false
-            while start < faults.count {
-                var fewer = faults
-                fewer.removeSubrange(start..<min(start + size, faults.count))
-                if fails(fewer) {
-                    faults = fewer
-                    hasShrunk = true
-                } else {
-                    start += size
-                }
-            }
-            if size > 1 { size /= 2 } else if !hasShrunk { break }
-        }
-        return faults
     }
 }
 

@@ -1,4 +1,4 @@
-internal import Futures
+public import Futures
 internal import UVFutures
 
 /// A host of a ``World``: a machine with a name, addresses, and a program, which runs on the loops of the
@@ -43,6 +43,19 @@ public final class SimulatedHost {
     var datagrams = DatagramTable()
     /// The program's standard input, output and error.
     private(set) lazy var standardPipes = makeStandardPipes()
+    /// The programs that the program of the host can start by `ChildProcess`, by their names.
+    ///
+    /// A program is looked for by its whole path, and then by what follows the last slash. The closure is the program. It
+    /// begins in an event of its own when the process is started, and its future says with which code the process ends.
+    ///
+    /// ```swift
+    /// host.programs["greet"] = { process in
+    ///     process.standardOutput.write("hello \(process.arguments[1])\n").map { 0 }
+    /// }
+    /// ```
+    public var programs: [String: (SimulatedProcess) throws -> Future<Int32>] = [:]
+    /// The number of the last process that was started.
+    var lastProcess: Int32 = 1000
     var loops: [EventLoop] = []
     var maxCallbacksPerInstant = 1_000_000
     weak var world: World?

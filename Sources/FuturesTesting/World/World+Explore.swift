@@ -47,9 +47,13 @@ public struct ExplorationFailure: Error {
     /// What is known of one seed.
     public struct Report: Sendable {
         public let seed: UInt64
+        /// The seed of the world that fails with the faults below. It is another one than ``seed`` if fewer faults are
+        /// enough with it.
+        public let worldSeed: UInt64
         /// The error of the run with the faults below.
         public let error: any Error
-        /// The shortest list of faults found that still leads to a failure.
+        /// The shortest list of faults found that still leads to a failure. Some faults may begin earlier than in the
+        /// first run.
         public let faults: [World.Fault]
         /// The number of faults of the first run.
         public let faultsBefore: Int
@@ -70,10 +74,11 @@ extension ExplorationFailure.Report: CustomStringConvertible {
     /// The error, the program that shows it again, the end of the trace, and what was under way.
     public var description: String {
         let list = faults.map { "        \($0),\n" }.joined()
-        let world = "World(seed: \(seed), faults: [\(list.isEmpty ? "" : "\n\(list)    ")])"
+        let other = worldSeed == seed ? "It" : "With seed \(worldSeed), it"
+        let world = "World(seed: \(worldSeed), faults: [\(list.isEmpty ? "" : "\n\(list)    ")])"
         return """
             Seed \(seed) fails: \(error)
-            It does so with \(faults.count) of its \(faultsBefore) faults. Replay it with SEED=\(seed), or in a test with
+            \(other) does so with \(faults.count) of its \(faultsBefore) faults. Replay it with SEED=\(seed), or in a test with
 
                 let world = \(world)
 

@@ -36,11 +36,16 @@ public final class DescriptorStream: ByteStream {
         carrier.serve(self)
     }
 
-    /// Creates a stream over one end of a simulated pipe: the end that writes, or the one that reads.
-    convenience init(
+    /// Creates a stream over one end of a pipe, which the system has made: the end that writes, or the one that reads.
+    package convenience init(
         over carrier: any StreamCarrier, writes: Bool, _ limits: StreamLimits, on loop: EventLoop
     ) {
         self.init(carrier, .pipe, writes ? .write : .read, hasChangedMode: false, limits, on: loop)
+    }
+
+    /// Creates a stream over the side of a new terminal at which a person would sit.
+    convenience init(overTerminal carrier: any StreamCarrier, _ limits: StreamLimits, on loop: EventLoop) {
+        self.init(carrier, .terminal, [.read, .write], hasChangedMode: false, limits, on: loop)
     }
 
     deinit {

@@ -17,6 +17,12 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     public static let quit = ProcessSignal(rawValue: SIGQUIT)
     /// `SIGWINCH`: the size of the terminal's window has changed.
     public static let windowChange = ProcessSignal(rawValue: SIGWINCH)
+    /// `SIGKILL`: the end of a process, which it cannot refuse. It can be sent, and not waited for.
+    public static let kill = ProcessSignal(rawValue: SIGKILL)
+    /// `SIGCONT`: a request to go on, after a stop.
+    public static let `continue` = ProcessSignal(rawValue: SIGCONT)
+    /// `SIGSTOP`: the stop of a process, which it cannot refuse. It can be sent, and not waited for.
+    public static let stop = ProcessSignal(rawValue: SIGSTOP)
     /// `SIGUSR1`: a signal whose meaning the program chooses.
     public static let user1 = ProcessSignal(rawValue: SIGUSR1)
     /// `SIGUSR2`: a signal whose meaning the program chooses.

@@ -26,6 +26,8 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem {
     func makeDatagramSocket(
         atPath path: SocketAddress, permissions: UInt32?
     ) throws -> any DatagramTransport
+    /// Starts a program. Throws `ProcessError` if that fails.
+    func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart
     /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
     func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch
     /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.

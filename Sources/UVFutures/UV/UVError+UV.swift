@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import Glibc
 
 extension UVError {
     static func check(_ status: CInt, _ operation: String) throws(UVError) {
@@ -8,10 +9,25 @@ extension UVError {
 
 extension UVError.Code {
     /// The C name of the code, such as `ECONNREFUSED`.
-    public var name: String { unsafe text(64) { unsafe uv_err_name_r(rawValue, $0, $1) == nil ? -1 : 0 } }
+    public var name: String {
+        if let unknown { return unknown.name }
+        return unsafe text(64) { unsafe uv_err_name_r(rawValue, $0, $1) == nil ? -1 : 0 }
+    }
 
     /// The meaning of the code, such as `connection refused`.
-    public var message: String { unsafe text(128) { unsafe uv_strerror_r(rawValue, $0, $1) == nil ? -1 : 0 } }
+    public var message: String {
+        if let unknown { return unknown.message }
+        return unsafe text(128) { unsafe uv_strerror_r(rawValue, $0, $1) == nil ? -1 : 0 }
+    }
+
+    /// The name and the meaning of the errors of starting a program that libuv does not know.
+    private var unknown: (name: String, message: String)? {
+        switch -rawValue {
+        case ENOEXEC: ("ENOEXEC", "exec format error")
+        case ELIBBAD: ("ELIBBAD", "the interpreter of the program is no program")
+        default: nil
+        }
+    }
 
     private init(_ code: uv_errno_t) { self.init(rawValue: code.rawValue) }
 

@@ -11,6 +11,8 @@ final class UVPipe: UVStream {
         case socket
         /// A pipe. The reader of a pipe learns that nothing follows only when the write end is closed.
         case pipe
+        /// The side of a terminal at which a person would sit.
+        case terminal
     }
 
     private let kind: Kind
@@ -35,11 +37,22 @@ final class UVPipe: UVStream {
     /// Ends the write side. The reader of a pipe finds the end when no descriptor has the pipe open for
     /// writing.
     override func shutdownWrite() {
+        if kind == .terminal { return shutDownTerminal() }
         guard kind == .pipe else { return super.shutdownWrite() }
         if let descriptor { replaceByNothing(descriptor) }
         if let original { replaceByNothing(original) }
         answerLater { $0.didShutDown(0) }
     }
+
+    /// Types Ctrl-D, at which a program that reads line by line finds the end.
+    private func shutDownTerminal() {
+        var end: UInt8 = 4
+        if let descriptor { unsafe _ = Glibc.write(descriptor, &end, 1) }
+        answerLater { $0.didShutDown(0) }
+    }
+
+    /// When no program has a terminal open any more, a read of the other side fails.
+    override var ends: [CInt] { kind == .terminal ? super.ends + [-EIO] : super.ends }
 
     /// Whether closing may lose data. `false` for a copy, because the original descriptor keeps the
     /// connection.

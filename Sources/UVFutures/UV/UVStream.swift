@@ -131,7 +131,7 @@ class UVStream: UVHandle, SocketTransport {
             endReading()
             // libuv reports each hang-up as the end, also the hang-up by a reset.
             let hangUp = status == UV_EOF.rawValue ? peek() : status
-            if hangUp == 0 || [-EAGAIN, -EBADF, -ENOTSOCK].contains(hangUp) {
+            if hangUp == 0 || ends.contains(hangUp) {
                 unsafe stream?.transportDidReachEnd()
             } else {
                 unsafe stream?.transportDidFail(error(hangUp, "read"))
@@ -140,6 +140,9 @@ class UVStream: UVHandle, SocketTransport {
         // Does nothing if the stream has been closed by now, as it mostly has.
         watchForHangUp()
     }
+
+    /// The errors that a read or a look at a stream without a reset gives at its end.
+    var ends: [CInt] { [-EAGAIN, -EBADF, -ENOTSOCK] }
 
     @inline(__always)
     private final func didRead(bytes count: Int) {

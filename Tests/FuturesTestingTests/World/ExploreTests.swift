@@ -115,6 +115,46 @@ struct ExploreTests {
         #expect(report.faults.count == (difference == 0 ? 2 : difference), "of \(report.faultsBefore)")
     }
 
+    @Test("a fault is moved to the time at which it is enough by itself")
+    func moved() throws {
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<100) { world in
+                try world.addHost("server")
+                world.injectFaults(until: .seconds(20))
+                // Each fault delays the program, which is open to a fault for a moment.
+                let moment = Duration.milliseconds(1200 + 800 * world.faults.count)
+                let isHit = world.faults.contains {
+                    (moment...moment + .milliseconds(100)).contains($0.start)
+                }
+                if isHit { throw Lost(answers: 0) }
+            }
+        }
+        let faults = try #require(failure).reports[0].faults
+        #expect(faults.count == 1)
+    }
+
+    @Test("a seed that needs fewer faults than the one that failed first is found")
+    func otherSeeds() throws {
+        let failure = #expect(throws: ExplorationFailure.self) {
+            try World.explore(seeds: 0..<1) { world in
+                try world.addHost("server")
+                world.injectFaults(until: .seconds(20))
+                let enough = world.seed == 0 ? 5 : world.seed.isMultiple(of: 2) ? 2 : 3
+                if world.faults.count >= enough { throw Lost(answers: 0) }
+            }
+        }
+        let report = try #require(failure).reports[0]
+        #expect(report.seed == 0)
+        #expect(report.worldSeed != 0 && report.worldSeed.isMultiple(of: 2))
+        #expect(report.faults.count == 2)
+        let text = "\(report)"
+        #expect(
+            text.contains(
+                "With seed \(report.worldSeed), it does so with 2 of its \(report.faultsBefore) faults. Replay it with SEED=0"
+            ))
+        #expect(text.contains("World(seed: \(report.worldSeed), faults: ["))
+    }
+
     @Test("all failures are collected up to the given number")
     func collected() throws {
         do {

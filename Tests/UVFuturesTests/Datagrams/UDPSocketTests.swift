@@ -152,6 +152,29 @@ struct UDPSocketTests {
         }
     }
 
+    @Test(
+        "an error of the network is not taken for one of the next datagram, which leaves in the same callback",
+        arguments: TestNetwork.allCases)
+    func refusedBefore(network: TestNetwork) throws {
+        try withSockets(network) { loop, server, client in
+            let gone = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+            let address = gone.localAddress!
+            try loop.run(until: gone.close())
+            var unreachable: [UVError] = []
+            client.onUnreachable { unreachable.append($0) }
+            let waiting = client.receive()
+            let unheard = (0..<5).map { _ in client.send(Data(count: 60_000), to: address) }
+            #expect(client.statistics.sent == 5)
+            let heard = (1...5).map { client.send(Data(count: $0), to: server.localAddress) }
+            for sent in unheard + heard { try loop.run(until: sent) }
+            try loop.runUntil { !unreachable.isEmpty }
+            #expect(unreachable.allSatisfy { $0.code == .connectionRefused && $0.peerAddress == address })
+            for size in 1...5 { #expect(try loop.run(until: server.receive()).bytes.count == size) }
+            waiting.cancel()
+            _ = loop.outcome(of: waiting)
+        }
+    }
+
     @Test("datagrams wait in the system until somebody asks for them", arguments: TestNetwork.allCases)
     func pulled(network: TestNetwork) throws {
         try withSockets(network) { loop, server, client in

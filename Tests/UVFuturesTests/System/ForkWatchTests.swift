@@ -216,6 +216,7 @@ private final class Belongings {
         ("noDelay", { $0.client.noDelay = false }),
         ("setKeepAlive", { try $0.client.setKeepAlive(after: .seconds(1)) }),
         ("setUserTimeout", { try $0.client.setUserTimeout(.seconds(1)) }),
+        ("start a process", { _ = try ChildProcess.start(.init("true"), on: $0.loop) }),
         ("write into a pipe", { $0.writing.write("stray") }),
         ("end a pipe", { $0.writing.shutdownWrite() }),
         ("close a pipe", { $0.writing.close() }),

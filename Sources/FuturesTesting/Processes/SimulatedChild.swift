@@ -1,0 +1,106 @@
+internal import ByteStreams
+internal import Futures
+internal import Glibc
+internal import UVFutures
+
+/// The handle of a simulated process, for the program that has started it.
+final class SimulatedChild: SimulatedHandle, ProcessHandle {
+    let process: SimulatedProcess
+    private let name: String
+    var killsGroupAtEnd = false
+    var onEnd: (CInt?) -> Void = { _ in }
+    var onAbort: () -> Void = {}
+    private var work: Future<Int32>?
+    private var hasEnded = false
+
+    init(
+        _ driver: VirtualDriver, _ process: SimulatedProcess, _ launch: ProcessLaunch,
+        _ program: @escaping (SimulatedProcess) throws -> Future<Int32>
+    ) {
+        self.process = process
+        name = launch.program
+        super.init(driver)
+        host.note("starts process \(process.id) (\(name))")
+        if loop.isObserved { loop.tell(.opened(line)) }
+        soon { $0.run(program) }
+    }
+
+    var id: Int32 { process.id }
+
+    override var line: String { "process \(id) (\(name))" }
+
+    private func run(_ program: (SimulatedProcess) throws -> Future<Int32>) {
+        guard !hasEnded else { return }
+        let work: Future<Int32>
+        do { work = try program(process) } catch { work = loop.failed(error) }
+        self.work = work
+        work.whenComplete { [weak self] result in self?.programDidEnd(result) }
+    }
+
+    private func programDidEnd(_ result: Result<Int32, any Error>) {
+        guard !hasEnded else { return }
+        if case .failure(let error) = result { host.note("process \(id) fails: \(error)") }
+        let code = (try? result.get()) ?? 1
+        // What the program has written leaves before its process has ended.
+        Future.allSettled(process.streams.map { $0.close() }, on: loop).whenComplete { [weak self] _ in
+            self?.end(status: (code & 0xff) << 8)
+        }
+    }
+
+    private func end(status: CInt) {
+        guard !hasEnded else { return }
+        endWork()
+        soon { child in
+            child.host.note("process \(child.id) ends")
+            let onEnd = child.onEnd
+            child.close()
+            onEnd(status)
+        }
+    }
+
+    private func endWork() {
+        hasEnded = true
+        process.end()
+        for stream in process.streams { stream.abort() }
+        work?.cancel([.evenIfOthersWaiting, .immediately])
+        work = nil
+    }
+
+    /// Calls `body` in an event of its own.
+    private func soon(_ body: @escaping (SimulatedChild) -> Void) {
+        simulation.call { [self] in
+            whenAwake { [self] in if !isClosing { driver.deliver { body(self) } } }
+        }
+    }
+
+    func signal(_ number: CInt, toGroup: Bool) throws(UVError) -> Bool {
+        guard !hasEnded else { return false }
+        guard (0...64).contains(number) else { throw UVError(.invalidArgument, "signal") }
+        if number == 0 { return true }
+        soon { child in
+            guard !child.hasEnded, !child.process.deliver(ProcessSignal(rawValue: number)) else { return }
+            if ![SIGCHLD, SIGCONT, SIGURG, SIGWINCH].contains(number) { child.end(status: number) }
+        }
+        return true
+    }
+
+    func setWindow(columns: UInt16, rows: UInt16) throws(UVError) {
+        throw UVError(.badDescriptor, "set window size")
+    }
+
+    override func abort() {
+        guard !isClosing else { return }
+        if !hasEnded { endWork() }
+        let onAbort = onAbort
+        close()
+        loop.turn { onAbort() }
+    }
+
+    override func vanish() { abort() }
+
+    override func didClose() {
+        onEnd = { _ in }
+        onAbort = {}
+        if loop.isObserved { loop.tell(.closed(line, failure: nil)) }
+    }
+}

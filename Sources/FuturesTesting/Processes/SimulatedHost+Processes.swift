@@ -1,0 +1,69 @@
+internal import ByteStreams
+internal import FoundationEssentials
+internal import Futures
+internal import UVFutures
+
+extension SimulatedHost {
+    /// Starts one of the host's programs as a process. Throws `ProcessError` if there is none of that name.
+    func startProcess(_ launch: ProcessLaunch, _ driver: VirtualDriver) throws -> ProcessStart {
+        let name = launch.program.split(separator: "/").last.map(String.init) ?? ""
+        guard let program = programs[launch.program] ?? programs[name] else {
+            throw ProcessError(launch.program, .execute, .notFound)
+        }
+        for (number, source) in launch.sources where !isSimulated(source, as: number) || launch.window != nil
+        {
+            throw FutureError.invalidArgument(
+                "\(launch.program) was to get a file, a terminal or a descriptor, which a simulated process cannot have; "
+                    + "give it streams")
+        }
+        guard takeDescriptor() else { throw ProcessError(launch.program, .makeProcess, .tooManyOpenFiles) }
+        lastProcess += 1
+        let loop: EventLoop = driver.loop
+        var (carriers, streams): ([CInt: any StreamCarrier], [DescriptorStream]) = ([:], [])
+        for number: CInt in 0...2 {
+            let (pipe, isShared) = pipe(number, launch)
+            let writes = number > 0
+            let end = StandardPipeTransport(
+                pipe, driver, writes: writes, isOfChild: true, isShared: isShared)
+            streams.append(DescriptorStream(over: end, writes: writes, Self.limitsOfProcesses, on: loop))
+            if case .pipe = launch.sources[number] {
+                carriers[number] = StandardPipeTransport(
+                    pipe, driver, writes: !writes, isOfChild: true, isShared: false)
+            }
+        }
+        let process = SimulatedProcess(lastProcess, launch, streams, on: loop)
+        return ProcessStart(SimulatedChild(driver, process, launch, program), carriers)
+    }
+
+    /// As long as a process has something to write, it has not ended.
+    private static var limitsOfProcesses: StreamLimits {
+        var limits = ChildProcess.defaultStreamLimits
+        limits.closeTimeout = .seconds(1_000_000_000)
+        return limits
+    }
+
+    private func isSimulated(_ source: ProcessLaunch.Source, as number: CInt) -> Bool {
+        switch source {
+        case .null, .pipe, .joint, .standardOutput: true
+        case .descriptor(let descriptor): descriptor == number && number <= 2
+        case .file, .terminal: false
+        }
+    }
+
+    /// Returns the pipe that is standard stream `number` of a process, and whether others use the same end of it.
+    private func pipe(_ number: CInt, _ launch: ProcessLaunch) -> (StandardPipe, isShared: Bool) {
+        let new = StandardPipe(number, of: self, owner: launch.program)
+        new.capacity = 65_536
+        switch launch.sources[number] {
+        case .descriptor: return (standardPipes[Int(number)], true)
+        case .joint(let joint, let childWrites):
+            if !childWrites { return (joint.end as! StandardPipe, false) }
+            joint.end = new
+            return (new, false)
+        // An output that has ended takes everything, and an input that has ended has nothing.
+        case .null: new.endWriting()
+        default: break
+        }
+        return (new, false)
+    }
+}

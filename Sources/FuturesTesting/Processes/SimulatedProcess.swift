@@ -1,0 +1,64 @@
+public import Futures
+public import UVFutures
+
+/// A process of a simulated host that another program of the host has started by `ChildProcess`. Its program is a closure
+/// in ``SimulatedHost/programs``, and runs on the loop of the program that has started it.
+///
+/// A signal for which the process does not wait ends it, except for those that have no effect by default. When the
+/// host's program ends, its processes end, too.
+public final class SimulatedProcess {
+    public let loop: EventLoop
+    /// The number of the process on its host.
+    public let id: Int32
+    /// The arguments, beginning with the name of the program.
+    public let arguments: [String]
+    public let environment: [String: String]
+    /// `nil` if the process was started without a directory of its own.
+    public let workingDirectory: String?
+    public let standardInput: DescriptorStream
+    public let standardOutput: DescriptorStream
+    public let standardError: DescriptorStream
+    private var handlers: [ProcessSignal: Promise<Void>] = [:]
+
+    init(_ id: Int32, _ launch: ProcessLaunch, _ streams: [DescriptorStream], on loop: EventLoop) {
+        self.loop = loop
+        self.id = id
+        arguments = launch.arguments
+        environment = Dictionary(
+            launch.environment.map {
+                let parts = $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return (String(parts[0]), String(parts[1]))
+            }, uniquingKeysWith: { first, _ in first })
+        workingDirectory = launch.directory
+        (standardInput, standardOutput, standardError) = (streams[0], streams[1], streams[2])
+    }
+
+    /// Completes when the process next gets `signal`. While the future is pending, the signal does not end the process.
+    /// Cancelling the future restores that.
+    public func signal(_ signal: ProcessSignal) -> Future<Void> {
+        if let promise = handlers[signal] { return promise.future.branch() }
+        let promise = loop.makePromise(of: Void.self)
+        promise.future.ignoreFailure()
+        promise.onCancelRequest { [unowned self] in
+            handlers[signal] = nil
+            return .cancel
+        }
+        handlers[signal] = promise
+        return promise.future.branch()
+    }
+
+    /// Tells the program of a signal. Returns `false` if the program does not wait for it.
+    func deliver(_ signal: ProcessSignal) -> Bool {
+        guard let promise = handlers.removeValue(forKey: signal) else { return false }
+        promise.succeed()
+        return true
+    }
+
+    func end() {
+        let promises = handlers.values
+        handlers = [:]
+        for promise in promises { promise.cancel() }
+    }
+
+    var streams: [DescriptorStream] { [standardInput, standardOutput, standardError] }
+}

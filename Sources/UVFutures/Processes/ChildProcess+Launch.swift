@@ -1,0 +1,135 @@
+internal import ByteStreams
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+extension ChildProcess.Configuration {
+    /// Returns the configuration in the terms of a system. Throws `FutureError.invalidArgument` if it makes no sense.
+    func launch(joints: [CInt: ProcessLaunch.Source] = [:]) throws -> ProcessLaunch {
+        try validate()
+        let variables = environment.variables
+        var sources: [CInt: ProcessLaunch.Source] = [:]
+        if terminal == nil {
+            sources[0] = standardInput.source
+            sources[1] = (standardOutput ?? .inherited).source(1)
+            sources[2] = (standardError ?? .inherited).source(2)
+        } else {
+            for number: CInt in 0...2 { sources[number] = .terminal }
+        }
+        for (number, descriptor) in descriptors { sources[number] = .descriptor(descriptor) }
+        sources.merge(joints) { $1 }
+        var launch = ProcessLaunch(
+            program: program, paths: paths(variables["PATH"]), arguments: [name ?? program] + arguments,
+            environment: variables.map { "\($0)=\($1)" }.sorted(), directory: workingDirectory,
+            sources: sources)
+        launch.makesSession = group == .newSession || terminal != nil
+        launch.makesGroup = group == .newGroup && terminal == nil
+        launch.window = terminal.map { (UInt16($0.columns), UInt16($0.rows)) }
+        launch.fileMask = fileMask
+        launch.limits = limits.sorted { $0.key.number < $1.key.number }.map {
+            .init(resource: $0.number, name: $0.rawValue, soft: $1.soft, hard: $1.hard)
+        }
+        (launch.user, launch.group, launch.groups) = (user?.id, user?.group, user?.supplementaryGroups)
+        launch.endsWithLoop = endsWithLoop
+        return launch
+    }
+
+    private func validate() throws {
+        try streamLimits.validate()
+        try requireArgument(!program.isEmpty, "the program has no name; give its path, or its name in PATH")
+        let files = [standardInput.path, standardOutput?.path, standardError?.path].compactMap { $0 }
+        let texts = [program] + arguments + [name, workingDirectory].compactMap { $0 } + files
+        for text in texts + environment.changes.flatMap({ [$0.key, $0.value] }) {
+            try requireArgument(
+                !text.utf8.contains(0),
+                "a text for \(program) contains a NUL, at which it would end there: \(text.debugDescription); leave it out"
+            )
+        }
+        for name in environment.changes.keys {
+            try requireArgument(
+                !name.isEmpty && !name.contains("="),
+                "an environment variable cannot be called \(name.debugDescription); give a name without ="
+            )
+        }
+        for number in descriptors.keys {
+            try requireArgument(
+                number > 2,
+                "descriptor \(number) of a child was given among others; give 3 or more, or set its standard streams"
+            )
+        }
+        for (resource, limit) in limits {
+            try requireArgument(
+                limit.soft <= limit.hard,
+                "a limit of \(resource) of \(limit.soft) is above its own maximum of \(limit.hard); give less"
+            )
+        }
+        try requireArgument(
+            standardOutput != .standardOutput,
+            "the standard output cannot go where it goes itself; give a place")
+        guard let terminal else { return }
+        try requireArgument(
+            standardInput == .null && standardOutput == nil && standardError == nil,
+            "\(program) has a terminal as its standard streams; leave them as they are, or leave the terminal out"
+        )
+        try requireArgument(
+            UInt16(exactly: terminal.columns) != nil && UInt16(exactly: terminal.rows) != nil,
+            "a window of \(terminal.columns) by \(terminal.rows) is out of range; give 0 to 65535 of both")
+    }
+
+    /// The files that may be the program, in the order of the search.
+    private func paths(_ search: String?) -> [String] {
+        if program.contains("/") { return [program] }
+        return (search ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false).map {
+            $0.isEmpty ? program : "\($0)/\(program)"
+        }
+    }
+}
+
+extension ChildProcess.Environment {
+    /// The variables that the user gives.
+    fileprivate var changes: [String: String] {
+        switch self {
+        case .inherited: [:]
+        case .inheriting(let changes), .only(let changes): changes
+        }
+    }
+
+    fileprivate var variables: [String: String] {
+        if case .only(let variables) = self { return variables }
+        return EnvironmentVariable.all.merging(changes) { $1 }
+    }
+}
+
+extension ChildProcess.Input {
+    fileprivate var source: ProcessLaunch.Source {
+        switch self {
+        case .null: .null
+        case .inherited: .descriptor(0)
+        case .stream: .pipe(childWrites: false)
+        case .file(let path): .file(path: path, flags: O_RDONLY)
+        case .descriptor(let number): .descriptor(number)
+        }
+    }
+
+    fileprivate var path: String? {
+        if case .file(let path) = self { path } else { nil }
+    }
+}
+
+extension ChildProcess.Output {
+    fileprivate func source(_ number: CInt) -> ProcessLaunch.Source {
+        switch self {
+        case .null: .null
+        case .inherited: .descriptor(number)
+        case .stream: .pipe(childWrites: true)
+        case .file(let path, let appending):
+            .file(path: path, flags: O_WRONLY | O_CREAT | (appending ? O_APPEND : O_TRUNC))
+        case .descriptor(let number): .descriptor(number)
+        case .standardOutput: .standardOutput
+        }
+    }
+
+    fileprivate var path: String? {
+        if case .file(let path, _) = self { path } else { nil }
+    }
+}

@@ -1,0 +1,36 @@
+internal import ByteStreams
+public import Futures
+
+extension ChildProcess {
+    /// Starts programs of which each reads what the one before it writes, as a shell does with `a | b | c`. The bytes do
+    /// not pass through this process. Returns the processes in the same order.
+    ///
+    /// The standard input of the first program and the standard output of the last are those of their configurations.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `pipeline` is empty, or if a configuration redirects a
+    /// stream that is part of the pipeline. Throws the errors of ``start(_:on:)``, and then kills the programs that it
+    /// has started.
+    public static func start(pipeline: [Configuration], on loop: EventLoop) throws -> [ChildProcess] {
+        try requireArgument(!pipeline.isEmpty, "a pipeline of no programs does nothing; give at least one")
+        var (started, previous): ([ChildProcess], ProcessJoint?) = ([], nil)
+        do {
+            for (index, configuration) in pipeline.enumerated() {
+                let isLast = index == pipeline.count - 1
+                try requireArgument(
+                    (previous == nil || configuration.standardInput == .null)
+                        && (isLast || configuration.standardOutput == nil)
+                        && (pipeline.count == 1 || configuration.terminal == nil),
+                    "\(configuration.program) is part of a pipeline, and its configuration redirects a stream of that; "
+                        + "leave that out")
+                var joints: [CInt: ProcessLaunch.Source] = [:]
+                if let previous { joints[0] = .joint(previous, childWrites: false) }
+                previous = isLast ? nil : ProcessJoint()
+                if let previous { joints[1] = .joint(previous, childWrites: true) }
+                started.append(try start(configuration, on: loop, joints: joints))
+            }
+        } catch {
+            for process in started { process.end(within: .zero) }
+            throw error
+        }
+        return started
+    }
+}

@@ -1,0 +1,105 @@
+public import FoundationEssentials
+public import Futures
+
+extension ChildProcess {
+    /// What processes have left behind that have ended: their exits and their output.
+    public struct Outcome: Hashable, Sendable {
+        /// The exit of each process, in the order of the pipeline.
+        public var exits: [Exit]
+        /// What the last process has written to its standard output, unless that goes elsewhere.
+        public var standardOutput: Data
+        /// What all processes have written to their standard errors, one after another, unless that goes elsewhere.
+        public var standardError: Data
+        /// The names of the programs.
+        public var programs: [String]
+
+        /// The exit of the last process.
+        public var exit: Exit { exits.last! }
+
+        /// Whether all processes have ended with the code 0.
+        public var isSuccess: Bool { exits.allSatisfy(\.isSuccess) }
+
+        /// Returns this outcome, or throws a ``ProcessFailure`` with the last process that has not ended with the code 0.
+        public func requireSuccess() throws -> Outcome {
+            guard let index = exits.lastIndex(where: { !$0.isSuccess }) else { return self }
+            throw ProcessFailure(program: programs[index], exit: exits[index], standardError: standardError)
+        }
+    }
+
+    /// Runs a program to its end, and completes with its output and its exit. An exit with another code than 0 is no
+    /// failure: see ``Outcome/requireSuccess()``.
+    ///
+    /// The program reads `input`, and it may leave some of it unread. Its standard output and its standard error are
+    /// collected unless the configuration says where they go. The future completes when the process has ended, and when
+    /// all processes that have inherited these streams have closed them.
+    ///
+    /// Fails with ``ByteStreams/StreamError/limitExceeded(limit:)`` if one of the two has more than `limit` bytes, and
+    /// with ``Futures/FutureError/timedOut(after:)`` if all of this takes longer than `timeout`. Fails with the errors of
+    /// ``start(_:on:)``. If the future fails or is cancelled, the process is ended as ``end(within:by:)`` does, and the
+    /// future completes when the process has ended.
+    ///
+    /// ```swift
+    /// let sorted = ChildProcess.run(.init("sort"), input: Data("b\na\n".utf8), timeout: .seconds(5), on: loop)
+    ///     .map { try $0.requireSuccess().standardOutput }
+    /// ```
+    public static func run(
+        _ configuration: Configuration, input: Data = Data(), limit: Int = 16_777_216,
+        timeout: Duration? = nil,
+        on loop: EventLoop
+    ) -> Future<Outcome> {
+        run(pipeline: [configuration], input: input, limit: limit, timeout: timeout, on: loop)
+    }
+
+    /// Runs programs of which each reads what the one before it writes, as a shell does with `a | b | c`. Completes
+    /// when all have ended.
+    ///
+    /// The first program reads `input`, and the standard output of the last is collected. Everything else is the same as
+    /// for one program. A program that writes to one that has ended mostly ends by `SIGPIPE`, signal 13.
+    public static func run(
+        pipeline: [Configuration], input: Data = Data(), limit: Int = 16_777_216, timeout: Duration? = nil,
+        on loop: EventLoop
+    ) -> Future<Outcome> {
+        loop.core.checkThread()
+        do {
+            try requireArgument(limit >= 0, "run was given a limit of \(limit); give zero or more")
+            try requireArgument(
+                (timeout ?? .zero) >= .zero, "a timeout of \(timeout ?? .zero) is negative; give more")
+            var pipeline = pipeline
+            for index in pipeline.indices {
+                try requireArgument(
+                    pipeline[index].terminal == nil,
+                    "\(pipeline[index].program) was to be run in a terminal; start it, and read from its terminal"
+                )
+                if pipeline[index].standardError == nil { pipeline[index].standardError = .stream }
+            }
+            if let last = pipeline.indices.last, pipeline[last].standardOutput == nil {
+                pipeline[last].standardOutput = .stream
+            }
+            if !input.isEmpty, let first = pipeline.first {
+                try requireArgument(
+                    first.standardInput == .null || first.standardInput == .stream,
+                    "\(first.program) was given an input, and reads something else; leave out one of the two")
+                pipeline[0].standardInput = .stream
+            }
+            return ProcessRun(try start(pipeline: pipeline, on: loop)).collect(input, limit, timeout)
+        } catch {
+            return loop.failed(error)
+        }
+    }
+}
+
+/// The error of a program that has ended with another code than 0, or by a signal.
+public struct ProcessFailure: Error, Hashable, Sendable {
+    public let program: String
+    public let exit: ChildProcess.Exit
+    /// What was collected of the standard error.
+    public let standardError: Data
+}
+
+extension ProcessFailure: CustomStringConvertible {
+    /// The failure in one line, with the last line of the standard error.
+    public var description: String {
+        let lines = String(decoding: standardError, as: UTF8.self).split(whereSeparator: \.isNewline)
+        return "\(program) has ended with \(exit)\(lines.last.map { ": \($0)" } ?? "")"
+    }
+}

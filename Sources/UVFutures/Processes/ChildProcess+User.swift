@@ -1,0 +1,48 @@
+internal import Futures
+internal import Glibc
+
+extension ChildProcess {
+    /// A user of the system that a program runs as, and the groups of the program.
+    public struct User: Hashable, Sendable {
+        /// The number of the user.
+        public var id: UInt32
+        /// The number of the group.
+        public var group: UInt32
+        /// The numbers of the supplementary groups.
+        public var supplementaryGroups: [UInt32]
+
+        public init(id: UInt32, group: UInt32, supplementaryGroups: [UInt32] = []) {
+            self.id = id
+            self.group = group
+            self.supplementaryGroups = supplementaryGroups
+        }
+
+        /// Looks up the user called `name` with its groups, as `/etc/passwd` and `/etc/group` have them.
+        ///
+        /// This reads files, and may ask other machines, so it can block its thread: call it before the loop runs, or in
+        /// `RemoteContext.pool`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is no such user. Throws
+        /// ``UVError`` if the system cannot tell. Calls `getpwnam_r` and `getgrouplist`.
+        public init(named name: String) throws {
+            var (entry, found) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
+            var status = ERANGE
+            var buffer: [CChar] = []
+            while status == ERANGE, buffer.count < 1 << 20 {
+                buffer = Array(repeating: 0, count: max(1024, buffer.count * 2))
+                status = unsafe getpwnam_r(name, &entry, &buffer, buffer.count, &found)
+            }
+            guard status == 0 else { throw UVError(-status, "getpwnam") }
+            guard unsafe found != nil else {
+                throw FutureError.invalidArgument(
+                    "there is no user \(name); give the name of one that there is")
+            }
+            unsafe self.init(id: entry.pw_uid, group: entry.pw_gid)
+            var groups: [gid_t] = Array(repeating: 0, count: 64)
+            var count = CInt(groups.count)
+            while unsafe getgrouplist(name, group, &groups, &count) < 0 {
+                count = max(count, CInt(groups.count * 2))
+                groups = Array(repeating: 0, count: Int(count))
+            }
+            supplementaryGroups = Array(groups.prefix(Int(count)))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+public import Futures
+
+/// Programs that are to run all the time: it starts them, starts them again when they end, and ends them in order.
+///
+/// The supervisor keeps itself alive while one of its programs runs or waits for its next start.
+///
+/// ```swift
+/// let supervisor = ProcessSupervisor(on: loop)
+/// supervisor.onEvent = { print($0) }
+/// try supervisor.add("database", .init("/usr/sbin/database", "--foreground"))
+/// try supervisor.add("web", .init("/usr/sbin/web"))
+/// try loop.run(until: supervisor.drain(on: .terminate, .interrupt))    // Ends the web server first.
+/// ```
+public final class ProcessSupervisor {
+    /// When a program is started again, and when no more.
+    public struct Restarts: Sendable {
+        /// The waits before one start after another. When a program has run for ``period``, they begin anew.
+        public var backoff = Backoff.exponential
+        /// The most restarts within ``period``. A program that would need one more is given up.
+        public var limit = 5
+        public var period: Duration = .seconds(60)
+        /// Whether a program is left alone when it has ended with the code 0.
+        public var onlyAfterFailure = false
+
+        public init() {}
+    }
+
+    /// What has happened to a program, which is called `name`.
+    public enum Event {
+        case started(name: String, ChildProcess)
+        case ended(name: String, ChildProcess.Exit)
+        /// The program could not be started.
+        case notStarted(name: String, any Error)
+        /// The program is started again after this time.
+        case restarting(name: String, after: Duration)
+        /// The program has been restarted `restarts` times within ``Restarts/period``, and is not started again.
+        case givenUp(name: String, restarts: Int)
+    }
+
+    /// What a program does now.
+    public enum State {
+        case running(ChildProcess)
+        /// It waits until it is started again.
+        case waiting
+        /// It is not started again, unless you call ``restart(_:)``.
+        case over
+    }
+
+    public var loop: EventLoop { core }
+    let core: LoopCore
+    /// Called for each event. Without it, a program that is given up counts as an unhandled failure of the loop.
+    public var onEvent: ((Event) -> Void)?
+    private var programs: [SupervisedProgram] = []
+    private var ending: Promise<Void>?
+
+    public init(on loop: EventLoop) {
+        core = loop.core
+        core.checkThread()
+    }
+
+    /// Adds a program, and starts it. The programs end in the reverse order.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if there is a program of that name, or if `restarts` are out of
+    /// range, and ``Futures/FutureError/shutDown`` after ``end(within:)``. Throws the errors of
+    /// ``ChildProcess/start(_:on:)``, and then does not add the program.
+    @discardableResult
+    public func add(
+        _ name: String, _ configuration: ChildProcess.Configuration, restarts: Restarts = Restarts()
+    ) throws -> ChildProcess {
+        core.checkThread()
+        guard ending == nil else { throw FutureError.shutDown }
+        try requireArgument(
+            !programs.contains { $0.name == name }, "a program called \(name) runs already; give another name"
+        )
+        try requireArgument(
+            restarts.limit >= 0 && restarts.period > .zero,
+            "a limit of \(restarts.limit) restarts in \(restarts.period) makes no sense; give zero or more in a time"
+        )
+        let program = SupervisedProgram(name, configuration, restarts, self)
+        let process = try program.start()
+        programs.append(program)
+        return process
+    }
+
+    /// The names of all programs, in the order in which they were added.
+    public var names: [String] { programs.map(\.name) }
+
+    /// What the program does now, or `nil` if there is none of that name.
+    public func state(of name: String) -> State? {
+        core.checkThread()
+        return program(name)?.state
+    }
+
+    /// Ends a program if it runs, as ``ChildProcess/end(within:by:)`` does, and starts it again at once. Its earlier
+    /// restarts do not count any more. With a configuration, the program has that from now on.
+    ///
+    /// Completes with the new process. Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no program of
+    /// that name, with ``Futures/FutureError/shutDown`` after ``end(within:)``, and with the errors of
+    /// ``ChildProcess/start(_:on:)``; the program is then over.
+    @discardableResult
+    public func restart(
+        _ name: String, with configuration: ChildProcess.Configuration? = nil,
+        within grace: Duration = ChildProcess.defaultGrace
+    ) -> Future<ChildProcess> {
+        core.checkThread()
+        guard let program = program(name) else { return missing(name) }
+        return program.end(within: grace).map { [self] in
+            guard ending == nil else { throw FutureError.shutDown }
+            if let configuration { program.configuration = configuration }
+            return try program.start()
+        }
+    }
+
+    /// Ends a program, forgets it, and completes when it has ended.
+    ///
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no program of that name.
+    @discardableResult
+    public func remove(_ name: String, within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
+        core.checkThread()
+        guard let program = program(name) else { return missing(name) }
+        programs.removeAll { $0 === program }
+        return program.end(within: grace)
+    }
+
+    /// Ends all programs, the last that was added first, each when the one before it has ended. Completes when none is
+    /// left. Each program has `grace` to end by itself.
+    ///
+    /// A second call gives what has not ended yet its own `grace`, which only shortens the first.
+    @discardableResult
+    public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
+        core.checkThread()
+        if let ending {
+            programs.last?.end(within: grace)
+            self.grace = min(self.grace, grace)
+            return ending.future
+        }
+        let promise = core.makeSharedPromise(of: Void.self)
+        ending = promise
+        self.grace = grace
+        for program in programs { program.stopRestarting() }
+        endLast()
+        return promise.future
+    }
+
+    private var grace: Duration = .zero
+
+    private func endLast() {
+        guard let last = programs.last else {
+            ending?.succeed()
+            return
+        }
+        last.end(within: grace).whenComplete { [self] _ in
+            programs.removeAll { $0 === last }
+            endLast()
+        }
+    }
+
+    /// Ends all programs when this process gets one of `signals`, as ``end(within:)`` does, and completes when none is
+    /// left. At a further signal, the programs that are left are killed. Until then, the signals have no other effect.
+    ///
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught, and with ``UVError`` if
+    /// the system refuses.
+    public func drain(
+        on signals: ProcessSignal..., within grace: Duration = ChildProcess.defaultGrace
+    ) -> Future<Void> {
+        core.checkThread()
+        do {
+            let watches = try core.catchSignals(signals)
+            let promise = core.makeSharedPromise(of: Void.self)
+            for watch in watches {
+                watch.onDelivery = { [self] in
+                    end(within: ending == nil ? grace : .zero).whenComplete { result in
+                        for watch in watches { watch.close() }
+                        promise.complete(result)
+                    }
+                }
+            }
+            return promise.future
+        } catch {
+            return core.failed(error)
+        }
+    }
+
+    func tell(_ event: Event) {
+        if let onEvent { return onEvent(event) }
+        if case .givenUp(let name, let restarts) = event {
+            core.reportUnhandled(
+                FutureError.message("\(name) has been restarted \(restarts) times, and is given up"),
+                of: "supervisor")
+        }
+    }
+
+    private func program(_ name: String) -> SupervisedProgram? { programs.first { $0.name == name } }
+
+    private func missing<Value>(_ name: String) -> Future<Value> {
+        core.failed(FutureError.invalidArgument("there is no program called \(name); add it first"))
+    }
+}
+
+@available(
+    *, unavailable, message: "A supervisor belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension ProcessSupervisor: Sendable {}
+
+extension ProcessSupervisor.Event: CustomStringConvertible {
+    /// The event in one line, such as `web ended with code 1`.
+    public var description: String {
+        switch self {
+        case .started(let name, let process): "\(name) started as process \(process.id)"
+        case .ended(let name, let exit): "\(name) ended with \(exit)"
+        case .notStarted(let name, let error): "\(name) was not started: \(error)"
+        case .restarting(let name, let delay): "\(name) is started again after \(delay)"
+        case .givenUp(let name, let restarts): "\(name) is given up after \(restarts) restarts"
+        }
+    }
+}

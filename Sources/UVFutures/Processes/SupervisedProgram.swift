@@ -1,0 +1,82 @@
+internal import Futures
+
+/// A program of a supervisor, and the process that it is now.
+final class SupervisedProgram {
+    let name: String
+    var configuration: ChildProcess.Configuration
+    private let restarts: ProcessSupervisor.Restarts
+    private unowned let supervisor: ProcessSupervisor
+    private var process: ChildProcess?
+    private var timer: ScheduledTask<Void>?
+    /// The times of the restarts within the last period.
+    private var recent: [LoopInstant] = []
+    private var mayRestart = true
+
+    init(
+        _ name: String, _ configuration: ChildProcess.Configuration, _ restarts: ProcessSupervisor.Restarts,
+        _ supervisor: ProcessSupervisor
+    ) {
+        self.name = name
+        self.configuration = configuration
+        self.restarts = restarts
+        self.supervisor = supervisor
+    }
+
+    var state: ProcessSupervisor.State {
+        process.map { .running($0) } ?? (timer == nil ? .over : .waiting)
+    }
+
+    @discardableResult
+    func start() throws -> ChildProcess {
+        let supervisor = supervisor
+        let process = try ChildProcess.start(configuration, on: supervisor.core)
+        self.process = process
+        mayRestart = true
+        supervisor.tell(.started(name: name, process))
+        process.exit.whenSuccess { [self] in didEnd($0, supervisor) }
+        return process
+    }
+
+    private func didEnd(_ exit: ChildProcess.Exit, _ supervisor: ProcessSupervisor) {
+        process = nil
+        supervisor.tell(.ended(name: name, exit))
+        if mayRestart, !restarts.onlyAfterFailure || !exit.isSuccess { restart(supervisor) }
+    }
+
+    private func restart(_ supervisor: ProcessSupervisor) {
+        let (loop, now) = (supervisor.core, supervisor.core.now)
+        recent.removeAll { $0.duration(to: now) >= restarts.period }
+        guard recent.count < restarts.limit else {
+            return supervisor.tell(.givenUp(name: name, restarts: recent.count))
+        }
+        recent.append(now)
+        let delay = restarts.backoff.delay(afterAttempt: recent.count, using: &loop.random)
+        supervisor.tell(.restarting(name: name, after: delay))
+        guard mayRestart else { return }
+        timer = loop.schedule(after: delay) { [self] in
+            timer = nil
+            do {
+                try start()
+            } catch {
+                supervisor.tell(.notStarted(name: name, error))
+                if mayRestart { restart(supervisor) }
+            }
+        }
+        timer?.future.ignoreFailure()
+    }
+
+    func stopRestarting() {
+        mayRestart = false
+        recent = []
+        timer?.cancel()
+        timer = nil
+    }
+
+    /// Ends the process, and completes when it has ended, after `didEnd`.
+    @discardableResult
+    func end(within grace: Duration) -> Future<Void> {
+        stopRestarting()
+        guard let process else { return supervisor.core.succeeded() }
+        return process.end(within: grace).asVoid()
+    }
+}

@@ -1,0 +1,120 @@
+internal import CLibUV
+internal import Glibc
+
+/// A process that has been made, and a descriptor of it.
+struct StartedChild {
+    let id: Int32
+    let descriptor: CInt
+}
+
+/// The memory that a child reads until its program runs.
+///
+/// All programs are started by `clone`, and none by `posix_spawn`: that gives no descriptor of the process. A host that
+/// reaps any child could reap the child before `pidfd_open`, and the number could stand for another process. And
+/// `posix_spawn` sets no user, group or limit.
+@safe
+struct ChildStart {
+    private let launch: ProcessLaunch
+    private let descriptors: ChildDescriptors
+
+    init(_ launch: ProcessLaunch, _ descriptors: ChildDescriptors) {
+        self.launch = launch
+        self.descriptors = descriptors
+    }
+
+    /// Starts the program. The thread waits until it runs. Throws `ProcessError`.
+    func run() throws -> StartedChild {
+        let targets = descriptors.sources.keys.sorted()
+        var sources = targets.map { descriptors.sources[$0]! }
+        let limits = launch.limits.map {
+            process_limit(
+                resource: $0.resource, limit: rlimit(rlim_cur: rlim_t($0.soft), rlim_max: rlim_t($0.hard)))
+        }
+        var start = unsafe process_start()
+        unsafe start.count = CInt(targets.count)
+        unsafe start.terminal = launch.window == nil ? -1 : 0
+        unsafe start.makes_session = launch.makesSession
+        unsafe start.makes_group = launch.makesGroup
+        if let mask = launch.fileMask { unsafe (start.sets_mask, start.mask) = (true, mask) }
+        if let user = launch.user { unsafe (start.sets_user, start.user) = (true, user) }
+        if let group = launch.group { unsafe (start.sets_group, start.group) = (true, group) }
+        if let groups = launch.groups {
+            unsafe (start.sets_groups, start.group_count) = (true, CInt(groups.count))
+        }
+        unsafe start.limit_count = CInt(limits.count)
+        let (paths, arguments) = (CStrings(launch.paths), CStrings(launch.arguments))
+        let environment = CStrings(launch.environment)
+        let directory = CStrings(launch.directory.map { [$0] } ?? [])
+        unsafe start.paths = paths.all
+        unsafe start.arguments = arguments.all
+        unsafe start.environment = environment.all
+        unsafe start.directory = UnsafePointer(directory.all[0])
+        let isStarted = unsafe sources.withUnsafeMutableBufferPointer { sources in
+            unsafe targets.withUnsafeBufferPointer { targets in
+                unsafe limits.withUnsafeBufferPointer { limits in
+                    unsafe (launch.groups ?? []).withUnsafeBufferPointer { groups in
+                        unsafe start.sources = sources.baseAddress
+                        unsafe start.targets = targets.baseAddress
+                        unsafe start.limits = limits.baseAddress
+                        unsafe start.groups = groups.baseAddress
+                        return unsafe start_process(&start)
+                    }
+                }
+            }
+        }
+        withExtendedLifetime((paths, arguments, environment, directory)) {}
+        guard isStarted else { throw unsafe failure(start, targets) }
+        guard let descriptor = awayFromStandard(unsafe start.descriptor) else {
+            throw ProcessError(launch.program, .makeProcess, .tooManyOpenFiles)
+        }
+        return unsafe StartedChild(id: start.process, descriptor: descriptor)
+    }
+
+    /// Moves the descriptor of a process that has got the number of a closed standard stream.
+    private func awayFromStandard(_ descriptor: CInt) -> CInt? {
+        let moved = StandardDescriptors.leave(descriptor)
+        return moved < 0 ? nil : moved
+    }
+
+    private func failure(_ start: process_start, _ targets: [CInt]) -> ProcessError {
+        let index = unsafe Int(start.index)
+        let (step, subject): (ProcessError.Step, String) =
+            switch unsafe start.failed_step {
+            case STEP_SESSION: (.makeSession, "")
+            case STEP_GROUP: (.makeGroup, "")
+            case STEP_TERMINAL: (.controlTerminal, "")
+            case STEP_DESCRIPTORS: (.passDescriptor, "\(targets[index])")
+            case STEP_CLOSE: (.closeDescriptors, "")
+            case STEP_LIMIT: (.setLimit, launch.limits[index].name)
+            case STEP_USER_GROUPS: (.setGroups, "")
+            case STEP_GROUP_ID: (.setGroup, "\(launch.group!)")
+            case STEP_USER_ID: (.setUser, "\(launch.user!)")
+            case STEP_DIRECTORY: (.changeDirectory, launch.directory!)
+            case STEP_EXECUTE: (.execute, "")
+            default: (.makeProcess, "")
+            }
+        return unsafe ProcessError(launch.program, step, UVError.Code(rawValue: -start.error), subject)
+    }
+}
+
+/// Strings as C has them, with `nil` behind the last. They live as long as this object.
+@safe
+private final class CStrings {
+    let all: UnsafePointer<UnsafeMutablePointer<CChar>?>
+    private let count: Int
+
+    init(_ strings: [String]) {
+        count = strings.count
+        let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: count + 1)
+        unsafe all = UnsafePointer(pointers)
+        for (index, string) in strings.enumerated() {
+            unsafe (pointers + index).initialize(to: strdup(string))
+        }
+        unsafe (pointers + count).initialize(to: nil)
+    }
+
+    deinit {
+        for index in 0..<count { unsafe free(all[index]) }
+        unsafe all.deallocate()
+    }
+}

@@ -1,0 +1,32 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+extension UVLoop {
+    func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart {
+        checkProcess()
+        var descriptors = ChildDescriptors()
+        defer { descriptors.closeAll() }
+        try descriptors.open(launch)
+        var carriers: [CInt: UVPipe] = [:]
+        do {
+            for (number, end) in descriptors.ends {
+                let kind: UVPipe.Kind = number == ChildDescriptors.terminal ? .terminal : .pipe
+                carriers[number] = try UVPipe(self, adopting: end, kind)
+                descriptors.ends[number] = nil
+            }
+            let process = try ChildStart(launch, descriptors).run()
+            do throws(UVError) {
+                let terminal = carriers[ChildDescriptors.terminal]
+                return ProcessStart(try UVProcess(self, launch, process, terminal: terminal), carriers)
+            } catch {
+                _ = signal_process(process.descriptor, SIGKILL, false)
+                UnreapedProcesses.reap(process.descriptor)
+                throw ProcessError(launch.program, .makeProcess, error.code)
+            }
+        } catch {
+            for carrier in carriers.values { carrier.close() }
+            throw error
+        }
+    }
+}

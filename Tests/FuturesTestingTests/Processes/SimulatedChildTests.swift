@@ -1,0 +1,49 @@
+import Foundation
+import Futures
+import FuturesTesting
+import Testing
+import UVFutures
+
+struct SimulatedChildTests {
+    @Test("a signal ends a program that does not wait for it, and one that does decides by itself")
+    func signals() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["stubborn"] = { process in process.signal(.terminate).flatMap { loop.never() }
+        }
+        loop.simulatedPrograms["willing"] = { process in process.signal(.terminate).map { 4 } }
+        loop.simulatedPrograms["plain"] = { _ in loop.never() }
+        let children = try ["stubborn", "willing", "plain"].map {
+            try ChildProcess.start(.init($0), on: loop)
+        }
+        loop.advance(by: .milliseconds(1))
+        for child in children { #expect(try child.send(.windowChange)) }
+        let exits = children.map { $0.end(within: .seconds(3)) }
+        let start = loop.now
+        #expect(
+            try loop.run(until: Future.all(exits, on: loop)) == [
+                .signal(.kill, coreDumped: false), .code(4), .signal(.terminate, coreDumped: false),
+            ])
+        #expect(start.duration(to: loop.now) == .seconds(3))
+        loop.shutdown()
+    }
+
+    @Test("a program that fails ends with code 1, and the end of its loop ends it")
+    func failures() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedPrograms["fail"] = { _ in throw FutureError.message("no") }
+        #expect(try loop.run(until: ChildProcess.start(.init("fail"), on: loop).exit) == .code(1))
+        var isOver = false
+        loop.simulatedPrograms["wait"] = { _ in
+            let work = loop.never(of: Int32.self)
+            work.whenComplete { _ in isOver = true }
+            return work
+        }
+        let child = try ChildProcess.start(.init("wait"), on: loop)
+        var failure: (any Error)?
+        child.exit.whenFailure { failure = $0 }
+        loop.advance(by: .seconds(1))
+        loop.shutdown()
+        #expect(failure as? FutureError == .shutDown)
+        #expect(isOver)
+    }
+}

@@ -1,0 +1,87 @@
+import CLibUV
+import Foundation
+import Glibc
+import Testing
+import UVFutures
+
+struct ConfigurationTests {
+    @Test("a program gets its arguments and the name that it is given, and nothing is interpreted")
+    func arguments() throws {
+        try withLoop { loop throws in
+            let script = "printf '%s\\n' \"$0\" \"$@\""
+            let odd = ["a b", "$HOME", "*", "", "ü", "'\"'"]
+            var configuration = ChildProcess.Configuration("/bin/sh", arguments: ["-c", script, "me"] + odd)
+            let outcome = try loop.run(until: ChildProcess.run(configuration, on: loop))
+            #expect(
+                String(decoding: outcome.standardOutput, as: UTF8.self).split(
+                    separator: "\n", omittingEmptySubsequences: false) == ["me"] + odd.map { Substring($0) }
+                    + [""])
+            configuration = .init("/bin/cat", "/proc/self/cmdline")
+            configuration.name = "another"
+            #expect(try loop.lines(of: configuration) == ["another\0/proc/self/cmdline\0"])
+        }
+    }
+
+    @Test("a program gets the variables that it is to have")
+    func environment() throws {
+        try withLoop { loop throws in
+            var env = ChildProcess.Configuration("/usr/bin/env")
+            env.environment = .only(["A": "1", "B": "x=y"])
+            #expect(try loop.lines(of: env) == ["A=1", "B=x=y"])
+            env.environment = .only([:])
+            #expect(try loop.lines(of: env) == [])
+            let own = try #require(ProcessInfo.processInfo.environment["PATH"])
+            env.environment = .inheriting(with: ["UVFUTURES_TEST": "here"])
+            let lines = try loop.lines(of: env)
+            #expect(lines.contains("UVFUTURES_TEST=here") && lines.contains("PATH=\(own)"))
+            env.environment = .inherited
+            #expect(try loop.lines(of: env).contains("PATH=\(own)"))
+        }
+    }
+
+    @Test("a name without a slash is looked for in the PATH that the program gets")
+    func search() throws {
+        try withLoop { loop throws in
+            try withDirectory { directory throws in
+                let script = "\(directory)/uvfutures-program"
+                #expect(
+                    FileManager.default.createFile(
+                        atPath: script, contents: Data("#!/bin/sh\necho found\n".utf8)))
+                var configuration = ChildProcess.Configuration("uvfutures-program")
+                configuration.environment = .only(["PATH": "/nowhere:\(directory)"])
+                // It is there, and cannot be executed.
+                #expect(
+                    complaint { _ = try ChildProcess.start(configuration, on: loop) }
+                        == "cannot start uvfutures-program: it cannot be executed: EACCES, permission denied; see that it "
+                        + "is a file, and that its user may execute it")
+                unsafe chmod(script, 0o755)
+                #expect(try loop.lines(of: configuration) == ["found"])
+                configuration.environment = .only(["PATH": ""])
+                configuration.workingDirectory = directory
+                #expect(try loop.lines(of: configuration) == ["found"])
+                configuration.environment = .only(["PATH": "/nowhere"])
+                #expect(
+                    complaint { _ = try ChildProcess.start(configuration, on: loop) }
+                        == "cannot start uvfutures-program: it cannot be executed: ENOENT, no such file or directory; give "
+                        + "its path, or a PATH that has it")
+            }
+        }
+    }
+
+    @Test("a program begins in its directory, and makes files with its mask")
+    func directory() throws {
+        try withLoop { loop throws in
+            try withDirectory { directory throws in
+                var configuration = shell("pwd -P; umask")
+                configuration.workingDirectory = directory
+                configuration.fileMask = 0o027
+                #expect(try loop.lines(of: configuration) == [directory, "0027"])
+                configuration.workingDirectory = "\(directory)/gone"
+                #expect(
+                    complaint { _ = try ChildProcess.start(configuration, on: loop) }
+                        == "cannot start /bin/sh: its working directory \(directory)/gone cannot be entered: ENOENT, no "
+                        + "such file or directory; make it, or give another")
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Futures
+import FuturesTesting
+import Testing
+import UVFutures
+
+struct ProcessSupervisorTests {
+    @Test(
+        "the programs end in the reverse order, each when the last has ended, and a second request is quicker"
+    )
+    func order() throws {
+        try withSupervisor { supervisor, loop, events in
+            for name in ["a", "b", "c"] { try supervisor.add(name, .init("daemon")) }
+            #expect(supervisor.names == ["a", "b", "c"])
+            loop.advance(by: .milliseconds(1))
+            _ = events()
+            let end = supervisor.end(within: .seconds(100))
+            #expect(throws: FutureError.shutDown) { try supervisor.add("d", .init("daemon")) }
+            loop.advance(by: .milliseconds(1500))
+            #expect(events() == ["c ended with code 0"])
+            supervisor.end(within: .zero)
+            try loop.run(until: end)
+            #expect(events() == ["b ended with signal 9", "a ended with signal 9"])
+            #expect(supervisor.names == [])
+        }
+    }
+
+    @Test("a restart ends the process and begins anew, with another configuration if there is one")
+    func restart() throws {
+        try withSupervisor { supervisor, loop, events in
+            let process = try supervisor.add("a", .init("daemon"))
+            loop.advance(by: .milliseconds(1))
+            _ = events()
+            let next = try loop.run(until: supervisor.restart("a", with: .init("daemon", "x")))
+            #expect(events() == ["a ended with code 0", "a started as process \(process.id + 1)"])
+            #expect(next.configuration.arguments == ["x"])
+            loop.advance(by: .milliseconds(1))
+            let error = loop.failure(of: supervisor.restart("a", with: .init("none")))
+            #expect(error is ProcessError)
+            guard case .over = supervisor.state(of: "a") else { throw FutureError.stalled }
+            #expect(
+                loop.failure(of: supervisor.restart("b")).map { "\($0)" }
+                    == "there is no program called b; add it first")
+            try loop.run(until: supervisor.remove("a"))
+            #expect(supervisor.state(of: "a") == nil)
+            #expect(loop.failure(of: supervisor.remove("a")) is FutureError)
+        }
+    }
+
+    @Test("what makes no sense is refused")
+    func nonsense() throws {
+        try withSupervisor { supervisor, loop, _ in
+            try supervisor.add("a", .init("daemon"))
+            #expect(
+                complaint { try supervisor.add("a", .init("daemon")) }
+                    == "a program called a runs already; give another name")
+            var restarts = steady
+            restarts.limit = -1
+            #expect(
+                complaint { try supervisor.add("b", .init("daemon"), restarts: restarts) }
+                    == "a limit of -1 restarts in 60.0 seconds makes no sense; give zero or more in a time")
+            #expect(throws: ProcessError.self) { try supervisor.add("b", .init("none")) }
+            #expect(supervisor.names == ["a"])
+            #expect(loop.failure(of: supervisor.drain(on: .kill)) is FutureError)
+        }
+    }
+
+    @Test("a daemon that gets a signal ends its programs, and kills them at the second")
+    func drain() throws {
+        let world = World(seed: 17)
+        defer { world.end() }
+        for signals in 1...2 {
+            var (isDone, events): (Bool, [String]) = (false, [])
+            let host = try world.addHost("a\(signals)") { host in
+                host.programs["slow"] = { process in
+                    process.signal(.terminate).flatMap { host.loop.succeeded(0, after: .seconds(3)) }
+                }
+                let supervisor = ProcessSupervisor(on: host.loop)
+                supervisor.onEvent = { events.append("\($0)") }
+                try supervisor.add("slow", .init("slow"))
+                supervisor.drain(on: .terminate).whenSuccess { isDone = true }
+            }
+            try world.run(for: .seconds(1))
+            for _ in 0..<signals {
+                host.send(.terminate)
+                try world.run(for: .seconds(1))
+            }
+            #expect(isDone == (signals == 2))
+            try world.run(for: .seconds(3))
+            #expect(isDone)
+            #expect(events.last == (signals == 2 ? "slow ended with signal 9" : "slow ended with code 0"))
+        }
+    }
+
+    @Test("real programs are supervised, too")
+    func real() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let supervisor = ProcessSupervisor(on: loop)
+                var events: [String] = []
+                supervisor.onEvent = { events.append("\($0)") }
+                var restarts = ProcessSupervisor.Restarts()
+                (restarts.limit, restarts.backoff) = (2, .constant(.zero))
+                try supervisor.add("a", shell("exit 3"), restarts: restarts)
+                try supervisor.add("b", .init("sleep", "1000"))
+                try loop.runUntil { events.contains("a is given up after 2 restarts") }
+                try loop.run(until: supervisor.end())
+                #expect(events.count { $0 == "a ended with code 3" } == 3)
+                #expect(events.last == "b ended with signal 15")
+                #expect(hasNoChild())
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Glibc
+import Testing
+import UVFutures
+
+/// A configuration that has a shell run `script`.
+func shell(_ script: String) -> ChildProcess.Configuration { .init("/bin/sh", "-c", script) }
+
+extension EventLoop {
+    /// What `script` writes to its standard output, in lines.
+    func lines(of configuration: ChildProcess.Configuration) throws -> [String] {
+        let outcome = try run(until: ChildProcess.run(configuration, on: self))
+        #expect(outcome.isSuccess, "\(outcome)")
+        return String(decoding: outcome.standardOutput, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    func lines(of script: String) throws -> [String] { try lines(of: shell(script)) }
+
+    /// How a program ends that is started with `configuration`.
+    func exit(of configuration: ChildProcess.Configuration) throws -> ChildProcess.Exit {
+        try run(until: ChildProcess.start(configuration, on: self).exit)
+    }
+}
+
+/// Whether this process has no child at all: no zombie either. Of use only where no other test runs: in an exit test.
+func hasNoChild() -> Bool { waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD }
+
+/// The state of a process as the kernel writes it, such as `S`, `T` or `Z`. `nil` if there is no such process.
+func state(of process: Int32) -> Character? {
+    guard let data = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return nil }
+    return String(decoding: data, as: UTF8.self).split(separator: ")").last?.dropFirst().first
+}
+
+/// Runs `body` with the path of a new directory, which is removed afterwards.
+func withDirectory(_ body: (String) throws -> Void) throws {
+    let path = "/tmp/uvfutures-\(UInt64.random(in: .min ... .max))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try body(path)
+}
