@@ -29,7 +29,7 @@ struct WholeTests {
     func partialWrite() async throws {
         await #expect(processExitsWith: .success) {
             // The system writes up to the limit, and then fails with EFBIG.
-            _ = unsafe signal(SIGXFSZ, SIG_IGN)
+            _ = signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 1000, rlim_max: 1000)
             #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
             try withFile { (loop, file, _) throws in
