@@ -4,6 +4,8 @@ final class WatchedDirectory {
     private(set) var name: RelativePath
     /// The watch of the system. `nil` before the directory has been scanned, and when it has gone.
     var watch: CInt?
+    /// Whether another directory was watched in its place since it got its path.
+    var wasMistaken = false
     /// The entries, each with its directory if it is a watched one.
     var entries: [RelativePath: WatchedDirectory?] = [:]
 
@@ -25,6 +27,7 @@ final class WatchedDirectory {
 
     func move(to parent: WatchedDirectory, as name: RelativePath) {
         (self.parent, self.name) = (parent, name)
+        wasMistaken = false
     }
 
     /// This directory and all below it.

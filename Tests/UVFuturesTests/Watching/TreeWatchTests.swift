@@ -1,4 +1,5 @@
 import Futures
+import FuturesTesting
 import Glibc
 import TestSupport
 import Testing
@@ -134,6 +135,28 @@ struct TreeWatchTests {
             let told = try loop.changes(of: watch, atLeast: 100).filter { $0.hasPrefix("created") }
             #expect(told == (0..<50).map { "created \($0)/d/c/x" })
         }
+    }
+
+    @Test("a directory that another one has replaced before it was scanned is watched under its own path")
+    func mistaken() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.makeDirectory("/tree")
+        let watch = try loop.run(until: FileWatch.watch(tree: "/tree", debounce: .zero, on: loop))
+        disk.latency = .constant(.milliseconds(10))
+        disk.makeDirectory("/tree/a")
+        loop.advance(by: .milliseconds(5))
+        disk.rename("/tree/a", to: "/tree/b")
+        disk.makeDirectory("/tree/a")
+        loop.advance(by: .milliseconds(100))
+        #expect(watch.directoryCount == 3)
+        #expect(try loop.changes(of: watch, atLeast: 3) == ["created a", "moved a to b", "created a"])
+        disk.write("/tree/a/x", "")
+        disk.write("/tree/b/y", "")
+        let told = try loop.changes(of: watch, atLeast: 2).filter { $0.hasPrefix("created") }
+        #expect(told == ["created a/x", "created b/y"])
+        try loop.run(until: watch.close())
+        loop.shutdown()
     }
 
     @Test("links in a tree are told, and not followed")
