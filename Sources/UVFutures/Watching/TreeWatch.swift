@@ -57,6 +57,7 @@ final class TreeWatch: WatchEngine {
     private func install(_ scan: TreeScan, at directory: WatchedDirectory, tells: Bool) {
         var found: [WatchedDirectory] = []
         var names: [Set<RelativePath>] = []
+        var mistaken: [WatchedDirectory] = []
         for new in scan.directories {
             var target = directory
             if let parent = new.parent {
@@ -65,13 +66,19 @@ final class TreeWatch: WatchEngine {
             }
             found.append(target)
             names.append(Set(new.files))
-            setWatch(new.watch, of: target)
+            let other = setWatch(new.watch, of: target)
+            if let other, !other.wasMistaken { mistaken.append(other) }
             for name in new.files { appear(name, in: target, directory: nil, tells: tells) }
         }
         for (directory, names) in zip(found, names) {
             for gone in directory.entries.keys where !names.contains(gone) { forget(gone, in: directory) }
         }
         unscanned.removeAll { waiting in found.contains { $0 === waiting } }
+        for other in mistaken where other.watch == nil && other.isBelow(root) {
+            // Two paths may lead to the same directory for good, and would take the watch from each other for ever.
+            other.wasMistaken = true
+            self.scan(other, tells: true)
+        }
     }
 
     /// Returns the directory with the name, which is made if it is not known.
@@ -91,12 +98,15 @@ final class TreeWatch: WatchEngine {
         if tells, !isKnown { changes.created(parent.path(of: name)) }
     }
 
-    private func setWatch(_ watch: CInt, of directory: WatchedDirectory) {
-        guard directory.watch != watch else { return }
+    /// Returns the directory that had this watch: it was scanned when this one had its path.
+    private func setWatch(_ watch: CInt, of directory: WatchedDirectory) -> WatchedDirectory? {
+        guard directory.watch != watch else { return nil }
         giveUpWatch(of: directory)
-        if let other = directories[watch] { other.watch = nil } else { hub.retain(watch, by: self) }
+        let other = directories[watch]
+        if let other { other.watch = nil } else { hub.retain(watch, by: self) }
         directory.watch = watch
         directories[watch] = directory
+        return other
     }
 
     private func giveUpWatch(of directory: WatchedDirectory) {
@@ -205,7 +215,7 @@ final class TreeWatch: WatchEngine {
         to.entries[new] = .some(entry)
         entry?.move(to: to, as: new)
         changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
-        if let entry, !unscanned.isEmpty { scan(entry, tells: true) }
+        if let entry, entry.watch == nil || !unscanned.isEmpty { scan(entry, tells: true) }
         return true
     }
 }

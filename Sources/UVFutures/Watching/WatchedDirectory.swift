@@ -30,6 +30,13 @@ final class WatchedDirectory {
         wasMistaken = false
     }
 
+    /// Whether this directory is `root`, or an entry below it.
+    func isBelow(_ root: WatchedDirectory) -> Bool {
+        if self === root { return true }
+        guard let parent, case let known?? = parent.entries[name], known === self else { return false }
+        return parent.isBelow(root)
+    }
+
     /// This directory and all below it.
     var all: [WatchedDirectory] {
         var all = [self]
