@@ -71,9 +71,9 @@ extension ByteStream {
             let engine = OpenSSLConnection(context.raw, isServer: host == nil)
             try prepare(engine)
             let transport = TLSTransport(self, context, engine)
+            try transport.begin()
             let handshake = TLSHandshake(transport, host: host, limits: limits)
             transport.handshake = handshake
-            try transport.begin()
             context.noteExpiry()
             return handshake.start(within: timeout)
         } catch {
@@ -84,7 +84,7 @@ extension ByteStream {
     private func resumeSessions(of host: String, _ context: TLSContext, _ engine: OpenSSLConnection) {
         let port = (self as? SocketConnection)?.peerAddress?.port
         let key = "\(host):\(port ?? 0)"
-        if let session = context.sessions.take(for: key, at: loop.date) { engine.resume(session) }
+        if let session = context.sessions.session(for: key, at: loop.date) { engine.resume(session) }
         engine.onSession = { [unowned engine, sessions = context.sessions] session in
             guard let expiry = engine.peerCertificates.first?.notAfter else { return }
             sessions.add(session, for: key, until: expiry)

@@ -27,9 +27,8 @@ final class TLSHandshake {
     func start(within timeout: Duration) -> Future<TLSConnection> {
         let transport = transport
         promise.onCancelRequest {
-            transport.handshake?.stop()
-            transport.giveUp(resetting: true)
-            return .cancel
+            transport.handshake?.cancel()
+            return .continue
         }
         timer = transport.inner.core.schedule(after: timeout) {
             transport.handshake?.timedOut(timeout)
@@ -77,6 +76,12 @@ final class TLSHandshake {
         let error = TLSError(.handshakeTimedOut, peer: transport.peer, detail: "\(limit)")
         transport.giveUp(resetting: true)
         promise.fail(error)
+    }
+
+    private func cancel() {
+        stop()
+        transport.giveUp(resetting: true)
+        promise.cancel()
     }
 
     private func stop() { timer.take()?.cancel() }

@@ -47,7 +47,7 @@ final class TLSTransport: ByteTransport {
 
     /// Begins to take the bytes of the stream beneath. Throws an error if it cannot be read.
     func begin() throws {
-        let bytes = inner.forEachSpan { [self] bytes in receive(bytes) }
+        let bytes = inner.forEachSpan { [self] bytes in receive(bytes) }.ignoreFailure()
         if case .failure(let error) = bytes.result { throw error }
         bytes.whenComplete { [self] result in
             if case .failure(let error) = result { innerBroke(error) } else { innerEnded() }

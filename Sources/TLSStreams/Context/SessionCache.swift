@@ -21,9 +21,12 @@ final class SessionCache {
         if entries[host]!.count > Self.maxPerHost { entries[host]!.removeFirst() }
     }
 
-    /// Takes the newest session: in TLS 1.3, each is used once.
-    func take(for host: String, at now: Date) -> OpenSSLSession? {
-        while let entry = entries[host]?.popLast() {
+    /// Returns the newest session. One of TLS 1.3 is used once, so that nobody can tell that two connections are of one
+    /// client.
+    func session(for host: String, at now: Date) -> OpenSSLSession? {
+        while let entry = entries[host]?.last {
+            if entry.expiry > now, !entry.session.isForOneUse { return entry.session }
+            entries[host]!.removeLast()
             if entries[host]!.isEmpty { entries[host] = nil }
             if entry.expiry > now { return entry.session }
         }

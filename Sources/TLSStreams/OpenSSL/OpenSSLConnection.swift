@@ -201,6 +201,9 @@ final class OpenSSLSession {
     }
 
     deinit { unsafe SSL_SESSION_free(raw) }
+
+    /// Whether the session is one of TLS 1.3.
+    var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(raw) == TLS1_3_VERSION }
 }
 
 private func connection(_ owner: UnsafeMutableRawPointer?) -> OpenSSLConnection {

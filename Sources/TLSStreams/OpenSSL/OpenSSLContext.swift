@@ -100,11 +100,13 @@ final class OpenSSLContext {
             unsafe tls_key_fits(chain[0].raw, key.raw),
             "the key of \(identity.key.place) is not the key of the certificate of “\(own)”; give the one it was made with")
         ERR_clear_error()
-        let isTaken = unsafe SSL_CTX_use_certificate(raw, chain[0].raw) == 1 && SSL_CTX_use_PrivateKey(raw, key.raw) == 1
+        let isTaken =
+            unsafe SSL_CTX_use_certificate(raw, chain[0].raw) == 1 && SSL_CTX_use_PrivateKey(raw, key.raw) == 1
+            && chain.dropFirst().allSatisfy { unsafe tls_add_chain_certificate(raw, $0.raw) }
         let reason = OpenSSLFailure(code: tls_first_error()).text
         try requireArgument(
-            isTaken, "OpenSSL does not take the certificate of “\(own)” (\(reason)); renew it with a stronger key")
-        for certificate in chain.dropFirst() { unsafe _ = tls_add_chain_certificate(raw, certificate.raw) }
+            isTaken,
+            "OpenSSL does not take the certificates of “\(own)” (\(reason)); renew them with stronger keys and signatures")
         certificate = own
     }
 }
