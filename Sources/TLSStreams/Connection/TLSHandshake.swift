@@ -60,6 +60,7 @@ final class TLSHandshake {
     private func complete() {
         stop()
         transport.handshake = nil
+        transport.engine.keepRenewedSession()
         let connection = TLSConnection(transport, limits: limits)
         transport.flush()
         promise.succeed(connection)

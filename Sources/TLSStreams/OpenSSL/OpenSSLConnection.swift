@@ -25,7 +25,8 @@ final class OpenSSLConnection {
     private let link: UnsafeMutablePointer<tls_link>
     /// The contexts, which have to live as long as the `SSL`.
     private var contexts: [OpenSSLContext]
-    private let isServer: Bool
+    /// The session that a client asks to resume.
+    private var resumed: OpenSSLSession?
     /// Decides about the chain of the peer: see ``TLSTrust/decide``.
     var decide: (([TLSCertificate], Bool) -> Bool)? {
         didSet { unsafe link.pointee.judge = decide == nil ? nil : judge }
@@ -37,7 +38,6 @@ final class OpenSSLConnection {
 
     init(_ context: OpenSSLContext, isServer: Bool) {
         contexts = [context]
-        self.isServer = isServer
         unsafe link = calloc(1, MemoryLayout<tls_link>.size)!.assumingMemoryBound(to: tls_link.self)
         guard let ssl = unsafe tls_make_connection(context.raw, Self.method.raw, link, isServer) else {
             trap("OpenSSL has no memory for a connection.")
@@ -60,9 +60,17 @@ final class OpenSSLConnection {
     func expect(host: String, isAddress: Bool) -> Bool { unsafe tls_set_host(ssl, host, isAddress) }
 
     func resume(_ session: OpenSSLSession) {
+        resumed = session
         ERR_clear_error()
         unsafe SSL_set_session(ssl, session.raw)
         ERR_clear_error()
+    }
+
+    /// Keeps the session that has taken the place of the one that was resumed, because the server has renewed its ticket.
+    /// In TLS 1.2, OpenSSL does not tell of it, and does not use the old one any more.
+    func keepRenewedSession() {
+        guard let resumed, let current = unsafe SSL_get_session(ssl), !resumed.isForOneUse else { return }
+        if unsafe current != resumed.raw { unsafe onSession?(OpenSSLSession(keeping: current)) }
     }
 
     /// Goes on with `context`, or refuses the name if it is `nil`.
