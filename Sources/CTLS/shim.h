@@ -232,8 +232,8 @@ static int tls_ticket_key(
         return EVP_EncryptInit_ex2(cipher, EVP_aes_256_cbc(), key + 16, vector, NULL) ? 1 : -1;
     }
     if (!EVP_DecryptInit_ex2(cipher, EVP_aes_256_cbc(), key + 16, vector, NULL)) return -1;
-    // A ticket of an older key is replaced.
-    return index == 0 ? 1 : 2;
+    // A ticket of an older key is replaced, and one of TLS 1.3, which is used once.
+    return index == 0 && SSL_version(ssl) < TLS1_3_VERSION ? 1 : 2;
 }
 
 static int tls_new_session(SSL *ssl, SSL_SESSION *session) {

@@ -105,8 +105,7 @@ struct TLSContextTests {
             let (old, new) = try (server([keys[0]]), server([keys[1], keys[0]]))
             #expect(try !isResumed(by: old))
             #expect(try isResumed(by: old))
-            #expect(try isResumed(by: new))
-            #expect(try isResumed(by: new))
+            for _ in 0..<6 { #expect(try isResumed(by: new)) }
             #expect(try !isResumed(by: server([keys[2]])))
             #expect(try !isResumed(by: server(nil)))
         }
