@@ -139,10 +139,8 @@ struct PeerTests {
     func servers(peer: Peer) throws {
         try withDirectory { directory, loop in
             let process = try start(peer.command, in: directory, port: 0)
-            defer {
-                process.terminate()
-                process.waitUntilExit()
-            }
+            // The signals that this process blocks, such a program blocks, too.
+            defer { kill(process.processIdentifier, SIGKILL) }
             var port: Int?
             while port == nil, process.isRunning {
                 try loop.run(until: loop.sleep(for: .milliseconds(2)))
