@@ -17,7 +17,8 @@ public struct TLSCertificate: Hashable, Sendable {
     public let der: Data
 
     package init(
-        subject: String, issuer: String, serialNumber: String, names: [String], notBefore: Date, notAfter: Date,
+        subject: String, issuer: String, serialNumber: String, names: [String], notBefore: Date,
+        notAfter: Date,
         der: Data
     ) {
         self.subject = subject
@@ -32,5 +33,7 @@ public struct TLSCertificate: Hashable, Sendable {
 
 extension TLSCertificate: CustomStringConvertible {
     /// The subject or, if that is empty, the first of the ``names``.
-    public var description: String { subject.isEmpty ? names.first ?? "a certificate without a name" : subject }
+    public var description: String {
+        subject.isEmpty ? names.first ?? "a certificate without a name" : subject
+    }
 }

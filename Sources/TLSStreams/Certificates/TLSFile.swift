@@ -17,7 +17,8 @@ public enum TLSFile: Hashable, Sendable {
                 return try Data(contentsOf: URL(filePath: path))
             } catch {
                 throw FutureError.invalidArgument(
-                    "\(what) cannot be read from \(path); give the path of a PEM file that this process may read")
+                    "\(what) cannot be read from \(path); give the path of a PEM file that this process may read"
+                )
             }
         }
     }

@@ -21,7 +21,8 @@ extension TLSConnection {
         limits: StreamLimits = StreamLimits()
     ) -> Future<TLSConnection> {
         TCPConnection.connect(
-            host: host, port: port, timeout: timeout, resolver: resolver, limits: limits.beneath, on: context.loop
+            host: host, port: port, timeout: timeout, resolver: resolver, limits: limits.beneath,
+            on: context.loop
         )
         .flatMap { connection in
             connection.startTLS(client: context, host: host, limits: limits, timeout: handshakeTimeout)

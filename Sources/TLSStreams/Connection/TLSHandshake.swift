@@ -90,7 +90,9 @@ final class TLSHandshake {
     // MARK: The choice by name
 
     private func choose(by name: String?) {
-        guard case .server(let configuration) = transport.context.role, let choose = configuration.chooseContext else {
+        guard case .server(let configuration) = transport.context.role,
+            let choose = configuration.chooseContext
+        else {
             return goOn(with: transport.context)
         }
         isChoosing = true

@@ -164,7 +164,7 @@ final class TLSTransport: ByteTransport {
         func decrypt(_ bytes: Data) {
             _ = engine.lend(bytes.bytes) {
                 context.withBlock { block in
-                    while case let (count, last) = block.fill(from: engine), count > 0 {
+                    while case (let count, let last) = block.fill(from: engine), count > 0 {
                         block.lend(count) { blocks.append(Data(copying: $0)) }
                         guard case .done = last else { return }
                     }
@@ -270,7 +270,8 @@ final class TLSTransport: ByteTransport {
                 rest = rest.extracting(droppingFirst: count)
                 noteWritten(count)
             case .failed(let failure): throw error(failure.reason, failure)
-            default: throw TLSError(.protocolViolation, peer: peer, detail: "the connection cannot be written to")
+            default:
+                throw TLSError(.protocolViolation, peer: peer, detail: "the connection cannot be written to")
             }
         }
     }

@@ -45,7 +45,9 @@ public final class TLSContext {
     /// Reads the files of the configuration at once. Throws ``Futures/FutureError/invalidArgument(_:)`` if a file
     /// cannot be read, if a key does not fit its certificate or does not open with its passphrase, or if OpenSSL knows
     /// none of the ciphers. The error names the file.
-    public static func server(_ configuration: TLSServerConfiguration, on loop: EventLoop) throws -> TLSContext {
+    public static func server(_ configuration: TLSServerConfiguration, on loop: EventLoop) throws
+        -> TLSContext
+    {
         try TLSContext(.server(configuration), on: loop)
     }
 
@@ -82,14 +84,18 @@ public final class TLSContext {
 
     /// Replaces the configuration of a server's context: see ``reload()``. Traps if this is a client's context.
     public func reload(_ configuration: TLSServerConfiguration) throws {
-        guard case .server = role else { trap("A client's context was reloaded as a server's. Give it its own kind.") }
+        guard case .server = role else {
+            trap("A client's context was reloaded as a server's. Give it its own kind.")
+        }
         try reload(.server(configuration))
     }
 
     /// Replaces the configuration of a client's context: see ``reload()``. Forgets all sessions. Traps if this is a
     /// server's context.
     public func reload(_ configuration: TLSClientConfiguration) throws {
-        guard case .client = role else { trap("A server's context was reloaded as a client's. Give it its own kind.") }
+        guard case .client = role else {
+            trap("A server's context was reloaded as a client's. Give it its own kind.")
+        }
         try reload(.client(configuration))
     }
 

@@ -24,7 +24,8 @@ public struct TLSTicketKeys: Hashable, Sendable {
         guard (1...Self.maxCount).contains(keys.count), keys.allSatisfy({ $0.count == Self.keySize }) else {
             let sizes = keys.map { "\($0.count)" }.joined(separator: ", ")
             throw FutureError.invalidArgument(
-                "ticket keys of [\(sizes)] bytes make no sense; give 1 to \(Self.maxCount) keys of \(Self.keySize) bytes")
+                "ticket keys of [\(sizes)] bytes make no sense; give 1 to \(Self.maxCount) keys of \(Self.keySize) bytes"
+            )
         }
         self.keys = keys
     }

@@ -100,15 +100,18 @@ extension TLSError: CustomStringConvertible {
         case .invalidCertificate: "\(subject) is invalid\(particulars); the peer has to renew it"
         case .certificateRefused: "the closure of the trust has refused \(subject)"
         case .noCertificate: "the peer has sent no certificate, which is required; give the peer one"
-        case .noCommonVersion: "both sides speak no common version\(particulars); allow one that the peer speaks"
-        case .noCommonCipher: "both sides have no cipher in common\(particulars); allow one that the peer knows"
+        case .noCommonVersion:
+            "both sides speak no common version\(particulars); allow one that the peer speaks"
+        case .noCommonCipher:
+            "both sides have no cipher in common\(particulars); allow one that the peer knows"
         case .noCommonProtocol:
             "the peer offers none of the protocols above\(particulars); add one that it speaks to protocols"
         case .alert(let alert): "the peer has ended the connection with the alert \(alert); \(alert.advice)"
         case .plainHTTP: "the peer speaks plain HTTP; it has to use https, or another port"
         case .notTLS: "the peer does not speak TLS\(particulars); look at the port"
         case .handshakeCut: "the peer has closed the connection during the handshake; look at its log"
-        case .handshakeTimedOut: "the handshake took longer than \(detail); raise its time limit, or look at the peer"
+        case .handshakeTimedOut:
+            "the handshake took longer than \(detail); raise its time limit, or look at the peer"
         case .truncated:
             "the peer has closed the connection without close_notify; what came may be cut off, so do not use it"
         case .brokenRecord:

@@ -75,9 +75,8 @@ final class OpenSSLConnection {
 
     /// Goes on with `context`, or refuses the name if it is `nil`.
     func choose(_ context: OpenSSLContext?) {
-        guard let context else { return unsafe link.pointee.choice = TLS_CHOICE_REFUSED }
-        unsafe link.pointee.choice = TLS_CHOICE_MADE
-        guard contexts.last !== context else { return }
+        unsafe link.pointee.choice = context == nil ? TLS_CHOICE_REFUSED : TLS_CHOICE_MADE
+        guard let context, contexts.last !== context else { return }
         contexts.append(context)
         unsafe tls_switch_context(ssl, context.raw)
     }
@@ -219,7 +218,9 @@ private func connection(_ owner: UnsafeMutableRawPointer?) -> OpenSSLConnection 
 }
 
 private func judge(_ owner: UnsafeMutableRawPointer?, _ store: OpaquePointer?, _ isTrusted: Bool) -> Bool {
-    let chain = unsafe (0..<max(0, tls_chain_count(store))).map { unsafe TLSCertificate(tls_chain_certificate(store, $0)) }
+    let chain = unsafe (0..<max(0, tls_chain_count(store))).map {
+        unsafe TLSCertificate(tls_chain_certificate(store, $0))
+    }
     return unsafe connection(owner).decide?(chain, isTrusted) ?? isTrusted
 }
 

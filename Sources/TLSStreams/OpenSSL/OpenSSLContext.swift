@@ -11,7 +11,8 @@ final class OpenSSLContext {
     private(set) var certificate: TLSCertificate?
 
     init(
-        isServer: Bool, parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?, ticketKeys: TLSTicketKeys?
+        isServer: Bool, parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?,
+        ticketKeys: TLSTicketKeys?
     ) throws {
         let wire = try Self.wireFormat(of: parameters.protocols)
         ERR_clear_error()
@@ -29,10 +30,12 @@ final class OpenSSLContext {
         }
         setTicketKeys(ticketKeys)
         guard unsafe tls_prepare_context(raw, settings, isServer) else {
-            throw FutureError.invalidArgument("OpenSSL takes no protocols \(parameters.protocols); give other names")
+            throw FutureError.invalidArgument(
+                "OpenSSL takes no protocols \(parameters.protocols); give other names")
         }
         let versions = parameters.versions
-        unsafe _ = tls_set_versions(raw, CInt(versions.lowerBound.rawValue), CInt(versions.upperBound.rawValue))
+        unsafe _ = tls_set_versions(
+            raw, CInt(versions.lowerBound.rawValue), CInt(versions.upperBound.rawValue))
         let takesCiphers = unsafe SSL_CTX_set_cipher_list(raw, parameters.ciphers) == 1
         ERR_clear_error()
         try requireArgument(
@@ -98,15 +101,18 @@ final class OpenSSLContext {
         let own = TLSCertificate(chain[0])
         try requireArgument(
             unsafe tls_key_fits(chain[0].raw, key.raw),
-            "the key of \(identity.key.place) is not the key of the certificate of “\(own)”; give the one it was made with")
+            "the key of \(identity.key.place) is not the key of the certificate of “\(own)”; give the one it was made with"
+        )
         ERR_clear_error()
         let isTaken =
-            unsafe SSL_CTX_use_certificate(raw, chain[0].raw) == 1 && SSL_CTX_use_PrivateKey(raw, key.raw) == 1
+            unsafe SSL_CTX_use_certificate(raw, chain[0].raw) == 1
+            && SSL_CTX_use_PrivateKey(raw, key.raw) == 1
             && chain.dropFirst().allSatisfy { unsafe tls_add_chain_certificate(raw, $0.raw) }
         let reason = OpenSSLFailure(code: tls_first_error()).text
         try requireArgument(
             isTaken,
-            "OpenSSL does not take the certificates of “\(own)” (\(reason)); renew them with stronger keys and signatures")
+            "OpenSSL does not take the certificates of “\(own)” (\(reason)); renew them with stronger keys and signatures"
+        )
         certificate = own
     }
 }

@@ -30,7 +30,8 @@ struct OpenSSLFailure {
             SSL_R_WRONG_VERSION_NUMBER, SSL_R_INAPPROPRIATE_FALLBACK, SSL_R_NO_PROTOCOLS_AVAILABLE:
             .noCommonVersion
         case SSL_R_NO_SHARED_CIPHER, SSL_R_NO_SHARED_GROUPS, SSL_R_NO_SUITABLE_KEY_SHARE,
-            SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS, SSL_R_WRONG_CIPHER_RETURNED:
+            SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, SSL_R_NO_SHARED_SIGNATURE_ALGORITHMS,
+            SSL_R_WRONG_CIPHER_RETURNED:
             .noCommonCipher
         case SSL_R_NO_APPLICATION_PROTOCOL: .noCommonProtocol
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE: .noCertificate
@@ -69,7 +70,8 @@ struct OpenSSLFailure {
             X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER:
             .noRevocationList
         case X509_V_ERR_INVALID_PURPOSE: .wrongPurpose
-        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weakCertificate
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK:
+            .weakCertificate
         case X509_V_ERR_APPLICATION_VERIFICATION: .certificateRefused
         default: .invalidCertificate
         }

@@ -26,9 +26,11 @@ struct PEMCertificates {
             return isBroken
         }
         try requireArgument(
-            !isBroken, "certificate \(all.count + 1) of \(file.place) is malformed; give a PEM file that openssl reads")
+            !isBroken,
+            "certificate \(all.count + 1) of \(file.place) is malformed; give a PEM file that openssl reads")
         try requireArgument(
-            !all.isEmpty, "there is no certificate in \(file.place); give a PEM file with “BEGIN CERTIFICATE”")
+            !all.isEmpty, "there is no certificate in \(file.place); give a PEM file with “BEGIN CERTIFICATE”"
+        )
         self.all = all
     }
 }
@@ -56,7 +58,8 @@ struct PEMLists {
         }
         try requireArgument(
             !isBroken && !all.isEmpty,
-            "there is no list of revoked certificates in \(file.place); give a PEM file with “BEGIN X509 CRL”")
+            "there is no list of revoked certificates in \(file.place); give a PEM file with “BEGIN X509 CRL”"
+        )
         self.all = all
     }
 }
@@ -95,7 +98,8 @@ private func withPEM<Value>(
     defer { contents.wipe() }
     return try unsafe contents.withUnsafeBytes { bytes in
         guard let bio = unsafe tls_open_bytes(bytes.baseAddress, bytes.count) else {
-            throw FutureError.invalidArgument("\(what) of \(bytes.count) bytes cannot be read; give a PEM file")
+            throw FutureError.invalidArgument(
+                "\(what) of \(bytes.count) bytes cannot be read; give a PEM file")
         }
         defer { unsafe BIO_free(bio) }
         return try unsafe body(bio)

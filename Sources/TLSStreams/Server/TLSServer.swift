@@ -87,7 +87,9 @@ public final class TLSServer {
         awaiting handler: @escaping (_ connection: TLSConnection) async throws -> Void
     ) throws -> TLSServer {
         try TLSServer(context, limits, handshakes) { connection in
-            Future(on: connection.loop, isolation: isolation, for: connection) { try await handler(connection) }
+            Future(on: connection.loop, isolation: isolation, for: connection) {
+                try await handler(connection)
+            }
         }
         .listening(host, port, backlog, sharingPort, limits, accepting)
     }
@@ -139,5 +141,7 @@ public final class TLSServer {
     }
 }
 
-@available(*, unavailable, message: "A server belongs to its loop's thread; go there with loop.execute { … }.")
+@available(
+    *, unavailable, message: "A server belongs to its loop's thread; go there with loop.execute { … }."
+)
 extension TLSServer: Sendable {}

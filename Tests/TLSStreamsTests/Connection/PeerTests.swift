@@ -49,15 +49,18 @@ struct Peer: CustomTestStringConvertible, Sendable {
             expected: "no application protocol"),
         Peer(
             testDescription: "openssl, 1.1",
-            command: "echo | \(openssl) -tls1_1 -cipher ALL:@SECLEVEL=0 2>&1 | grep -ao 'alert protocol version' | head -1",
+            command:
+                "echo | \(openssl) -tls1_1 -cipher ALL:@SECLEVEL=0 2>&1 | grep -ao 'alert protocol version' | head -1",
             expected: "alert protocol version"),
         Peer(
             testDescription: "openssl, renewing keys",
-            command: "(sleep 0.3; echo K; sleep 0.3; echo hello; sleep 0.3) | \(openssl) -tls1_3 2>&1 | grep -aE '^(KEYUPDATE|hello)'",
+            command:
+                "(sleep 0.3; echo K; sleep 0.3; echo hello; sleep 0.3) | \(openssl) -tls1_3 2>&1 | grep -aE '^(KEYUPDATE|hello)'",
             expected: "KEYUPDATE\nhello"),
         Peer(
             testDescription: "openssl, renegotiating",
-            command: "(sleep 0.3; echo R; sleep 0.3) | \(openssl) -tls1_2 2>&1 | grep -aoE 'RENEGOTIATING|no renegotiation' | head -2",
+            command:
+                "(sleep 0.3; echo R; sleep 0.3) | \(openssl) -tls1_2 2>&1 | grep -aoE 'RENEGOTIATING|no renegotiation' | head -2",
             expected: "RENEGOTIATING\nno renegotiation"),
         Peer(testDescription: "Python, 1.3", command: python.replacing("EXTRA", with: "")),
         Peer(
@@ -67,33 +70,40 @@ struct Peer: CustomTestStringConvertible, Sendable {
         Peer(testDescription: "Node.js, 1.2", command: node("TLSv1.2")),
         Peer(
             testDescription: "curl",
-            command: "curl -sS --http1.1 --cacert ca.pem --resolve localhost:$PORT:127.0.0.1 https://localhost:$PORT/"),
+            command:
+                "curl -sS --http1.1 --cacert ca.pem --resolve localhost:$PORT:127.0.0.1 https://localhost:$PORT/"
+        ),
     ]
 
     /// Servers for our client, which print their port and send each line back.
     static let servers = [
         Peer(testDescription: "openssl, 1.3", command: server("-tls1_3")),
         Peer(testDescription: "openssl, 1.2", command: server("-tls1_2")),
-        Peer(testDescription: "openssl, asking for a certificate", command: server("-Verify 1 -CAfile ca.pem")),
-        Peer(testDescription: "Python", command: """
-            exec python3 -c 'import socket, ssl
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain("server.pem", "server.key")
-            with socket.create_server(("127.0.0.1", 0)) as server:
-                print(":%d" % server.getsockname()[1], flush=True)
-                while True:
-                    plain, _ = server.accept()
-                    with context.wrap_socket(plain, server_side=True) as s:
-                        line = s.makefile().readline()
-                        s.sendall(line[::-1].strip().encode() + b"\\n")
-                        s.unwrap()'
-            """),
-        Peer(testDescription: "Node.js", command: """
-            exec node -e 'const fs = require("fs"); const server = require("tls").createServer({
-                cert: fs.readFileSync("server.pem"), key: fs.readFileSync("server.key")}, (s) => s.on("data", (d) =>
-                s.end(d.toString().trim().split("").reverse().join("") + "\\n")));
-            server.listen(0, "127.0.0.1", () => console.log(":" + server.address().port))'
-            """),
+        Peer(
+            testDescription: "openssl, asking for a certificate", command: server("-Verify 1 -CAfile ca.pem")),
+        Peer(
+            testDescription: "Python",
+            command: """
+                exec python3 -c 'import socket, ssl
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain("server.pem", "server.key")
+                with socket.create_server(("127.0.0.1", 0)) as server:
+                    print(":%d" % server.getsockname()[1], flush=True)
+                    while True:
+                        plain, _ = server.accept()
+                        with context.wrap_socket(plain, server_side=True) as s:
+                            line = s.makefile().readline()
+                            s.sendall(line[::-1].strip().encode() + b"\\n")
+                            s.unwrap()'
+                """),
+        Peer(
+            testDescription: "Node.js",
+            command: """
+                exec node -e 'const fs = require("fs"); const server = require("tls").createServer({
+                    cert: fs.readFileSync("server.pem"), key: fs.readFileSync("server.key")}, (s) => s.on("data", (d) =>
+                    s.end(d.toString().trim().split("").reverse().join("") + "\\n")));
+                server.listen(0, "127.0.0.1", () => console.log(":" + server.address().port))'
+                """),
     ]
 
     private static func server(_ options: String) -> String {
@@ -153,7 +163,8 @@ struct PeerTests {
             let context = try loop.client(configuration)
             for _ in 0..<2 {
                 let client = try loop.run(
-                    until: TLSConnection.connect(host: "localhost", port: try #require(port), context: context))
+                    until: TLSConnection.connect(
+                        host: "localhost", port: try #require(port), context: context))
                 client.write("hello\n")
                 #expect(try loop.run(until: client.readLine()) == Data("olleh".utf8))
                 try loop.run(until: client.close())
@@ -170,7 +181,8 @@ struct PeerTests {
         let output = directory.appending(path: "out")
         try Data().write(to: output)
         process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: directory.appending(path: "complaints").touched())
+        process.standardError = try FileHandle(
+            forWritingTo: directory.appending(path: "complaints").touched())
         process.standardInput = FileHandle.nullDevice
         try process.run()
         return process

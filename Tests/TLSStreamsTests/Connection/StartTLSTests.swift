@@ -4,7 +4,9 @@ import TLSStreams
 import Testing
 
 struct StartTLSTests {
-    @Test("a plain conversation is encrypted from its middle on, and bytes that came early belong to the handshake")
+    @Test(
+        "a plain conversation is encrypted from its middle on, and bytes that came early belong to the handshake"
+    )
     func upgrade() throws {
         try withLoop { loop in
             let (near, far) = try MemoryStream.pair(on: loop)
@@ -26,7 +28,9 @@ struct StartTLSTests {
         try withLoop { loop in
             let (near, far) = try MemoryStream.pair(on: loop)
             let (server, client) = try (loop.server(), loop.client())
-            func fault(_ future: Future<TLSConnection>) -> String? { complaint { _ = try loop.run(until: future) } }
+            func fault(_ future: Future<TLSConnection>) -> String? {
+                complaint { _ = try loop.run(until: future) }
+            }
             #expect(
                 fault(near.startTLS(client: server, host: "localhost"))
                     == "startTLS(client:) was given the context of a server; give one of TLSContext.client")
@@ -43,9 +47,12 @@ struct StartTLSTests {
                     == "a handshake timeout of 0.0 seconds makes no sense; give more than zero")
             var limits = StreamLimits()
             limits.writeCap = -1
-            #expect(fault(near.startTLS(server: server, limits: limits))?.hasPrefix("a write cap of -1") == true)
+            #expect(
+                fault(near.startTLS(server: server, limits: limits))?.hasPrefix("a write cap of -1") == true)
             let read = near.read()
-            #expect(loop.failure(of: near.startTLS(client: client, host: "localhost")) as? StreamError == .readPending)
+            #expect(
+                loop.failure(of: near.startTLS(client: client, host: "localhost")) as? StreamError
+                    == .readPending)
             far.write("still plain")
             #expect(try loop.run(until: read) == Data("still plain".utf8))
             for end in [near, far] { end.abort() }

@@ -4,7 +4,8 @@ import TLSStreams
 import Testing
 
 struct TLSConnectionTests {
-    @Test("an encrypted connection over memory is a stream as any other", arguments: [TLSVersion.tls12, .tls13])
+    @Test(
+        "an encrypted connection over memory is a stream as any other", arguments: [TLSVersion.tls12, .tls13])
     func memory(version: TLSVersion) throws {
         try withLoop { loop in
             var configuration = TLSServerConfiguration.usual
@@ -29,7 +30,8 @@ struct TLSConnectionTests {
         }
     }
 
-    @Test("a megabyte gets through in both directions at a time, whatever the pieces", arguments: [100, 65_536])
+    @Test(
+        "a megabyte gets through in both directions at a time, whatever the pieces", arguments: [100, 65_536])
     func bulk(capacity: Int) throws {
         try withLoop { loop in
             let pair = try loop.pair(capacity: capacity)
@@ -69,7 +71,8 @@ struct TLSConnectionTests {
     @Test("over TCP, an encrypted connection knows its addresses", arguments: TestNetwork.allCases)
     func addresses(network: TestNetwork) throws {
         try withLoop(network) { loop in
-            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) { connection in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
                 #expect(connection.peerAddress != nil && connection.peerAddress != connection.localAddress)
                 return connection.forEachChunk { connection.write($0) }
             }

@@ -10,7 +10,8 @@ struct TLSHandshakeTests {
             let (near, far) = try MemoryStream.pair(on: loop)
             let error = loop.failure(of: far.startTLS(server: try loop.server()))
             #expect(
-                "\(error!)" == "TLS with MemoryStream: the handshake took longer than 10.0 seconds; raise its time limit, or "
+                "\(error!)"
+                    == "TLS with MemoryStream: the handshake took longer than 10.0 seconds; raise its time limit, or "
                     + "look at the peer")
             #expect(loop.failure(of: near.read())?.isDisconnection == true)
         }
@@ -49,7 +50,9 @@ struct TLSHandshakeTests {
                 return loop.succeeded(nil)
             }
             let context = try loop.server(configuration)
-            for (host, subject) in [("localhost", "CN=server"), ("other.org", "CN=other"), ("127.0.0.1", "CN=server")] {
+            for (host, subject) in [
+                ("localhost", "CN=server"), ("other.org", "CN=other"), ("127.0.0.1", "CN=server"),
+            ] {
                 let pair = try loop.pair(context, host: host)
                 #expect(pair.client.peerCertificate?.subject == subject)
                 #expect(pair.server.serverName == (host == "127.0.0.1" ? nil : host))

@@ -6,7 +6,9 @@ import Testing
 
 struct TLSTransportTests {
     /// How many bytes a client and a server send in a whole handshake and exchange.
-    private func measure(_ loop: EventLoop, _ version: TLSVersion) throws -> (handshake: (Int, Int), all: (Int, Int)) {
+    private func measure(_ loop: EventLoop, _ version: TLSVersion) throws -> (
+        handshake: (Int, Int), all: (Int, Int)
+    ) {
         let relay = try Relay(on: loop)
         let (client, server) = try handshake(relay, loop, version)
         let connections = try (loop.run(until: client), loop.run(until: server))
@@ -66,7 +68,8 @@ struct TLSTransportTests {
     private let isFull = ProcessInfo.processInfo.environment["SOAK"] != nil
 
     @Test(
-        "an exchange that is cut at any byte never ends in order", arguments: [TLSVersion.tls12, .tls13], [false, true])
+        "an exchange that is cut at any byte never ends in order", arguments: [TLSVersion.tls12, .tls13],
+        [false, true])
     func truncation(version: TLSVersion, resets: Bool) throws {
         try withLoop { loop in
             let (start, whole) = try measure(loop, version)
@@ -97,7 +100,8 @@ struct TLSTransportTests {
             #expect(try loop.run(until: pair.server.read()) == Data("hello".utf8))
             let error = loop.failure(of: pair.server.read())
             #expect(
-                "\(error!)" == "TLS with MemoryStream: the peer has closed the connection without close_notify; what came "
+                "\(error!)"
+                    == "TLS with MemoryStream: the peer has closed the connection without close_notify; what came "
                     + "may be cut off, so do not use it")
             #expect(reason(loop.failure(of: pair.server.closed)) == .truncated)
             pair.client.abort()
@@ -109,7 +113,8 @@ struct TLSTransportTests {
         try withLoop { loop in
             let relay = try Relay(on: loop)
             let server = relay.far.startTLS(server: try loop.server())
-            let client = try loop.run(until: relay.near.startTLS(client: try loop.client(), host: "localhost"))
+            let client = try loop.run(
+                until: relay.near.startTLS(client: try loop.client(), host: "localhost"))
             let connection = try loop.run(until: server)
             loop.advance(by: .seconds(1))
             let before = relay.passed.0
@@ -137,7 +142,8 @@ struct TLSTransportTests {
             #expect(!tls_has_error())
             var refused = TLSServerConfiguration.usual
             refused.identity = Authority(Wish()).identity()
-            #expect(reason(try loop.failures(try loop.server(refused), try loop.client()).client) == .selfSigned)
+            #expect(
+                reason(try loop.failures(try loop.server(refused), try loop.client()).client) == .selfSigned)
             #expect(!tls_has_error())
             try loop.close(more)
             try loop.close(pair)

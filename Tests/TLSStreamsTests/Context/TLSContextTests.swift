@@ -41,14 +41,17 @@ struct TLSContextTests {
             #expect(context.certificate?.subject == "CN=renewed")
             try FileManager.default.removeItem(at: key)
             #expect(
-                complaint { try context.reload() } == "a private key cannot be read from \(key.path()); give the path of a "
+                complaint { try context.reload() }
+                    == "a private key cannot be read from \(key.path()); give the path of a "
                     + "PEM file that this process may read")
             #expect(context.certificate?.subject == "CN=renewed")
             try loop.close(try loop.pair(context))
         }
     }
 
-    @Test("sessions are resumed, also after aborts, and not where the client does not want it", arguments: [TLSVersion.tls12, .tls13])
+    @Test(
+        "sessions are resumed, also after aborts, and not where the client does not want it",
+        arguments: [TLSVersion.tls12, .tls13])
     func resumption(version: TLSVersion) throws {
         try withLoop { loop in
             var configuration = TLSServerConfiguration.usual
@@ -84,7 +87,9 @@ struct TLSContextTests {
         }
     }
 
-    @Test("servers that share ticket keys resume each other's sessions, while keys are rotated", arguments: [TLSVersion.tls12, .tls13])
+    @Test(
+        "servers that share ticket keys resume each other's sessions, while keys are rotated",
+        arguments: [TLSVersion.tls12, .tls13])
     func ticketKeys(version: TLSVersion) throws {
         try withLoop { loop in
             let keys = (0..<3).map { Data(repeating: UInt8($0 + 1), count: TLSTicketKeys.keySize) }
@@ -174,7 +179,8 @@ struct TLSContextTests {
                 !isTrusted && chain.first?.der == own.der
             }
             let context = try loop.client(client)
-            let pair = try loop.pair(try loop.server(TLSServerConfiguration(identity: own.identity())), context)
+            let pair = try loop.pair(
+                try loop.server(TLSServerConfiguration(identity: own.identity())), context)
             try loop.close(pair)
             let stranger = try loop.server(TLSServerConfiguration(identity: Authority(Wish()).identity()))
             #expect(reason(try loop.failures(stranger, context).client) == .selfSigned)
@@ -253,7 +259,8 @@ struct TLSContextTests {
             client.trust.revocationLists = [good.file]
             #expect(
                 complaint { _ = try loop.client(client) }
-                    == "there is no list of revoked certificates in the given text; give a PEM file with “BEGIN X509 CRL”")
+                    == "there is no list of revoked certificates in the given text; give a PEM file with “BEGIN X509 CRL”"
+            )
             #expect(
                 complaint { _ = try TLSTicketKeys([Data(count: 80), Data(count: 3)]) }
                     == "ticket keys of [80, 3] bytes make no sense; give 1 to 8 keys of 80 bytes")
@@ -267,15 +274,19 @@ struct TLSContextTests {
             let encrypted = TestKey(passphrase: "secret")
             func fault(_ passphrase: String?) -> String? {
                 let identity = TLSIdentity(
-                    certificates: Authority.server.file, key: .pem(Data(encrypted.pem.utf8)), passphrase: passphrase)
+                    certificates: Authority.server.file, key: .pem(Data(encrypted.pem.utf8)),
+                    passphrase: passphrase)
                 return complaint { _ = try loop.server(TLSServerConfiguration(identity: identity)) }
             }
             #expect(fault(nil) == "the private key in the given text is encrypted; give its passphrase")
             #expect(
                 fault("wrong")
-                    == "the private key in the given text does not open with the given passphrase; give the right one")
+                    == "the private key in the given text does not open with the given passphrase; give the right one"
+            )
             // It opens, and is another key.
-            #expect(fault("secret")?.hasPrefix("the key of the given text is not the key of the certificate") == true)
+            #expect(
+                fault("secret")?.hasPrefix("the key of the given text is not the key of the certificate")
+                    == true)
         }
     }
 }

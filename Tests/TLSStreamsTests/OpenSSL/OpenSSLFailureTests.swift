@@ -17,7 +17,8 @@ struct BadServer: CustomTestStringConvertible, Sendable {
 
     /// A server with a certificate of the trusted authority.
     init(
-        _ name: String, _ reason: TLSError.Reason, _ alert: TLSAlert?, host: String = "localhost", text: String? = nil,
+        _ name: String, _ reason: TLSError.Reason, _ alert: TLSAlert?, host: String = "localhost",
+        text: String? = nil,
         key: TestKey = TestKey(), _ wish: Wish
     ) {
         self.init(name, reason, alert, host: host, text: text) {
@@ -26,13 +27,18 @@ struct BadServer: CustomTestStringConvertible, Sendable {
     }
 
     init(
-        _ name: String, _ reason: TLSError.Reason, _ alert: TLSAlert?, host: String = "localhost", text: String? = nil,
+        _ name: String, _ reason: TLSError.Reason, _ alert: TLSAlert?, host: String = "localhost",
+        text: String? = nil,
         _ make: @escaping @Sendable () throws -> (TLSServerConfiguration, TLSClientConfiguration)
     ) {
-        (self.name, self.reason, self.alert, self.host, self.text, self.make) = (name, reason, alert, host, text, make)
+        (self.name, self.reason, self.alert, self.host, self.text, self.make) = (
+            name, reason, alert, host, text, make
+        )
     }
 
-    static func names(_ names: String?, commonName: String = "server") -> Wish { Wish(commonName: commonName, names: names) }
+    static func names(_ names: String?, commonName: String = "server") -> Wish {
+        Wish(commonName: commonName, names: names)
+    }
 
     static func revocation(_ lists: [TLSFile]) -> (TLSServerConfiguration, TLSClientConfiguration) {
         var client = TLSClientConfiguration.usual
@@ -59,7 +65,8 @@ struct BadServer: CustomTestStringConvertible, Sendable {
     static let all: [BadServer] = [
         BadServer(
             "expired", .certificateExpired, .certificateExpired,
-            text: "the certificate of “CN=server” has expired (1999-12-31T00:00:00Z); the peer has to renew it",
+            text:
+                "the certificate of “CN=server” has expired (1999-12-31T00:00:00Z); the peer has to renew it",
             Wish(end: 946_598_400)),
         BadServer(
             "not yet valid", .certificateNotYetValid, .badCertificate,
@@ -76,21 +83,38 @@ struct BadServer: CustomTestStringConvertible, Sendable {
             Wish()),
         BadServer("another address", .wrongHost, .badCertificate, host: "127.0.0.2", Wish()),
         BadServer("another IPv6 address", .wrongHost, .badCertificate, host: "::2", Wish()),
-        BadServer("an address that is there as a name only", .wrongHost, .badCertificate, host: "10.0.0.1", names("DNS:10.0.0.1")),
+        BadServer(
+            "an address that is there as a name only", .wrongHost, .badCertificate, host: "10.0.0.1",
+            names("DNS:10.0.0.1")),
         BadServer("a common name only", .wrongHost, .badCertificate, names(nil, commonName: "localhost")),
-        BadServer("a common name beside another name", .wrongHost, .badCertificate, names("DNS:other.org", commonName: "localhost")),
+        BadServer(
+            "a common name beside another name", .wrongHost, .badCertificate,
+            names("DNS:other.org", commonName: "localhost")),
         BadServer("a wildcard over two labels", .wrongHost, .badCertificate, host: "a.b.example.net", Wish()),
         BadServer("a wildcard without its label", .wrongHost, .badCertificate, host: "example.net", Wish()),
-        BadServer("a wildcard within a label", .wrongHost, .badCertificate, host: "web1.example.org", names("DNS:web*.example.org")),
-        BadServer("a wildcard that is not the first label", .wrongHost, .badCertificate, host: "a.b.example.org", names("DNS:a.*.example.org")),
+        BadServer(
+            "a wildcard within a label", .wrongHost, .badCertificate, host: "web1.example.org",
+            names("DNS:web*.example.org")),
+        BadServer(
+            "a wildcard that is not the first label", .wrongHost, .badCertificate, host: "a.b.example.org",
+            names("DNS:a.*.example.org")),
         BadServer("a wildcard alone", .wrongHost, .badCertificate, names("DNS:*")),
-        BadServer("a wildcard of a top-level domain", .wrongHost, .badCertificate, host: "example.org", names("DNS:*.org")),
-        BadServer("a name that is longer", .wrongHost, .badCertificate, host: "example.org", names("DNS:example.org.evil.net")),
-        BadServer("an e-mail address with the name", .wrongHost, .badCertificate, host: "example.org", names("email:root@example.org")),
-        BadServer("self-signed", .selfSigned, .unknownAuthority,
-            text: "the certificate of “CN=server” is signed by itself; add it to the trust, if it is the one you expect"
+        BadServer(
+            "a wildcard of a top-level domain", .wrongHost, .badCertificate, host: "example.org",
+            names("DNS:*.org")),
+        BadServer(
+            "a name that is longer", .wrongHost, .badCertificate, host: "example.org",
+            names("DNS:example.org.evil.net")),
+        BadServer(
+            "an e-mail address with the name", .wrongHost, .badCertificate, host: "example.org",
+            names("email:root@example.org")),
+        BadServer(
+            "self-signed", .selfSigned, .unknownAuthority,
+            text:
+                "the certificate of “CN=server” is signed by itself; add it to the trust, if it is the one you expect"
         ) { (TLSServerConfiguration(identity: Authority(Wish()).identity()), .usual) },
-        BadServer("of an unknown authority", .unknownAuthority, .unknownAuthority,
+        BadServer(
+            "of an unknown authority", .unknownAuthority, .unknownAuthority,
             text:
                 "no trusted authority has signed the certificate of “CN=server” (issuer “CN=stranger”); add the "
                 + "authority to the trust, or let the peer send the certificates in between"
@@ -99,45 +123,63 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         },
         BadServer("of an unknown authority that is sent", .unknownAuthority, .unknownAuthority) {
             let stranger = Authority(named: "stranger")
-            return (TLSServerConfiguration(identity: stranger.sign(Wish()).identity(chain: [stranger])), .usual)
+            return (
+                TLSServerConfiguration(identity: stranger.sign(Wish()).identity(chain: [stranger])), .usual
+            )
         },
         BadServer("of an authority with the same name", .unknownAuthority, nil) {
             let twin = Authority(named: "test authority")
             return (TLSServerConfiguration(identity: twin.sign(Wish()).identity()), .usual)
         },
-        BadServer("for clients only", .wrongPurpose, .unsupportedCertificate,
+        BadServer(
+            "for clients only", .wrongPurpose, .unsupportedCertificate,
             text: "the certificate of “CN=server” is not for this use; the peer needs one for its side",
             Wish(usage: "clientAuth")),
         BadServer("a chain without its middle", .unknownAuthority, .unknownAuthority) {
             chain(Wish(commonName: "middle", names: nil, serial: 5, isAuthority: true), sends: false)
         },
         BadServer("a middle that has expired", .certificateExpired, .certificateExpired) {
-            chain(Wish(commonName: "middle", names: nil, end: day(2000) - 86_400, serial: 5, isAuthority: true), sends: true)
+            chain(
+                Wish(commonName: "middle", names: nil, end: day(2000) - 86_400, serial: 5, isAuthority: true),
+                sends: true)
         },
         BadServer("a middle that is no authority", .invalidCertificate, nil) {
             chain(Wish(commonName: "middle", names: nil, serial: 5), sends: true)
         },
-        BadServer("a middle signed with SHA-1", .weakCertificate, nil,
-            text: "the certificate of “CN=middle” is too weak (CA signature digest algorithm too weak); the peer has to renew it"
+        BadServer(
+            "a middle signed with SHA-1", .weakCertificate, nil,
+            text:
+                "the certificate of “CN=middle” is too weak (CA signature digest algorithm too weak); the peer has to renew it"
         ) {
             let (server, client) = chain(
-                Wish(commonName: "middle", names: nil, serial: 5, isAuthority: true, usesSHA1: true), sends: true)
+                Wish(commonName: "middle", names: nil, serial: 5, isAuthority: true, usesSHA1: true),
+                sends: true)
             return (weak(server), client)
         },
         BadServer("signed with SHA-1", .weakCertificate, nil) {
-            (weak(TLSServerConfiguration(identity: Authority.root.sign(Wish(usesSHA1: true)).identity())), .usual)
+            (
+                weak(TLSServerConfiguration(identity: Authority.root.sign(Wish(usesSHA1: true)).identity())),
+                .usual
+            )
         },
-        BadServer("with a key of 1024 bits", .weakCertificate, nil,
-            text: "the certificate of “CN=server” is too weak (EE certificate key too weak); the peer has to renew it"
+        BadServer(
+            "with a key of 1024 bits", .weakCertificate, nil,
+            text:
+                "the certificate of “CN=server” is too weak (EE certificate key too weak); the peer has to renew it"
         ) {
-            (weak(TLSServerConfiguration(identity: Authority.root.sign(Wish(), key: .short).identity())), .usual)
+            (
+                weak(TLSServerConfiguration(identity: Authority.root.sign(Wish(), key: .short).identity())),
+                .usual
+            )
         },
-        BadServer("revoked", .revoked, .certificateRevoked,
+        BadServer(
+            "revoked", .revoked, .certificateRevoked,
             text:
                 "the certificate of “CN=server” has been revoked by its authority (issuer “CN=test authority”); the "
                 + "peer has to renew it"
         ) { revocation([Authority.root.list(revoking: 1)]) },
-        BadServer("without a list of its authority", .noRevocationList, nil,
+        BadServer(
+            "without a list of its authority", .noRevocationList, nil,
             text:
                 "there is no valid list of revoked certificates for the certificate of “CN=server” (issuer “CN=test "
                 + "authority”); give a new one of its authority"
@@ -145,7 +187,8 @@ struct BadServer: CustomTestStringConvertible, Sendable {
         BadServer("with a list that is out of date", .noRevocationList, nil) {
             revocation([Authority.root.list(revoking: 9, until: day(2000) - 86_400)])
         },
-        BadServer("a closure refuses it", .certificateRefused, nil,
+        BadServer(
+            "a closure refuses it", .certificateRefused, nil,
             text: "the closure of the trust has refused the certificate of “CN=server”"
         ) {
             var client = TLSClientConfiguration.usual
@@ -155,8 +198,10 @@ struct BadServer: CustomTestStringConvertible, Sendable {
             }
             return (.usual, client)
         },
-        BadServer("TLS 1.2 only, for a client of TLS 1.3", .alert(.protocolVersion), nil,
-            text: "the peer has ended the connection with the alert protocol_version; allow a version that the peer speaks"
+        BadServer(
+            "TLS 1.2 only, for a client of TLS 1.3", .alert(.protocolVersion), nil,
+            text:
+                "the peer has ended the connection with the alert protocol_version; allow a version that the peer speaks"
         ) {
             var (server, client) = (TLSServerConfiguration.usual, TLSClientConfiguration.usual)
             server.parameters.versions = .tls12 ... .tls12
@@ -187,7 +232,9 @@ struct BadClient: CustomTestStringConvertible, Sendable {
     let identity: @Sendable () -> TLSIdentity?
 
     static let all: [BadClient] = [
-        BadClient(testDescription: "no certificate", reason: .noCertificate, alert: .certificateRequired) { nil },
+        BadClient(testDescription: "no certificate", reason: .noCertificate, alert: .certificateRequired) {
+            nil
+        },
         BadClient(testDescription: "of a stranger", reason: .unknownAuthority, alert: .unknownAuthority) {
             Authority(named: "stranger").sign(Wish(commonName: "client")).identity()
         },
@@ -197,7 +244,8 @@ struct BadClient: CustomTestStringConvertible, Sendable {
         BadClient(testDescription: "expired", reason: .certificateExpired, alert: .certificateExpired) {
             Authority.root.sign(Wish(commonName: "client", end: day(2000) - 86_400)).identity()
         },
-        BadClient(testDescription: "for servers only", reason: .wrongPurpose, alert: .unsupportedCertificate) {
+        BadClient(testDescription: "for servers only", reason: .wrongPurpose, alert: .unsupportedCertificate)
+        {
             Authority.root.sign(Wish(commonName: "client", usage: "serverAuth")).identity()
         },
         BadClient(testDescription: "revoked", reason: .revoked, alert: .certificateRevoked) {
@@ -207,7 +255,9 @@ struct BadClient: CustomTestStringConvertible, Sendable {
 }
 
 struct OpenSSLFailureTests {
-    @Test("a server that is not to be trusted is refused, with the reason, and is told so", arguments: BadServer.all)
+    @Test(
+        "a server that is not to be trusted is refused, with the reason, and is told so",
+        arguments: BadServer.all)
     func badServers(bad: BadServer) throws {
         try withLoop { loop in
             let (server, client) = try bad.make()
@@ -235,7 +285,9 @@ struct OpenSSLFailureTests {
         }
     }
 
-    @Test("a client that is not to be trusted is refused, with the reason, and is told so", arguments: BadClient.all)
+    @Test(
+        "a client that is not to be trusted is refused, with the reason, and is told so",
+        arguments: BadClient.all)
     func badClients(bad: BadClient) throws {
         try withLoop { loop in
             var (server, client) = (TLSServerConfiguration.usual, TLSClientConfiguration.usual)
@@ -250,7 +302,10 @@ struct OpenSSLFailureTests {
     }
 
     @Test(
-        "names that are valid", arguments: ["localhost", "LOCALHOST", "localhost.", "example.org", "a.example.net", "127.0.0.1", "::1"])
+        "names that are valid",
+        arguments: [
+            "localhost", "LOCALHOST", "localhost.", "example.org", "a.example.net", "127.0.0.1", "::1",
+        ])
     func goodNames(host: String) throws {
         try withLoop { loop in try loop.close(try loop.pair(host: host)) }
     }
@@ -264,7 +319,7 @@ struct OpenSSLFailureTests {
             case "in between":
                 (server, client) = BadServer.chain(
                     Wish(commonName: "middle", names: nil, serial: 5, isAuthority: true), sends: true)
-                // There is no list of the authority in between, and none is needed for it.
+            // There is no list of the authority in between, and none is needed for it.
             case "listed": client.trust.revocationLists = [Authority.root.list(revoking: 9)]
             default: server.identity = Authority.root.sign(Wish(usage: "serverAuth,clientAuth")).identity()
             }
@@ -279,7 +334,8 @@ struct OpenSSLFailureTests {
         arguments: [
             ("GET / HTTP/1.1\r\n\r\n", TLSError.Reason.plainHTTP), ("POST / HTTP/1.1\r\n\r\n", .plainHTTP),
             ("SSH-2.0-OpenSSH\r\n", .notTLS), ("\u{16}\u{1}garbage garbage", .notTLS),
-            ("\u{16}\u{3}\u{1}\u{0}\u{5}hello", .protocolViolation), ("\u{17}\u{3}\u{3}\u{0}\u{5}hello", .protocolViolation),
+            ("\u{16}\u{3}\u{1}\u{0}\u{5}hello", .protocolViolation),
+            ("\u{17}\u{3}\u{3}\u{0}\u{5}hello", .protocolViolation),
         ])
     func noTLS(bytes: String, expected: TLSError.Reason) throws {
         try withLoop { loop in
@@ -289,7 +345,10 @@ struct OpenSSLFailureTests {
             let error = loop.failure(of: server)
             #expect(reason(error) == expected, "\(error!)")
             if expected == .plainHTTP {
-                #expect("\(error!)" == "TLS with MemoryStream: the peer speaks plain HTTP; it has to use https, or another port")
+                #expect(
+                    "\(error!)"
+                        == "TLS with MemoryStream: the peer speaks plain HTTP; it has to use https, or another port"
+                )
             }
             near.abort()
             try loop.run(until: far.closed)
@@ -313,7 +372,8 @@ struct OpenSSLFailureTests {
         try withLoop { loop in
             let relay = try Relay(on: loop)
             let server = relay.far.startTLS(server: try loop.server())
-            let client = try loop.run(until: relay.near.startTLS(client: try loop.client(), host: "localhost"))
+            let client = try loop.run(
+                until: relay.near.startTLS(client: try loop.client(), host: "localhost"))
             let connection = try loop.run(until: server)
             relay.change = { $0[$0.count - 1] ^= 1 }
             client.write("hello")
@@ -326,8 +386,13 @@ struct OpenSSLFailureTests {
 
     @Test("names of alerts and advice")
     func alerts() {
-        #expect(TLSAlert.unknownAuthority.description == "unknown_ca" && TLSAlert(rawValue: 200).description == "200")
+        #expect(
+            TLSAlert.unknownAuthority.description == "unknown_ca"
+                && TLSAlert(rawValue: 200).description == "200")
         let error = TLSError(.alert(.certificateRequired), peer: "x")
-        #expect("\(error)" == "TLS with x: the peer has ended the connection with the alert certificate_required; give this side a certificate")
+        #expect(
+            "\(error)"
+                == "TLS with x: the peer has ended the connection with the alert certificate_required; give this side a certificate"
+        )
     }
 }

@@ -98,27 +98,32 @@ struct TLSServerTests {
             #expect(
                 complaint {
                     _ = try TLSServer.listen(
-                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes, owning: { _ in })
+                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
+                        owning: { _ in })
                 } == "0 handshakes at a time would let nobody in; give one or more")
             handshakes = TLSHandshakeLimits()
             handshakes.timeout = .zero
             #expect(
                 complaint {
                     _ = try TLSServer.listen(
-                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes, owning: { _ in })
+                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
+                        owning: { _ in })
                 } == "a handshake timeout of 0.0 seconds makes no sense; give more than zero")
             #expect(
                 complaint {
-                    _ = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.client(), owning: { _ in })
+                    _ = try TLSServer.listen(
+                        host: "127.0.0.1", port: 0, context: try loop.client(), owning: { _ in })
                 } == "TLSServer.listen was given the context of a client; give one of TLSContext.server")
         }
     }
 
-    @Test("a draining server ends what waits for no answer with close_notify", arguments: TestNetwork.allCases)
+    @Test(
+        "a draining server ends what waits for no answer with close_notify", arguments: TestNetwork.allCases)
     func drain(network: TestNetwork) throws {
         try withLoop(network) { loop in
             var isTold = false
-            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) { connection in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
                 connection.draining.whenSuccess { isTold = true }
                 return connection.forEachChunk { connection.write($0) }
             }
@@ -171,7 +176,8 @@ struct TLSServerTests {
         }
     }
 
-    @Test("a connection that cannot be made, or is cancelled, leaves nothing", arguments: TestNetwork.allCases)
+    @Test(
+        "a connection that cannot be made, or is cancelled, leaves nothing", arguments: TestNetwork.allCases)
     func connecting(network: TestNetwork) throws {
         try withLoop(network) { loop in
             let server = try TLSServer.listen(
