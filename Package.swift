@@ -52,7 +52,7 @@ let package = Package(
         .systemLibrary(name: "CCertificates", path: "Tests/CCertificates"),
         .testTarget(
             name: "TLSStreamsTests",
-            dependencies: ["TLSStreams", "FuturesTesting", "TestSupport", "CTLS", "CCertificates"],
+            dependencies: ["TLSStreams", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates"],
             swiftSettings: settings),
     ]
 )

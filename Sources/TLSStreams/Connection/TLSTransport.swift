@@ -235,7 +235,7 @@ final class TLSTransport: ByteTransport {
 
     private func gather(_ bytes: RawSpan) -> Int {
         if small.isEmpty { core.later { [self] in flushSmall() } }
-        small.append(contentsOf: Data(copying: bytes))
+        small.append(copying: bytes)
         if small.count >= Self.largestRecord { flushSmall() }
         return bytes.byteCount
     }
@@ -306,11 +306,12 @@ final class TLSTransport: ByteTransport {
             isClosed = true
             inner.abort()
         } else {
+            // If the end was told before, and the peer has not answered, then the time for that is over.
+            let isOver = hasToldEnd && !peerHasEnded
             if failure == nil { tellEnd() }
             flush()
             isClosed = true
-            // After the lingering, nothing is left to wait for.
-            inner.close(within: stream?.hasLingered == true && !peerHasEnded ? .zero : nil)
+            inner.close(within: isOver ? .zero : nil)
         }
         release()
     }

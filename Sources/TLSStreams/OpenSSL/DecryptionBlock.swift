@@ -1,3 +1,5 @@
+internal import FoundationEssentials
+
 /// Memory for decrypted bytes, which the connections of a context use by turns.
 @safe
 final class DecryptionBlock {
@@ -21,5 +23,11 @@ final class DecryptionBlock {
     /// Lends the first `count` bytes.
     func lend(_ count: Int, to body: (RawSpan) -> Void) {
         unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<count]).bytes)
+    }
+}
+
+extension Data {
+    mutating func append(copying bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
     }
 }

@@ -139,6 +139,16 @@ public final class TLSServer {
         acceptance.patience = deadline / 2
         return tcp.drain(within: deadline)
     }
+
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then gets
+    /// one of them again, aborts the connections that are still open: see ``UVFutures/SocketServer/drain(on:_:within:)``.
+    public func drain(
+        on signal: ProcessSignal, _ others: ProcessSignal..., within deadline: Duration
+    ) -> Future<ShutdownSummary> {
+        loop.end(
+            on: [signal] + others, within: deadline, begin: { [self] in drain(within: deadline) },
+            abort: { [self] in shutdown(within: .zero) })
+    }
 }
 
 @available(

@@ -1,7 +1,9 @@
+import CHeap
 import CTLS
 import Foundation
 import FuturesTesting
 import TLSStreams
+import TestSupport
 import Testing
 
 struct TLSTransportTests {
@@ -179,6 +181,45 @@ struct TLSTransportTests {
             let other = try loop.pair()
             other.client.abort()
             #expect(loop.failure(of: other.server.read())?.isDisconnection == true)
+        }
+    }
+
+    @Test("small writes that cannot leave any more are not lost in silence, and a close keeps to its time")
+    func lostSmallWrites() throws {
+        try withLoop { loop in
+            var limits = StreamLimits()
+            (limits.readHighWaterMark, limits.readLowWaterMark) = (10, 5)
+            let pair = try loop.pair(limits: limits, capacity: 100)
+            let start = loop.now
+            for _ in 0..<100 { #expect(pair.client.write("0123456789").isSuccess) }
+            let error = loop.failure(of: pair.client.close(within: .seconds(1)))
+            guard case .flushTimedOut(_, let unsent)? = error as? StreamError else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect(unsent > 0 && start.duration(to: loop.now) == .seconds(1))
+            #expect(loop.failure(of: pair.server.readToEnd())?.isDisconnection == true)
+            pair.server.abort()
+        }
+    }
+
+    @Test("an idle connection gives its buffers back")
+    func idleMemory() throws {
+        try withLoop { loop in
+            let (server, client) = try (loop.server(), loop.client())
+            func connect() throws -> Pair {
+                let pair = try loop.pair(server, client)
+                pair.client.write("hello\n")
+                _ = try loop.run(until: pair.server.readLine())
+                return pair
+            }
+            var pairs = [try connect()]
+            let before = mallinfo2().uordblks
+            for _ in 0..<100 { pairs.append(try connect()) }
+            let each = (mallinfo2().uordblks - before) / 200
+            // Buffers that are not given back would be 34 KiB more.
+            if !isSanitized { #expect(each < 25_000) }
+            for pair in pairs { try loop.close(pair) }
         }
     }
 

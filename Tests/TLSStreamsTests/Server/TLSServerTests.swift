@@ -1,7 +1,8 @@
 import Foundation
-import FuturesTesting
 import TLSStreams
 import Testing
+
+@testable import FuturesTesting
 
 struct TLSServerTests {
     private func connect(
@@ -138,6 +139,22 @@ struct TLSServerTests {
             }
             let summary = try loop.run(until: drained)
             #expect(isTold && summary.aborted == 0 && summary.finished == 2, "\(summary)")
+        }
+    }
+
+    @Test("a server drains at a signal")
+    func signals() throws {
+        try withLoop { loop in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                $0.forEachChunk { _ in }
+            }
+            let drained = server.drain(on: .user2, within: .seconds(2))
+            let client = try loop.run(until: try connect(server, loop))
+            let host = (loop.core.driver as! VirtualDriver).host
+            host.simulation.call { host.send(.user2) }
+            #expect(try loop.run(until: client.readToEnd()).isEmpty)
+            try loop.run(until: client.close())
+            #expect(try loop.run(until: drained).finished == 1)
         }
     }
 
