@@ -1,9 +1,7 @@
-import CHeap
 import CTLS
 import Foundation
 import FuturesTesting
 import TLSStreams
-import TestSupport
 import Testing
 
 struct TLSTransportTests {
@@ -200,26 +198,6 @@ struct TLSTransportTests {
             #expect(unsent > 0 && start.duration(to: loop.now) == .seconds(1))
             #expect(loop.failure(of: pair.server.readToEnd())?.isDisconnection == true)
             pair.server.abort()
-        }
-    }
-
-    @Test("an idle connection gives its buffers back")
-    func idleMemory() throws {
-        try withLoop { loop in
-            let (server, client) = try (loop.server(), loop.client())
-            func connect() throws -> Pair {
-                let pair = try loop.pair(server, client)
-                pair.client.write("hello\n")
-                _ = try loop.run(until: pair.server.readLine())
-                return pair
-            }
-            var pairs = [try connect()]
-            let before = mallinfo2().uordblks
-            for _ in 0..<100 { pairs.append(try connect()) }
-            let each = (mallinfo2().uordblks - before) / 200
-            // Buffers that are not given back would be 34 KiB more.
-            if !isSanitized { #expect(each < 25_000) }
-            for pair in pairs { try loop.close(pair) }
         }
     }
 
