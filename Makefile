@@ -35,7 +35,9 @@ DEBUG = $(if $(CI),$(STRICT),$(CHECKED))
 TESTABLE = -Xswiftc -enable-testing
 # As packages have it that enable the feature.
 NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
-NEEDS = @Tests/Checks/deps.sh libuv1-dev pkg-config
+NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
+# The programs with which the tests of TLSStreams speak.
+PEERS = openssl curl python3 nodejs
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv
 N = 20
 UVLOOP = 0.23.0
@@ -48,19 +50,19 @@ help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3 python3-pip unbound $(HOSTS)
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(PEERS) $(HOSTS)
 
 build:
-	$(NEEDS)
+	$(NEEDS) $(PEERS)
 	swift build --build-tests $(DEBUG)
 
 test:
-	$(NEEDS)
+	$(NEEDS) $(PEERS)
 	swift test $(DEBUG)
 	Tests/Checks/snippets.sh .build/debug/Modules
 
 test-release:
-	$(NEEDS)
+	$(NEEDS) $(PEERS)
 	swift test -c release $(FLAGS)
 	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O
 	Tests/Checks/programs.sh .build/release Tests/BodyPrograms 1 -O $(NONSENDING)
@@ -79,6 +81,7 @@ check:
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find
+	Tests/Checks/without-openssl.sh
 	Tests/Benchmarks/Runner/check.py
 	swift build --build-tests $(STRICT)
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
@@ -93,18 +96,18 @@ check:
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
 
 sanitize:
-	$(NEEDS) $(if $(CI),python3-pip)
+	$(NEEDS) $(PEERS) $(if $(CI),python3-pip)
 	Tests/Checks/sanitize.sh $(UVLOOP) $(LIBUV) $(FLAGS) $(BRIEF)
 
 repeat: build
 	for i in $$(seq $(N)); do echo "run $$i of $(N)"; swift test --skip-build $(DEBUG) || exit 1; done
 
 test-newest:
-	$(NEEDS) python3-pip
+	$(NEEDS) $(PEERS) python3-pip
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) git socat netcat-openbsd valgrind binutils strace python3
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000

@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "Futures", targets: ["Futures"]),
         .library(name: "ByteStreams", targets: ["ByteStreams"]),
         .library(name: "FuturesTesting", targets: ["FuturesTesting"]),
+        .library(name: "TLSStreams", targets: ["TLSStreams"]),
     ],
     targets: [
         .systemLibrary(name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
@@ -28,6 +29,10 @@ let package = Package(
         .target(
             name: "FuturesTesting", dependencies: ["Futures", "ByteStreams", "UVFutures"],
             swiftSettings: settings),
+        // Without `pkgConfig:`, so that a package that does not use TLSStreams hears nothing of libssl-dev.
+        .systemLibrary(name: "CTLS"),
+        .target(
+            name: "TLSStreams", dependencies: ["UVFutures", "CTLS"], swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -43,6 +48,11 @@ let package = Package(
         .testTarget(
             name: "UVFuturesTests",
             dependencies: ["UVFutures", "FuturesTesting", "TestSupport", "CLibUV", "CHeap"],
+            swiftSettings: settings),
+        .systemLibrary(name: "CCertificates", path: "Tests/CCertificates"),
+        .testTarget(
+            name: "TLSStreamsTests",
+            dependencies: ["TLSStreams", "FuturesTesting", "TestSupport", "CTLS", "CHeap", "CCertificates"],
             swiftSettings: settings),
     ]
 )

@@ -1,6 +1,7 @@
 // What the examples in the comments of the sources may use. It is compiled, and never run.
 import Foundation
 import FuturesTesting
+import TLSStreams
 import UVFutures
 
 struct Failure: Error {}
@@ -22,6 +23,7 @@ struct Failure: Error {}
 @MainActor let names = ["a", "b"]
 
 @MainActor var connection: TCPConnection { fatalError() }
+@MainActor var context: TLSContext { fatalError() }
 @MainActor var peer: TCPConnection { fatalError() }
 @MainActor var stream: ByteStream { fatalError() }
 @MainActor var directory: Directory { fatalError() }

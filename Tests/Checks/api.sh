@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-modules = ["Futures", "ByteStreams", "UVFutures", "FuturesTesting"]
+modules = ["Futures", "ByteStreams", "UVFutures", "FuturesTesting", "TLSStreams"]
 kept = pathlib.Path("Tests/Checks/api.txt")
 include = sys.argv[1]
 
@@ -18,7 +18,7 @@ include = sys.argv[1]
 def flags():
     options = subprocess.run(["pkg-config", "--cflags", "libuv"], capture_output=True, text=True).stdout.split()
     target = json.loads(subprocess.run(["swiftc", "-print-target-info"], capture_output=True, text=True).stdout)
-    return ["-I", include, "-I", "Sources/CLibUV", "-I", "Sources/CRuntime", *options,
+    return ["-I", include, "-I", "Sources/CLibUV", "-I", "Sources/CRuntime", "-I", "Sources/CTLS", *options,
             "-target", target["target"]["triple"]]
 
 

@@ -6,6 +6,7 @@ set -euo pipefail
 present() {
     case $1 in
         libuv1-dev) pkg-config --exists 'libuv >= 1.44' ;;
+        libssl-dev) pkg-config --exists 'openssl >= 3' ;;
         systemd) command -v systemd-socket-activate ;;
         binutils) command -v strip ;;
         netcat-openbsd) nc -h 2>&1 | grep -q OpenBSD ;;

@@ -61,8 +61,14 @@ def rooms(d):
     for row, names in enumerate([["Threads", "DNS", "Processes"], ["TCP", "Unix", "Datagrams", "Files"], ["Watching", "Sockets"], ["Descriptors", "Signals", "Names"],
                                  ["Systemd", "Loop", "Host"], ["UV"], ["System"]]):
         d.rooms(20, 38 + 33 * row, 294, *names)
-    d.box(362, 194, 110, 52, "CLibUV", "C headers", fill="module")
-    d.arrow((326, 220), (360, 220))
+    d.box(342, 196, 62, 48, "CLibUV", "C headers", fill="module")
+    d.arrow((326, 220), (340, 220))
+    d.module(338, 8, 134, 166, "TLSStreams", "")
+    for row, names in enumerate([["Server", "Errors"], ["Connection"], ["Context", "OpenSSL"], ["Certificates"]]):
+        d.rooms(344, 38 + 33 * row, 122, *names)
+    d.arrow((338, 152), (328, 152))
+    d.box(410, 196, 62, 48, "CTLS", "C headers", fill="module")
+    d.arrow((441, 174), (441, 194))
     d.arrow((167, 278), (167, 308))
     d.module(8, 310, 318, 72, "ByteStreams", "no sockets")
     d.rooms(16, 342, 302, "Stream", "Reading", "Writing", "Limits", "Ending")

@@ -10,11 +10,13 @@ mkdir -p "$catalog"
 # `swift package dump-symbol-graph` would ask for the tests too, and fail where nobody has built them.
 swift build "$@" --target UVFutures
 swift build "$@" --target FuturesTesting
+swift build "$@" --target TLSStreams
 modules=$(swift build "$@" --show-bin-path)/Modules
 
-headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap)
+headers=(-Xcc -fmodule-map-file=Sources/CLibUV/module.modulemap -Xcc -fmodule-map-file=Sources/CRuntime/module.modulemap
+    -Xcc -fmodule-map-file=Sources/CTLS/module.modulemap)
 for flag in $(pkg-config --cflags libuv); do headers+=(-Xcc "$flag"); done
-for module in Futures ByteStreams UVFutures FuturesTesting; do
+for module in Futures ByteStreams UVFutures FuturesTesting TLSStreams; do
     swift-symbolgraph-extract -module-name $module -minimum-access-level public -skip-synthesized-members \
         -omit-extension-block-symbols -target "$(uname -m)-unknown-linux-gnu" -I "$modules" \
         "${headers[@]}" -output-dir .build-docs

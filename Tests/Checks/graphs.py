@@ -8,7 +8,7 @@ import re
 import sys
 
 for path in pathlib.Path(sys.argv[1]).glob("*.symbols.json"):
-    text = re.sub(r"``(Futures|ByteStreams|FuturesTesting)/", "``", path.read_text())
+    text = re.sub(r"``(Futures|ByteStreams|FuturesTesting|TLSStreams)/", "``", path.read_text())
     graph = json.loads(text)
     graph["module"]["name"] = "UVFutures"
     # What a protocol asks for is in the groups of a type's page. docc would list it once more behind them, and would show
@@ -17,6 +17,6 @@ for path in pathlib.Path(sys.argv[1]).glob("*.symbols.json"):
     for symbol in graph["symbols"]:
         origin = origins.get(symbol["identifier"]["precise"])
         comment = symbol.get("docComment", {})
-        if origin and comment.get("module") not in ("Futures", "ByteStreams", "UVFutures", "FuturesTesting"):
+        if origin and comment.get("module") not in ("Futures", "ByteStreams", "UVFutures", "FuturesTesting", "TLSStreams"):
             symbol["docComment"] = {"lines": [{"text": f"Is what `{origin.split('.')[0]}` asks for."}]}
     pathlib.Path(sys.argv[2], path.name.replace("@", "-")).write_text(json.dumps(graph))

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 files = missing = 0
-for module in ("Futures", "ByteStreams", "UVFutures", "FuturesTesting"):
+for module in ("Futures", "ByteStreams", "UVFutures", "FuturesTesting", "TLSStreams"):
     tests = {path.stem for path in pathlib.Path(f"Tests/{module}Tests").rglob("*.swift")}
     names = [path.stem.split("+")[-1] + "Tests" for path in pathlib.Path(f"Sources/{module}").rglob("*.swift")]
     files += len(names)

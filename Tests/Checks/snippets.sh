@@ -21,7 +21,7 @@ for snippet in "$work"/*.swift; do
     library=()
     if grep -q '^@main' "$snippet"; then library=(-parse-as-library); fi
     if ! complaints=$(swiftc -typecheck "${library[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -I "$modules" \
-        -I Sources/CLibUV -I Sources/CRuntime $(pkg-config --cflags libuv) "$snippet" 2>&1); then
+        -I Sources/CLibUV -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$snippet" 2>&1); then
         echo "the snippet at $(sed -n '1s|^// ||p' "$snippet") does not compile:" >&2
         echo "$complaints" >&2
         failed=1

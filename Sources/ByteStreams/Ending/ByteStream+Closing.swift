@@ -188,11 +188,13 @@ extension ByteStream {
         if phase == .lingering { endLingering(because: error) } else { transportBroke(error) }
     }
 
-    package func transportDidClose() {
+    package func transportDidClose(losing error: (any Error)? = nil) {
         if isConnected {
             madeDetails.failure = FutureError.shutDown
             beginClosing()
             failAll(FutureError.shutDown)
+        } else if let error, failure == nil, !isAborted {
+            madeDetails.failure = error
         }
         phase = .closed
         if writeSide == .shuttingDown {

@@ -18,7 +18,8 @@ package import FoundationEssentials
 ///   not read. The stream answers with `close(resetting:)`.
 /// - `transportDidWrite(failure:)`, `transportDidShutdown(failure:)`: answer a `write` or a `shutdownWrite`,
 ///   once each.
-/// - `transportDidClose()`: is the last call, also when the loop closed the transport by itself.
+/// - `transportDidClose(losing:)`: is the last call, also when the loop closed the transport by itself. A transport that
+///   takes bytes before the system has them gives the error because of which some of them were lost.
 package protocol ByteTransport: AnyObject {
     /// Delivers what arrives, until `stopReading`.
     func startReading() throws

@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import Futures
+package import Futures
 
 extension EventLoop {
     /// Calls `begin` when the process gets one of `signals`, and `abort` at each further signal. Both return
@@ -7,7 +7,7 @@ extension EventLoop {
     /// the signals have no other effect.
     ///
     /// If `keepsAlive` is `true`, the wait keeps the loop running. Signals alone do not.
-    func end(
+    package func end(
         on signals: [ProcessSignal], within deadline: Duration, keepsAlive: Bool = false,
         begin: @escaping () -> Future<ShutdownSummary>, abort: @escaping () -> Future<ShutdownSummary>
     ) -> Future<ShutdownSummary> {

@@ -1,0 +1,39 @@
+public import FoundationEssentials
+
+/// A certificate: who it speaks for, who has signed it, and from when to when it is valid.
+public struct TLSCertificate: Hashable, Sendable {
+    /// The name of the owner, such as `CN=example.org,O=Example`. Host names are not compared with it, but with
+    /// ``names``.
+    public let subject: String
+    /// The name of the authority that has signed the certificate.
+    public let issuer: String
+    /// The serial number, in hexadecimal digits.
+    public let serialNumber: String
+    /// The host names and the addresses for which the certificate is valid: its subject alternative names.
+    public let names: [String]
+    public let notBefore: Date
+    public let notAfter: Date
+    /// The whole certificate in DER form, for example to compare it, or to compute its fingerprint.
+    public let der: Data
+
+    package init(
+        subject: String, issuer: String, serialNumber: String, names: [String], notBefore: Date,
+        notAfter: Date,
+        der: Data
+    ) {
+        self.subject = subject
+        self.issuer = issuer
+        self.serialNumber = serialNumber
+        self.names = names
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.der = der
+    }
+}
+
+extension TLSCertificate: CustomStringConvertible {
+    /// The subject or, if that is empty, the first of the ``names``.
+    public var description: String {
+        subject.isEmpty ? names.first ?? "a certificate without a name" : subject
+    }
+}

@@ -1,0 +1,35 @@
+/// How the certificate of a peer is judged.
+///
+/// ```swift
+/// var trust = TLSTrust.authorities([.path("ca.pem")])
+/// trust.revocationLists = [.path("revoked.pem")]
+/// ```
+public struct TLSTrust {
+    /// Whether the authorities that the system trusts are trusted.
+    public var includesSystem = false
+    /// Authorities, or certificates of peers, that are trusted, too.
+    public var authorities: [TLSFile] = []
+    /// Lists of revoked certificates (CRL). If there are any, each peer's certificate needs one of its issuer, that
+    /// is not out of date. Certificates of authorities are looked up as far as there are lists of their issuers.
+    public var revocationLists: [TLSFile] = []
+    /// A closure that decides. It gets the chain that the peer has sent, its own certificate first, and whether that
+    /// chain passed all checks, the one of the host name included. The connection goes on only if it returns `true`.
+    /// It is called on the loop's thread, within the handshake. A resumed session does not ask again.
+    public var decide: ((_ chain: [TLSCertificate], _ isTrusted: Bool) -> Bool)?
+
+    public init() {}
+
+    /// The authorities that the system trusts.
+    public static var system: TLSTrust {
+        var trust = TLSTrust()
+        trust.includesSystem = true
+        return trust
+    }
+
+    /// Only these authorities or certificates.
+    public static func authorities(_ authorities: [TLSFile]) -> TLSTrust {
+        var trust = TLSTrust()
+        trust.authorities = authorities
+        return trust
+    }
+}

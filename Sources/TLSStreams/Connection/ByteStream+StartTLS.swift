@@ -1,0 +1,93 @@
+public import ByteStreams
+internal import FoundationEssentials
+public import Futures
+internal import UVFutures
+
+extension ByteStream {
+    /// Encrypts this stream from here on, as the client. Completes with the encrypted connection when the handshake is
+    /// complete, and the certificate of the server is trusted and valid for `host`, a name or a numeric address.
+    ///
+    /// The bytes that have come and have not been read belong to the handshake. From now on, this stream belongs to the
+    /// encrypted connection: do not use it any more. `limits` are those of the encrypted connection. The time limits of
+    /// this stream still hold for it.
+    ///
+    /// Fails with ``TLSError`` if the handshake fails or takes longer than `timeout`, and with the error that broke this
+    /// stream. Fails with ``ByteStreams/StreamError/readPending`` if a read is pending, and with
+    /// ``Futures/FutureError/invalidArgument(_:)`` for a malformed host, for limits out of range, or for a server's
+    /// context. After a failed handshake, this stream is closed. A handshake that is cancelled or takes too long aborts
+    /// this stream. Traps if `context` belongs to another loop.
+    ///
+    /// ```swift
+    /// let secure = connection.startTLS(client: context, host: "mail.example.org")
+    /// ```
+    public func startTLS(
+        client context: TLSContext, host: String, limits: StreamLimits = StreamLimits(),
+        timeout: Duration = .seconds(10)
+    ) -> Future<TLSConnection> {
+        startTLS(context, limits, timeout, host: host) { engine in
+            guard case .client(let configuration) = context.role else {
+                throw FutureError.invalidArgument(
+                    "startTLS(client:) was given the context of a server; give one of TLSContext.client")
+            }
+            let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+            let isAddress = (try? SocketAddress(host: name, port: 0)) != nil
+            try requireArgument(
+                !name.isEmpty && !name.utf8.contains(0) && engine.expect(host: name, isAddress: isAddress),
+                "startTLS(client:) was given the host “\(host)”; give a name or a numeric address")
+            engine.verify(asks: true, requires: true, at: loop.date)
+            engine.decide = configuration.trust.decide
+            if configuration.resumesSessions { resumeSessions(of: name, context, engine) }
+        }
+    }
+
+    /// Encrypts this stream from here on, as the server. Completes with the encrypted connection when the handshake is
+    /// complete.
+    ///
+    /// Everything else is as in ``startTLS(client:host:limits:timeout:)``.
+    public func startTLS(
+        server context: TLSContext, limits: StreamLimits = StreamLimits(), timeout: Duration = .seconds(10)
+    ) -> Future<TLSConnection> {
+        startTLS(context, limits, timeout, host: nil) { engine in
+            guard case .server(let configuration) = context.role else {
+                throw FutureError.invalidArgument(
+                    "startTLS(server:) was given the context of a client; give one of TLSContext.server")
+            }
+            engine.verify(configuration, at: loop.date)
+        }
+    }
+
+    private func startTLS(
+        _ context: TLSContext, _ limits: StreamLimits, _ timeout: Duration, host: String?,
+        _ prepare: (OpenSSLConnection) throws -> Void
+    ) -> Future<TLSConnection> {
+        core.checkThread()
+        guard context.core === core else {
+            trap("startTLS was given a context of another event loop. Make one on the loop of the stream.")
+        }
+        do {
+            try requireArgument(
+                timeout > .zero, "a handshake timeout of \(timeout) makes no sense; give more than zero")
+            try limits.validate()
+            let engine = OpenSSLConnection(context.raw, isServer: host == nil)
+            try prepare(engine)
+            let transport = TLSTransport(self, context, engine)
+            try transport.begin()
+            let handshake = TLSHandshake(transport, host: host, limits: limits)
+            transport.handshake = handshake
+            context.noteExpiry()
+            return handshake.start(within: timeout)
+        } catch {
+            return core.failed(error)
+        }
+    }
+
+    private func resumeSessions(of host: String, _ context: TLSContext, _ engine: OpenSSLConnection) {
+        let port = (self as? SocketConnection)?.peerAddress?.port
+        let key = "\(host):\(port ?? 0)"
+        if let session = context.sessions.session(for: key, at: loop.date) { engine.resume(session) }
+        engine.onSession = { [unowned engine, sessions = context.sessions] session in
+            guard let expiry = engine.peerCertificates.first?.notAfter else { return }
+            sessions.add(session, for: key, until: expiry)
+        }
+    }
+}

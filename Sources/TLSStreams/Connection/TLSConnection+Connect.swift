@@ -1,0 +1,48 @@
+public import ByteStreams
+public import Futures
+public import UVFutures
+
+extension TLSConnection {
+    /// Connects to `port` of `host` by TCP, and completes with the encrypted connection. The certificate of the server has
+    /// to be valid for `host`.
+    ///
+    /// The TCP connection is made as by
+    /// ``UVFutures/TCPConnection/connect(host:port:localHost:localPort:timeout:resolver:limits:on:)``, within `timeout`.
+    /// The handshake has `handshakeTimeout`. Fails with the errors of that function and of
+    /// ``ByteStreams/ByteStream/startTLS(client:host:limits:timeout:)``. Cancelling the returned future closes the socket.
+    ///
+    /// ```swift
+    /// let context = try TLSContext.client(on: loop)
+    /// let connection = TLSConnection.connect(host: "example.org", port: 443, context: context)
+    /// ```
+    public static func connect(
+        host: String, port: Int, context: TLSContext, timeout: Duration = .seconds(10),
+        handshakeTimeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
+        limits: StreamLimits = StreamLimits()
+    ) -> Future<TLSConnection> {
+        TCPConnection.connect(
+            host: host, port: port, timeout: timeout, resolver: resolver, limits: limits.beneath,
+            on: context.loop
+        )
+        .flatMap { connection in
+            connection.startTLS(client: context, host: host, limits: limits, timeout: handshakeTimeout)
+                .recover { error in
+                    // If it did not come to a handshake, nobody has closed the socket.
+                    if connection.isOpen { connection.abort() }
+                    throw error
+                }
+        }
+    }
+}
+
+extension StreamLimits {
+    /// The limits of the stream beneath: the encrypted connection watches the time.
+    var beneath: StreamLimits {
+        var limits = self
+        limits.idleTimeout = nil
+        limits.readTimeout = nil
+        limits.handshakeTimeout = nil
+        limits.writeTimeout = nil
+        return limits
+    }
+}

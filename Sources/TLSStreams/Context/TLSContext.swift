@@ -1,0 +1,137 @@
+internal import FoundationEssentials
+public import Futures
+internal import UVFutures
+
+/// What the connections of one side have in common: certificates, trust, ciphers, sessions. Make one, and use it for
+/// all connections: a context is expensive.
+///
+/// A context belongs to its loop. A program with several loops makes one for each. Servers that resume each other's
+/// sessions share their ``TLSServerConfiguration/ticketKeys``.
+///
+/// ```swift
+/// let identity = TLSIdentity(certificates: .path("server.pem"), key: .path("server.key"))
+/// let context = try TLSContext.server(TLSServerConfiguration(identity: identity), on: loop)
+/// ```
+public final class TLSContext {
+    enum Role {
+        case server(TLSServerConfiguration)
+        case client(TLSClientConfiguration)
+    }
+
+    public var loop: EventLoop { core }
+    let core: LoopCore
+    private(set) var role: Role
+    private(set) var raw: OpenSSLContext
+    /// A closure that gets the certificate of this side when it expires within ``expiryNotice``, or has expired. It is
+    /// called once a day at most, at a handshake. If it is `nil`, the loop's observer gets a warning.
+    public var onExpiry: ((TLSCertificate) -> Void)?
+    /// The time before a certificate expires from which on ``onExpiry`` is called.
+    public var expiryNotice: Duration = .seconds(14 * 86_400)
+    private var lastNotice: LoopInstant?
+    let sessions = SessionCache()
+    /// Memory that bytes are decrypted into. It is apart while bytes of it are lent, since a stream may be encrypted
+    /// twice.
+    private var block: DecryptionBlock?
+
+    private init(_ role: Role, on loop: EventLoop) throws {
+        loop.core.checkThread()
+        core = loop.core
+        self.role = role
+        raw = try Self.make(role)
+    }
+
+    /// Creates the context of a server.
+    ///
+    /// Reads the files of the configuration at once. Throws ``Futures/FutureError/invalidArgument(_:)`` if a file
+    /// cannot be read, if a key does not fit its certificate or does not open with its passphrase, or if OpenSSL knows
+    /// none of the ciphers. The error names the file.
+    public static func server(_ configuration: TLSServerConfiguration, on loop: EventLoop) throws
+        -> TLSContext
+    {
+        try TLSContext(.server(configuration), on: loop)
+    }
+
+    /// Creates the context of a client.
+    ///
+    /// Reads the files of the configuration at once. Throws ``Futures/FutureError/invalidArgument(_:)`` for the same
+    /// reasons as ``server(_:on:)``.
+    public static func client(
+        _ configuration: TLSClientConfiguration = TLSClientConfiguration(), on loop: EventLoop
+    ) throws -> TLSContext {
+        try TLSContext(.client(configuration), on: loop)
+    }
+
+    private static func make(_ role: Role) throws -> OpenSSLContext {
+        switch role {
+        case .server(let configuration):
+            let context = try OpenSSLContext(
+                isServer: true, parameters: configuration.parameters, trust: configuration.trust,
+                identity: configuration.identity, ticketKeys: configuration.ticketKeys)
+            if configuration.chooseContext != nil { context.chooseByName() }
+            return context
+        case .client(let configuration):
+            return try OpenSSLContext(
+                isServer: false, parameters: configuration.parameters, trust: configuration.trust,
+                identity: configuration.identity, ticketKeys: nil)
+        }
+    }
+
+    /// Reads the files again, for example because a certificate has been renewed. Later handshakes use what is new.
+    /// Open connections, and handshakes under way, go on with what they began with.
+    ///
+    /// Throws what ``server(_:on:)`` throws. The context then stays as it was.
+    public func reload() throws { try reload(role) }
+
+    /// Replaces the configuration of a server's context: see ``reload()``. Traps if this is a client's context.
+    public func reload(_ configuration: TLSServerConfiguration) throws {
+        guard case .server = role else {
+            trap("A client's context was reloaded as a server's. Give it its own kind.")
+        }
+        try reload(.server(configuration))
+    }
+
+    /// Replaces the configuration of a client's context: see ``reload()``. Forgets all sessions. Traps if this is a
+    /// server's context.
+    public func reload(_ configuration: TLSClientConfiguration) throws {
+        guard case .client = role else {
+            trap("A server's context was reloaded as a client's. Give it its own kind.")
+        }
+        try reload(.client(configuration))
+    }
+
+    private func reload(_ role: Role) throws {
+        core.checkThread()
+        raw = try Self.make(role)
+        self.role = role
+        sessions.removeAll()
+        lastNotice = nil
+    }
+
+    /// The certificate that this side proves itself with. `nil` if it has none.
+    public var certificate: TLSCertificate? { raw.certificate }
+
+    /// Tells of a certificate that expires soon.
+    func noteExpiry() {
+        guard let certificate = raw.certificate else { return }
+        let left = certificate.notAfter.timeIntervalSince(loop.date)
+        guard left < Double(expiryNotice.components.seconds) else { return }
+        if let lastNotice, lastNotice.duration(to: loop.now) < .seconds(86_400) { return }
+        lastNotice = loop.now
+        if let onExpiry { return onExpiry(certificate) }
+        let day = certificate.notAfter.formatted(.iso8601)
+        core.tell(
+            .warning(
+                "the certificate of “\(certificate)” expires at \(day); renew it, and reload the context. Said once a day at "
+                    + "most."))
+    }
+
+    /// Calls `body` with memory to decrypt into.
+    func withBlock(_ body: (DecryptionBlock) -> Void) {
+        let block = self.block.take() ?? DecryptionBlock()
+        body(block)
+        self.block = block
+    }
+}
+
+@available(*, unavailable, message: "A context belongs to its loop's thread; make one for each loop.")
+extension TLSContext: Sendable {}

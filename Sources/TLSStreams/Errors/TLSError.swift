@@ -1,0 +1,137 @@
+internal import ByteStreams
+internal import FoundationEssentials
+
+/// An error of an encrypted connection: why it failed, with which peer, and because of which certificate.
+public struct TLSError: Error, Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        // The peer's certificate
+        /// The certificate has expired.
+        case certificateExpired
+        /// The certificate is not valid yet. The clock of this machine may be wrong.
+        case certificateNotYetValid
+        /// The certificate is not valid for the host name or the address that was asked for.
+        case wrongHost
+        /// No trusted authority has signed the certificate, or a certificate between them is missing.
+        case unknownAuthority
+        /// The certificate is signed by itself, and is not trusted.
+        case selfSigned
+        /// A list of its authority says that the certificate is revoked.
+        case revoked
+        /// There are lists of revoked certificates, but no valid one of the authority of this certificate.
+        case noRevocationList
+        /// The certificate is for another use, for example not for servers.
+        case wrongPurpose
+        /// A key is too short or a signature too weak.
+        case weakCertificate
+        /// The certificate is invalid in another way.
+        case invalidCertificate
+        /// ``TLSTrust/decide`` has returned `false`.
+        case certificateRefused
+        /// The peer was required to send a certificate, and has sent none.
+        case noCertificate
+        // Negotiation
+        /// The two sides speak no common version of TLS.
+        case noCommonVersion
+        /// The two sides have no cipher, curve or signature in common.
+        case noCommonCipher
+        /// The two sides have none of the protocols above in common (ALPN).
+        case noCommonProtocol
+        /// The peer has ended the connection with this alert.
+        case alert(TLSAlert)
+        // What came is no TLS
+        /// The peer has sent plain HTTP.
+        case plainHTTP
+        /// The peer has sent something that is not TLS.
+        case notTLS
+        // Ends
+        /// The peer has closed the connection during the handshake.
+        case handshakeCut
+        /// The handshake took too long.
+        case handshakeTimedOut
+        /// The peer has closed the connection without saying so by `close_notify`. The last bytes may be missing.
+        case truncated
+        /// A record has been changed on its way, or its sender is broken.
+        case brokenRecord
+        /// The peer has broken the rules of the protocol.
+        case protocolViolation
+    }
+
+    public let reason: Reason
+    /// The connection beneath, with the addresses of a socket.
+    public let peer: String
+    /// The certificate that is at fault. `nil` if none is.
+    public let certificate: TLSCertificate?
+    /// The particulars: the host that was asked for, a time limit, or the words of OpenSSL. May be empty.
+    public let detail: String
+
+    package init(_ reason: Reason, peer: String, certificate: TLSCertificate? = nil, detail: String = "") {
+        self.reason = reason
+        self.peer = peer
+        self.certificate = certificate
+        self.detail = detail
+    }
+}
+
+extension TLSError: CustomStringConvertible {
+    public var description: String { "TLS with \(peer): \(what)" }
+
+    private var subject: String { certificate.map { "the certificate of “\($0)”" } ?? "the certificate" }
+    private var particulars: String { detail.isEmpty ? "" : " (\(detail))" }
+
+    private var what: String {
+        switch reason {
+        case .certificateExpired:
+            "\(subject) has expired\(day(of: certificate?.notAfter)); the peer has to renew it"
+        case .certificateNotYetValid:
+            "\(subject) is not valid yet\(day(of: certificate?.notBefore)); look at the clock of this machine, or wait"
+        case .wrongHost:
+            "\(subject) is not valid for \(detail), but for \(names); connect to one of those, or let the peer have it "
+                + "renewed with that name"
+        case .unknownAuthority:
+            "no trusted authority has signed \(subject)\(issuer); add the authority to the trust, or let the peer send "
+                + "the certificates in between"
+        case .selfSigned:
+            "\(subject) is signed by itself; add it to the trust, if it is the one you expect"
+        case .revoked: "\(subject) has been revoked by its authority\(issuer); the peer has to renew it"
+        case .noRevocationList:
+            "there is no valid list of revoked certificates for \(subject)\(issuer); give a new one of its authority"
+        case .wrongPurpose: "\(subject) is not for this use; the peer needs one for its side"
+        case .weakCertificate: "\(subject) is too weak\(particulars); the peer has to renew it"
+        case .invalidCertificate: "\(subject) is invalid\(particulars); the peer has to renew it"
+        case .certificateRefused: "the closure of the trust has refused \(subject)"
+        case .noCertificate: "the peer has sent no certificate, which is required; give the peer one"
+        case .noCommonVersion:
+            "both sides speak no common version\(particulars); allow one that the peer speaks"
+        case .noCommonCipher:
+            "both sides have no cipher in common\(particulars); allow one that the peer knows"
+        case .noCommonProtocol:
+            "the peer offers none of the protocols above\(particulars); add one that it speaks to protocols"
+        case .alert(let alert): "the peer has ended the connection with the alert \(alert); \(alert.advice)"
+        case .plainHTTP: "the peer speaks plain HTTP; it has to use https, or another port"
+        case .notTLS: "the peer does not speak TLS\(particulars); look at the port"
+        case .handshakeCut: "the peer has closed the connection during the handshake; look at its log"
+        case .handshakeTimedOut:
+            "the handshake took longer than \(detail); raise its time limit, or look at the peer"
+        case .truncated:
+            "the peer has closed the connection without close_notify; what came may be cut off, so do not use it"
+        case .brokenRecord:
+            "a record has been changed on its way\(particulars); look at what is between, or at the peer"
+        case .protocolViolation: "the peer has broken the rules of TLS\(particulars); look at the peer"
+        }
+    }
+
+    private func day(of date: Date?) -> String {
+        date.map { " (\($0.formatted(.iso8601)))" } ?? ""
+    }
+
+    private var issuer: String { certificate.map { " (issuer “\($0.issuer)”)" } ?? "" }
+
+    private var names: String {
+        guard let names = certificate?.names, !names.isEmpty else { return "no name" }
+        return names.joined(separator: ", ")
+    }
+}
+
+extension TLSError: Disconnecting {
+    package var meansDisconnection: Bool { reason == .truncated || reason == .handshakeCut }
+}

@@ -1,0 +1,230 @@
+internal import CTLS
+internal import FoundationEssentials
+internal import Futures
+
+/// An `SSL`: it knows no streams. Bytes of the peer are lent to it for a call, and bytes for the peer wait in it until
+/// they are taken.
+@safe
+final class OpenSSLConnection {
+    /// How a call has ended.
+    enum Step {
+        /// It is done, with so many bytes.
+        case done(Int)
+        /// It needs more bytes of the peer.
+        case wantsInput
+        /// The handshake needs a context for the name that the client has asked for.
+        case wantsChoice(serverName: String?)
+        /// The peer has told that nothing follows.
+        case ended
+        case failed(OpenSSLFailure)
+    }
+
+    private static let method = MethodOfStreams()
+
+    private let ssl: OpaquePointer
+    private let link: UnsafeMutablePointer<tls_link>
+    /// The contexts, which have to live as long as the `SSL`.
+    private var contexts: [OpenSSLContext]
+    /// The session that a client asks to resume.
+    private var resumed: OpenSSLSession?
+    /// Decides about the chain of the peer: see ``TLSTrust/decide``.
+    var decide: (([TLSCertificate], Bool) -> Bool)? {
+        didSet { unsafe link.pointee.judge = decide == nil ? nil : judge }
+    }
+    /// Gets a session that may be resumed.
+    var onSession: ((OpenSSLSession) -> Void)? {
+        didSet { unsafe link.pointee.keep_session = onSession == nil ? nil : keepSession }
+    }
+
+    init(_ context: OpenSSLContext, isServer: Bool) {
+        contexts = [context]
+        unsafe link = calloc(1, MemoryLayout<tls_link>.size)!.assumingMemoryBound(to: tls_link.self)
+        guard let ssl = unsafe tls_make_connection(context.raw, Self.method.raw, link, isServer) else {
+            trap("OpenSSL has no memory for a connection.")
+        }
+        unsafe self.ssl = ssl
+        unsafe link.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+    }
+
+    deinit { unsafe tls_free_connection(ssl, link) }
+
+    // MARK: Settings
+
+    /// Sets whether the peer is asked for a certificate, whether it needs one, and the time at which it has to be
+    /// valid.
+    func verify(asks: Bool, requires: Bool, at now: Date) {
+        unsafe tls_set_verification(ssl, asks, requires, Int64(now.timeIntervalSince1970))
+    }
+
+    /// Sets the host name or the address that the certificate of the server has to name.
+    func expect(host: String, isAddress: Bool) -> Bool { unsafe tls_set_host(ssl, host, isAddress) }
+
+    func resume(_ session: OpenSSLSession) {
+        resumed = session
+        ERR_clear_error()
+        unsafe SSL_set_session(ssl, session.raw)
+        ERR_clear_error()
+    }
+
+    /// Keeps the session that has taken the place of the one that was resumed, because the server has renewed its ticket.
+    /// In TLS 1.2, OpenSSL does not tell of it, and does not use the old one any more.
+    func keepRenewedSession() {
+        guard let resumed, let current = unsafe SSL_get_session(ssl), !resumed.isForOneUse else { return }
+        if unsafe current != resumed.raw { unsafe onSession?(OpenSSLSession(keeping: current)) }
+    }
+
+    /// Goes on with `context`, or refuses the name if it is `nil`.
+    func choose(_ context: OpenSSLContext?) {
+        unsafe link.pointee.choice = context == nil ? TLS_CHOICE_REFUSED : TLS_CHOICE_MADE
+        guard let context, contexts.last !== context else { return }
+        contexts.append(context)
+        unsafe tls_switch_context(ssl, context.raw)
+    }
+
+    func setRecordSize(_ size: Int) { unsafe tls_set_record_size(ssl, size) }
+
+    // MARK: Bytes
+
+    /// Lends `bytes` to OpenSSL while `body` runs, and returns how many of them it has not taken.
+    func lend(_ bytes: RawSpan, during body: () -> Void) -> Int {
+        unsafe bytes.withUnsafeBytes { bytes in
+            unsafe link.pointee.input = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            unsafe link.pointee.input_size = bytes.count
+            body()
+            defer {
+                unsafe link.pointee.input = nil
+                unsafe link.pointee.input_size = 0
+            }
+            return unsafe link.pointee.input_size
+        }
+    }
+
+    /// Notes that no more bytes come from the peer.
+    func inputEnded() { unsafe link.pointee.input_ended = true }
+
+    var hasOutput: Bool { unsafe link.pointee.output_size > 0 }
+
+    /// Gives the bytes for the peer to `body`, and forgets them.
+    func takeOutput<Value>(_ body: (RawSpan) -> Value) -> Value {
+        let bytes = unsafe UnsafeRawBufferPointer(start: link.pointee.output, count: link.pointee.output_size)
+        defer { unsafe tls_drop_output(link) }
+        return unsafe body(bytes.bytes)
+    }
+
+    // MARK: Calls
+
+    func handshake() -> Step { unsafe step(tls_shake_hands(ssl)) }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
+        unsafe step(tls_read(ssl, buffer.baseAddress, buffer.count))
+    }
+
+    func write(_ bytes: RawSpan) -> Step {
+        unsafe bytes.withUnsafeBytes { bytes in unsafe step(tls_write(ssl, bytes.baseAddress, bytes.count)) }
+    }
+
+    /// Puts `close_notify` among the bytes for the peer.
+    func tellEnd() { unsafe tls_tell_end(ssl) }
+
+    /// Asks for new keys. Returns `false` if the version has none, which is TLS 1.2.
+    func renewKeys(both: Bool) -> Bool { unsafe tls_renew_keys(ssl, both) }
+
+    private func step(_ outcome: tls_outcome) -> Step {
+        switch outcome.error {
+        case SSL_ERROR_NONE: return .done(outcome.count)
+        case SSL_ERROR_WANT_READ: return .wantsInput
+        case SSL_ERROR_ZERO_RETURN: return .ended
+        case SSL_ERROR_WANT_CLIENT_HELLO_CB:
+            let name = unsafe withUnsafeBytes(of: link.pointee.server_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            return .wantsChoice(serverName: name.isEmpty ? nil : name)
+        default: return .failed(failure(outcome.code))
+        }
+    }
+
+    private func failure(_ code: UInt) -> OpenSSLFailure {
+        var failure = OpenSSLFailure(code: code)
+        failure.fault = unsafe link.pointee.fault
+        if let faulty = unsafe link.pointee.faulty { failure.certificate = unsafe TLSCertificate(faulty) }
+        failure.firstBytes = unsafe withUnsafeBytes(of: link.pointee.first) { bytes in
+            unsafe Array(bytes.prefix(link.pointee.first_size))
+        }
+        return failure
+    }
+
+    // MARK: What was agreed
+
+    var version: TLSVersion { unsafe TLSVersion(rawValue: Int(SSL_version(ssl))) ?? .tls12 }
+    var cipher: String {
+        unsafe SSL_CIPHER_get_name(SSL_get_current_cipher(ssl)).map { unsafe String(cString: $0) } ?? ""
+    }
+    var isResumed: Bool { unsafe SSL_session_reused(ssl) == 1 }
+
+    var applicationProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var size: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(ssl, &bytes, &size)
+        guard let bytes = unsafe bytes, size > 0 else { return nil }
+        return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(size)), as: UTF8.self)
+    }
+
+    /// The name that the client has asked for.
+    var serverName: String? {
+        unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
+    }
+
+    /// The chain that the peer has sent, its own certificate first. After a resumption only its own is known.
+    var peerCertificates: [TLSCertificate] {
+        guard let own = unsafe SSL_get0_peer_certificate(ssl) else { return [] }
+        let first = unsafe TLSCertificate(own)
+        let chain = unsafe (0..<max(0, tls_peer_count(ssl))).map { index in
+            unsafe TLSCertificate(tls_peer_chain_certificate(ssl, index))
+        }
+        return chain.first == first ? chain : [first] + chain
+    }
+}
+
+/// The functions of the BIO, made once for the process.
+@safe
+private final class MethodOfStreams: @unchecked Sendable {
+    // Not written after it has been made.
+    let raw: OpaquePointer
+
+    init() {
+        guard let raw = unsafe tls_make_bio_method() else { trap("OpenSSL has no memory for a BIO.") }
+        unsafe self.raw = raw
+    }
+}
+
+/// A session that a client may resume.
+@safe
+final class OpenSSLSession {
+    let raw: OpaquePointer
+
+    init(keeping raw: OpaquePointer) {
+        unsafe SSL_SESSION_up_ref(raw)
+        unsafe self.raw = raw
+    }
+
+    deinit { unsafe SSL_SESSION_free(raw) }
+
+    /// Whether the session is one of TLS 1.3.
+    var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(raw) == TLS1_3_VERSION }
+}
+
+private func connection(_ owner: UnsafeMutableRawPointer?) -> OpenSSLConnection {
+    unsafe Unmanaged<OpenSSLConnection>.fromOpaque(owner!).takeUnretainedValue()
+}
+
+private func judge(_ owner: UnsafeMutableRawPointer?, _ store: OpaquePointer?, _ isTrusted: Bool) -> Bool {
+    let chain = unsafe (0..<max(0, tls_chain_count(store))).map {
+        unsafe TLSCertificate(tls_chain_certificate(store, $0))
+    }
+    return unsafe connection(owner).decide?(chain, isTrusted) ?? isTrusted
+}
+
+private func keepSession(_ owner: UnsafeMutableRawPointer?, _ session: OpaquePointer?) {
+    guard let session = unsafe session else { return }
+    unsafe connection(owner).onSession?(OpenSSLSession(keeping: session))
+}

@@ -1,0 +1,118 @@
+internal import CTLS
+internal import FoundationEssentials
+internal import Futures
+
+/// An `SSL_CTX` and what its callbacks need. Connections keep it alive.
+@safe
+final class OpenSSLContext {
+    let raw: OpaquePointer
+    private let settings: UnsafeMutablePointer<tls_settings>
+    /// The certificate of this side.
+    private(set) var certificate: TLSCertificate?
+
+    init(
+        isServer: Bool, parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?,
+        ticketKeys: TLSTicketKeys?
+    ) throws {
+        let wire = try Self.wireFormat(of: parameters.protocols)
+        ERR_clear_error()
+        guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
+            trap("OpenSSL has no memory for a context.")
+        }
+        unsafe self.raw = raw
+        unsafe settings = .allocate(capacity: 1)
+        unsafe settings.initialize(to: tls_settings())
+        unsafe settings.pointee.protocols_size = UInt32(wire.count)
+        if !wire.isEmpty {
+            let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: wire.count)
+            unsafe bytes.initialize(from: wire, count: wire.count)
+            unsafe settings.pointee.protocols = bytes
+        }
+        setTicketKeys(ticketKeys)
+        guard unsafe tls_prepare_context(raw, settings, isServer) else {
+            throw FutureError.invalidArgument(
+                "OpenSSL takes no protocols \(parameters.protocols); give other names")
+        }
+        let versions = parameters.versions
+        unsafe _ = tls_set_versions(
+            raw, CInt(versions.lowerBound.rawValue), CInt(versions.upperBound.rawValue))
+        let takesCiphers = unsafe SSL_CTX_set_cipher_list(raw, parameters.ciphers) == 1
+        ERR_clear_error()
+        try requireArgument(
+            takesCiphers,
+            "OpenSSL knows no cipher in “\(parameters.ciphers)”; give names as `openssl ciphers` prints them")
+        try setTrust(trust, naming: isServer)
+        if let identity { try setIdentity(identity) }
+    }
+
+    deinit {
+        unsafe SSL_CTX_free(raw)
+        unsafe settings.pointee.protocols?.deallocate()
+        unsafe OPENSSL_cleanse(settings, MemoryLayout<tls_settings>.size)
+        unsafe settings.deallocate()
+    }
+
+    func chooseByName() { unsafe tls_choose_by_name(raw) }
+
+    private static func wireFormat(of protocols: [String]) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        for name in protocols {
+            try requireArgument(
+                (1...255).contains(name.utf8.count),
+                "a protocol of \(name.utf8.count) bytes makes no sense; give 1 to 255")
+            bytes.append(UInt8(name.utf8.count))
+            bytes += name.utf8
+        }
+        return bytes
+    }
+
+    private func setTicketKeys(_ keys: TLSTicketKeys?) {
+        guard let keys else { return }
+        unsafe settings.pointee.ticket_key_count = CInt(keys.keys.count)
+        unsafe withUnsafeMutableBytes(of: &settings.pointee.ticket_keys) { all in
+            for (index, key) in keys.keys.enumerated() {
+                for (place, byte) in key.enumerated() {
+                    unsafe all[index * TLSTicketKeys.keySize + place] = byte
+                }
+            }
+        }
+    }
+
+    private func setTrust(_ trust: TLSTrust, naming: Bool) throws {
+        if trust.includesSystem {
+            unsafe SSL_CTX_set_default_verify_paths(raw)
+            ERR_clear_error()
+        }
+        for file in trust.authorities {
+            for certificate in try PEMCertificates(file, "an authority").all {
+                unsafe _ = tls_trust(raw, certificate.raw)
+                // A server tells its clients whose certificates it takes.
+                if naming { unsafe SSL_CTX_add_client_CA(raw, certificate.raw) }
+            }
+        }
+        for file in trust.revocationLists {
+            for list in try PEMLists(file).all { unsafe _ = tls_add_list(raw, list.raw) }
+        }
+    }
+
+    private func setIdentity(_ identity: TLSIdentity) throws {
+        let chain = try PEMCertificates(identity.certificates, "a certificate").all
+        let key = try PrivateKey(identity)
+        let own = TLSCertificate(chain[0])
+        try requireArgument(
+            unsafe tls_key_fits(chain[0].raw, key.raw),
+            "the key of \(identity.key.place) is not the key of the certificate of “\(own)”; give the one it was made with"
+        )
+        ERR_clear_error()
+        let isTaken =
+            unsafe SSL_CTX_use_certificate(raw, chain[0].raw) == 1
+            && SSL_CTX_use_PrivateKey(raw, key.raw) == 1
+            && chain.dropFirst().allSatisfy { unsafe tls_add_chain_certificate(raw, $0.raw) }
+        let reason = OpenSSLFailure(code: tls_first_error()).text
+        try requireArgument(
+            isTaken,
+            "OpenSSL does not take the certificates of “\(own)” (\(reason)); renew them with stronger keys and signatures"
+        )
+        certificate = own
+    }
+}

@@ -1,0 +1,139 @@
+internal import CTLS
+internal import FoundationEssentials
+internal import Futures
+
+/// A certificate of OpenSSL's, which is released with this object.
+@safe
+final class RawCertificate {
+    let raw: OpaquePointer
+
+    init(owning raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe X509_free(raw) }
+}
+
+/// The certificates of a PEM file.
+struct PEMCertificates {
+    let all: [RawCertificate]
+
+    init(_ file: TLSFile, _ what: String) throws {
+        var all: [RawCertificate] = []
+        let isBroken = unsafe try withPEM(file, what) { bio in
+            var isBroken = false
+            while let raw = unsafe tls_next_certificate(bio, &isBroken) {
+                unsafe all.append(RawCertificate(owning: raw))
+            }
+            return isBroken
+        }
+        try requireArgument(
+            !isBroken,
+            "certificate \(all.count + 1) of \(file.place) is malformed; give a PEM file that openssl reads")
+        try requireArgument(
+            !all.isEmpty, "there is no certificate in \(file.place); give a PEM file with “BEGIN CERTIFICATE”"
+        )
+        self.all = all
+    }
+}
+
+/// A list of revoked certificates of OpenSSL's.
+@safe
+final class RawList {
+    let raw: OpaquePointer
+
+    init(owning raw: OpaquePointer) { unsafe self.raw = raw }
+
+    deinit { unsafe X509_CRL_free(raw) }
+}
+
+/// The lists of revoked certificates of a PEM file.
+struct PEMLists {
+    let all: [RawList]
+
+    init(_ file: TLSFile) throws {
+        var all: [RawList] = []
+        let isBroken = unsafe try withPEM(file, "a list of revoked certificates") { bio in
+            var isBroken = false
+            while let raw = unsafe tls_next_list(bio, &isBroken) { unsafe all.append(RawList(owning: raw)) }
+            return isBroken
+        }
+        try requireArgument(
+            !isBroken && !all.isEmpty,
+            "there is no list of revoked certificates in \(file.place); give a PEM file with “BEGIN X509 CRL”"
+        )
+        self.all = all
+    }
+}
+
+/// A private key of OpenSSL's, which wipes it when it is released.
+@safe
+final class PrivateKey {
+    let raw: OpaquePointer
+
+    init(_ identity: TLSIdentity) throws {
+        var isEncrypted = false
+        let raw = unsafe try withPEM(identity.key, "a private key") { bio in
+            unsafe tls_private_key(bio, identity.passphrase, &isEncrypted)
+        }
+        let place = identity.key.place
+        guard let raw = unsafe raw else {
+            let fault =
+                !isEncrypted
+                ? "there is no private key in \(place); give a PEM file with “BEGIN PRIVATE KEY”"
+                : identity.passphrase == nil
+                    ? "the private key in \(place) is encrypted; give its passphrase"
+                    : "the private key in \(place) does not open with the given passphrase; give the right one"
+            throw FutureError.invalidArgument(fault)
+        }
+        unsafe self.raw = raw
+    }
+
+    deinit { unsafe EVP_PKEY_free(raw) }
+}
+
+/// Calls `body` with a BIO over the contents of `file`.
+private func withPEM<Value>(
+    _ file: TLSFile, _ what: String, _ body: (OpaquePointer) throws -> Value
+) throws -> Value {
+    var contents = try file.contents(of: what)
+    defer { contents.wipe() }
+    return try unsafe contents.withUnsafeBytes { bytes in
+        guard let bio = unsafe tls_open_bytes(bytes.baseAddress, bytes.count) else {
+            throw FutureError.invalidArgument(
+                "\(what) of \(bytes.count) bytes cannot be read; give a PEM file")
+        }
+        defer { unsafe BIO_free(bio) }
+        return try unsafe body(bio)
+    }
+}
+
+extension Data {
+    /// Overwrites the bytes, unless somebody else holds them, too.
+    fileprivate mutating func wipe() {
+        unsafe withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
+    }
+}
+
+extension TLSCertificate {
+    init(_ certificate: RawCertificate) { unsafe self.init(certificate.raw) }
+
+    /// Copies what there is to know of an `X509`.
+    init(_ raw: OpaquePointer) {
+        let names = unsafe Self.text(tls_alternative_names(raw))
+        var der = unsafe Data(count: Int(max(0, tls_der(raw, nil))))
+        unsafe der.withUnsafeMutableBytes { bytes in
+            unsafe _ = tls_der(raw, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+        }
+        unsafe self.init(
+            subject: Self.text(tls_subject(raw)), issuer: Self.text(tls_issuer(raw)),
+            serialNumber: Self.text(tls_serial(raw)), names: names.split(separator: "\n").map(String.init),
+            notBefore: Date(timeIntervalSince1970: Double(tls_start(raw))),
+            notAfter: Date(timeIntervalSince1970: Double(tls_end(raw))), der: der)
+    }
+
+    /// Takes over `text`.
+    private static func text(_ text: UnsafeMutablePointer<CChar>?) -> String {
+        guard let text = unsafe text else { return "" }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+}

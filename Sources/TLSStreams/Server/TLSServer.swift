@@ -1,0 +1,157 @@
+public import ByteStreams
+public import Futures
+public import UVFutures
+
+/// A server of encrypted connections. It passes each connection to a handler when its handshake is complete. The server
+/// lives until it is closed, even if there are no references to it.
+///
+/// The handlers are of the same three kinds as those of a ``UVFutures/SocketServer``: one returns a future, one awaits,
+/// and one, the argument `owning`, owns the connection.
+///
+/// ```swift
+/// let server = try TLSServer.listen(host: "127.0.0.1", port: 7443, context: context) { connection in
+///     connection.forEachChunk { chunk in connection.write(chunk) }
+/// }
+/// ```
+public final class TLSServer {
+    /// The server of the TCP connections beneath. It counts connections, accepts as many as it may, and can listen on
+    /// several sockets. Connections whose handshake is under way count, too.
+    public let tcp: TCPServer
+    private let acceptance: TLSAcceptance
+
+    private init(
+        _ context: TLSContext, _ limits: StreamLimits, _ handshakes: TLSHandshakeLimits,
+        _ handler: @escaping (TLSConnection) throws -> Future<Void>?
+    ) throws {
+        try limits.validate()
+        let acceptance = try TLSAcceptance(context, limits, handshakes, handler)
+        self.acceptance = acceptance
+        tcp = TCPServer(on: context.loop, owning: { acceptance.accept($0) })
+    }
+
+    public var loop: EventLoop { tcp.loop }
+    /// The context of the server's side. Reload it to change certificates.
+    public var context: TLSContext { acceptance.context }
+    /// The address on which the server listens.
+    public var localAddress: SocketAddress { tcp.localAddress }
+    /// The number of open connections, including those whose handshake is under way.
+    public var activeConnections: Int { tcp.activeConnections }
+    /// Counts of handshakes.
+    public var handshakes: TLSHandshakeStatistics { acceptance.statistics }
+
+    /// A closure that gets the errors of handlers, and those of closing connections: see
+    /// ``UVFutures/SocketServer/onConnectionError``. If it is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets them.
+    public var onConnectionError: ((any Error) -> Void)? {
+        get { acceptance.onConnectionError }
+        set {
+            acceptance.onConnectionError = newValue
+            tcp.onConnectionError = newValue
+        }
+    }
+
+    /// A closure that gets the errors of failed handshakes, at most one a minute for each reason. ``handshakes`` counts
+    /// all of them. The loop's observer gets them as warnings, too.
+    public var onHandshakeFailure: ((any Error) -> Void)? {
+        get { acceptance.onHandshakeFailure }
+        set { acceptance.onHandshakeFailure = newValue }
+    }
+
+    // MARK: Listening
+
+    /// Listens on `port` of `host`, as ``UVFutures/TCPListener`` does, and returns the server. For each connection,
+    /// `handler` returns a future. The server closes the connection when that future completes, and aborts it when the
+    /// future fails.
+    ///
+    /// Throws the errors of ``UVFutures/SocketServer/listen(host:port:backlog:sharingPort:limits:accepting:on:_:)``. Throws
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `handshakes` are out of range, or if `context` is a client's.
+    public static func listen<Ignored>(
+        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
+        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        accepting: AcceptLimits = AcceptLimits(),
+        _ handler: @escaping (_ connection: TLSConnection) throws -> Future<Ignored>
+    ) throws -> TLSServer {
+        try TLSServer(context, limits, handshakes) { try handler($0).map { _ in } }
+            .listening(host, port, backlog, sharingPort, limits, accepting)
+    }
+
+    /// Listens on `port` of `host`, and returns the server. The server closes each connection when `handler` returns, and
+    /// aborts it when `handler` throws.
+    ///
+    /// Runs `handler` on the loop, in the same way as ``Futures/Future/init(on:isolation:_:)`` runs its body. You can write
+    /// `handler` as a trailing closure, without the label `awaiting`. Do not pass `isolation`. Throws the same errors as the
+    /// `listen` whose handler returns a future.
+    public static func listen(
+        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
+        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        accepting: AcceptLimits = AcceptLimits(), isolation: (any Actor)? = #isolation,
+        awaiting handler: @escaping (_ connection: TLSConnection) async throws -> Void
+    ) throws -> TLSServer {
+        try TLSServer(context, limits, handshakes) { connection in
+            Future(on: connection.loop, isolation: isolation, for: connection) {
+                try await handler(connection)
+            }
+        }
+        .listening(host, port, backlog, sharingPort, limits, accepting)
+    }
+
+    /// Listens on `port` of `host`, and returns the server. Each connection stays open until your code closes it. Throws the
+    /// same errors as the `listen` whose handler returns a future.
+    public static func listen(
+        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
+        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        accepting: AcceptLimits = AcceptLimits(),
+        owning handler: @escaping (_ connection: TLSConnection) throws -> Void
+    ) throws -> TLSServer {
+        try TLSServer(context, limits, handshakes) {
+            try handler($0)
+            return nil
+        }
+        .listening(host, port, backlog, sharingPort, limits, accepting)
+    }
+
+    private func listening(
+        _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ limits: StreamLimits,
+        _ accepting: AcceptLimits
+    ) throws -> TLSServer {
+        guard case .server = context.role else {
+            throw FutureError.invalidArgument(
+                "TLSServer.listen was given the context of a client; give one of TLSContext.server")
+        }
+        try tcp.setAcceptLimits(accepting)
+        try tcp.listen(
+            host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits.beneath)
+        return self
+    }
+
+    // MARK: Ending
+
+    /// Stops accepting, and completes when all listening sockets are closed. Open connections stay open.
+    @discardableResult
+    public func close() -> Future<Void> { tcp.close() }
+
+    /// Stops accepting, and aborts the connections that are still open after `grace`: see
+    /// ``UVFutures/SocketServer/shutdown(within:)``.
+    public func shutdown(within grace: Duration) -> Future<ShutdownSummary> { tcp.shutdown(within: grace) }
+
+    /// Stops listening, lets the handlers finish, and aborts the connections that are still open after `deadline`: see
+    /// ``UVFutures/SocketServer/drain(within:)``. A connection whose peer waits for no answer gets `close_notify`.
+    public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
+        acceptance.patience = deadline / 2
+        return tcp.drain(within: deadline)
+    }
+
+    /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then gets
+    /// one of them again, aborts the connections that are still open: see ``UVFutures/SocketServer/drain(on:_:within:)``.
+    public func drain(
+        on signal: ProcessSignal, _ others: ProcessSignal..., within deadline: Duration
+    ) -> Future<ShutdownSummary> {
+        loop.end(
+            on: [signal] + others, within: deadline, begin: { [self] in drain(within: deadline) },
+            abort: { [self] in shutdown(within: .zero) })
+    }
+}
+
+@available(
+    *, unavailable, message: "A server belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension TLSServer: Sendable {}

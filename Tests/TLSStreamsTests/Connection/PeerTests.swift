@@ -1,0 +1,212 @@
+import Foundation
+import FuturesTesting
+import TLSStreams
+import Testing
+
+/// A program that speaks TLS, and what it is to print.
+struct Peer: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    /// A command of the shell. `$PORT` is the port of our server, `$DIR` has certificates.
+    let command: String
+    var expected = "hello"
+
+    private static let openssl =
+        "openssl s_client -connect 127.0.0.1:$PORT -servername localhost -CAfile ca.pem -verify_return_error "
+        + "-verify_hostname localhost"
+    private static let python = """
+        python3 -c 'import socket, ssl, sys
+        context = ssl.create_default_context(cafile="ca.pem")
+        EXTRA
+        with socket.create_connection(("127.0.0.1", int("'$PORT'"))) as plain:
+            with context.wrap_socket(plain, server_hostname="localhost") as s:
+                s.sendall(b"hello\\n")
+                print(s.makefile().readline(), end="")
+                plain = s.unwrap()'
+        """
+    private static func node(_ version: String) -> String {
+        """
+        node -e 'const s = require("tls").connect({port: +"'$PORT'", host: "127.0.0.1", servername: "localhost",
+            ca: require("fs").readFileSync("ca.pem"), minVersion: "\(version)", maxVersion: "\(version)"},
+            () => s.write("hello\\n")); s.on("data", (d) => process.stdout.write(d)); s.on("end", () => s.end())'
+        """
+    }
+
+    /// Clients of our server.
+    static let clients = [
+        Peer(testDescription: "openssl, 1.3", command: "echo hello | \(openssl) -quiet -tls1_3"),
+        Peer(testDescription: "openssl, 1.2", command: "echo hello | \(openssl) -quiet -tls1_2"),
+        Peer(
+            testDescription: "openssl, with a certificate",
+            command: "echo hello | \(openssl) -quiet -cert client.pem -key client.key"),
+        Peer(
+            testDescription: "openssl, resuming",
+            command: "echo hello | \(openssl) -quiet -tls1_2 -sess_out s >/dev/null; "
+                + "(echo hello; sleep 0.3) | \(openssl) -tls1_2 -sess_in s -ign_eof | grep -aoE '^(Reused|hello)'",
+            expected: "Reused\nhello"),
+        Peer(
+            testDescription: "openssl, another protocol",
+            command: "echo | \(openssl) -alpn none 2>&1 | grep -ao 'no application protocol' | head -1",
+            expected: "no application protocol"),
+        Peer(
+            testDescription: "openssl, 1.1",
+            command:
+                "echo | \(openssl) -tls1_1 -cipher ALL:@SECLEVEL=0 2>&1 | grep -ao 'alert protocol version' | head -1",
+            expected: "alert protocol version"),
+        Peer(
+            testDescription: "openssl, renewing keys",
+            command:
+                "(sleep 0.3; echo K; sleep 0.3; echo hello; sleep 0.3) | \(openssl) -tls1_3 2>&1 | grep -aE '^(KEYUPDATE|hello)'",
+            expected: "KEYUPDATE\nhello"),
+        Peer(
+            testDescription: "openssl, renegotiating",
+            command:
+                "(sleep 0.3; echo R; sleep 0.3) | \(openssl) -tls1_2 2>&1 | grep -aoE 'RENEGOTIATING|no renegotiation' | head -2",
+            expected: "RENEGOTIATING\nno renegotiation"),
+        Peer(testDescription: "Python, 1.3", command: python.replacing("EXTRA", with: "")),
+        Peer(
+            testDescription: "Python, 1.2",
+            command: python.replacing("EXTRA", with: "context.maximum_version = ssl.TLSVersion.TLSv1_2")),
+        Peer(testDescription: "Node.js, 1.3", command: node("TLSv1.3")),
+        Peer(testDescription: "Node.js, 1.2", command: node("TLSv1.2")),
+        Peer(
+            testDescription: "curl",
+            command:
+                "curl -sS --http1.1 --cacert ca.pem --resolve localhost:$PORT:127.0.0.1 https://localhost:$PORT/"
+        ),
+    ]
+
+    /// Servers for our client, which print their port and send each line back.
+    static let servers = [
+        Peer(testDescription: "openssl, 1.3", command: server("-tls1_3")),
+        Peer(testDescription: "openssl, 1.2", command: server("-tls1_2")),
+        Peer(
+            testDescription: "openssl, asking for a certificate", command: server("-Verify 1 -CAfile ca.pem")),
+        Peer(
+            testDescription: "Python",
+            command: """
+                exec python3 -c 'import socket, ssl
+                context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+                context.load_cert_chain("server.pem", "server.key")
+                with socket.create_server(("127.0.0.1", 0)) as server:
+                    print(":%d" % server.getsockname()[1], flush=True)
+                    while True:
+                        plain, _ = server.accept()
+                        with context.wrap_socket(plain, server_side=True) as s:
+                            line = s.makefile().readline()
+                            s.sendall(line[::-1].strip().encode() + b"\\n")
+                            s.unwrap()'
+                """),
+        Peer(
+            testDescription: "Node.js",
+            command: """
+                exec node -e 'const fs = require("fs"); const server = require("tls").createServer({
+                    cert: fs.readFileSync("server.pem"), key: fs.readFileSync("server.key")}, (s) => s.on("data", (d) =>
+                    s.end(d.toString().trim().split("").reverse().join("") + "\\n")));
+                server.listen(0, "127.0.0.1", () => console.log(":" + server.address().port))'
+                """),
+    ]
+
+    private static func server(_ options: String) -> String {
+        "exec openssl s_server -accept 127.0.0.1:0 -rev -cert server.pem -key server.key \(options)"
+    }
+}
+
+/// Each peer is a program of its own, so these take a while.
+@Suite(.serialized)
+struct PeerTests {
+    @Test("clients of other makers", arguments: Peer.clients)
+    func clients(peer: Peer) throws {
+        try withDirectory { directory, loop in
+            var configuration = TLSServerConfiguration.usual
+            configuration.clientCertificates = .requested
+            configuration.trust = .authorities([Authority.root.file])
+            configuration.parameters.protocols = ["http/1.1"]
+            var subjects: [String?] = []
+            let server = try TLSServer.listen(
+                host: "127.0.0.1", port: 0, context: try loop.server(configuration)
+            ) { connection -> Future<Void> in
+                subjects.append(connection.peerCertificate?.subject)
+                return connection.readLine().flatMap { line in
+                    guard line?.starts(with: "GET ".utf8) == true else {
+                        return connection.write((line ?? Data()) + Data("\n".utf8))
+                    }
+                    return connection.read(until: Data("\r\n\r\n".utf8)).flatMap { _ in
+                        connection.write("HTTP/1.0 200 OK\r\n\r\nhello\n")
+                    }
+                }
+            }
+            server.onConnectionError = { _ in }
+            let process = try start(peer.command, in: directory, port: server.localAddress.port)
+            while process.isRunning { try loop.run(until: loop.sleep(for: .milliseconds(2))) }
+            let said = try String(contentsOf: directory.appending(path: "out"), encoding: .utf8)
+            #expect(said.trimmingCharacters(in: .whitespacesAndNewlines) == peer.expected)
+            if peer.testDescription.contains("with a certificate") { #expect(subjects == ["CN=client"]) }
+            _ = try loop.run(until: server.shutdown(within: .seconds(1)))
+        }
+    }
+
+    @Test("servers of other makers", arguments: Peer.servers)
+    func servers(peer: Peer) throws {
+        try withDirectory { directory, loop in
+            let process = try start(peer.command, in: directory, port: 0)
+            // The signals that this process blocks, such a program blocks, too.
+            defer { kill(process.processIdentifier, SIGKILL) }
+            var port: Int?
+            while port == nil, process.isRunning {
+                try loop.run(until: loop.sleep(for: .milliseconds(2)))
+                let said = try String(contentsOf: directory.appending(path: "out"), encoding: .utf8)
+                port = said.split(separator: "\n").first { $0.contains(":") }
+                    .flatMap { $0.split(separator: ":").last }.flatMap { Int($0) }
+            }
+            var configuration = TLSClientConfiguration.usual
+            configuration.identity = Authority.client.identity()
+            let context = try loop.client(configuration)
+            for _ in 0..<2 {
+                let client = try loop.run(
+                    until: TLSConnection.connect(
+                        host: "localhost", port: try #require(port), context: context))
+                client.write("hello\n")
+                #expect(try loop.run(until: client.readLine()) == Data("olleh".utf8))
+                try loop.run(until: client.close())
+            }
+        }
+    }
+
+    private func start(_ command: String, in directory: URL, port: Int) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", command]
+        process.currentDirectoryURL = directory
+        process.environment = ProcessInfo.processInfo.environment.merging(["PORT": "\(port)"]) { $1 }
+        let output = directory.appending(path: "out")
+        try Data().write(to: output)
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(
+            forWritingTo: directory.appending(path: "complaints").touched())
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    /// Runs `body` with a directory that has certificates and keys.
+    private func withDirectory(_ body: (URL, EventLoop) throws -> Void) throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID())")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        for (name, text) in [
+            ("ca.pem", Authority.root.certificate), ("server.pem", Authority.server.certificate),
+            ("server.key", Authority.server.key.pem), ("client.pem", Authority.client.certificate),
+            ("client.key", Authority.client.key.pem),
+        ] {
+            try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
+        }
+        try withLoop(.system) { loop in try body(directory, loop) }
+    }
+}
+
+extension URL {
+    fileprivate func touched() throws -> URL {
+        try Data().write(to: self)
+        return self
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import FuturesTesting
+import TLSStreams
+import Testing
+
+struct TLSConnectionTests {
+    @Test(
+        "an encrypted connection over memory is a stream as any other", arguments: [TLSVersion.tls12, .tls13])
+    func memory(version: TLSVersion) throws {
+        try withLoop { loop in
+            var configuration = TLSServerConfiguration.usual
+            configuration.parameters.versions = version...version
+            let pair = try loop.pair(loop.server(configuration))
+            #expect(pair.client.version == version && pair.server.version == version)
+            #expect(pair.client.cipher == pair.server.cipher && !pair.client.cipher.isEmpty)
+            #expect(pair.client.peerCertificate?.subject == "CN=server")
+            #expect(pair.server.peerCertificate == nil && pair.server.serverName == "localhost")
+            #expect(!pair.client.isResumed && pair.client.applicationProtocol == nil)
+            pair.client.write("hello\nyou\n")
+            #expect(try loop.run(until: pair.server.readLine()) == Data("hello".utf8))
+            #expect(try loop.run(until: pair.server.readLine()) == Data("you".utf8))
+            pair.server.write("well\n")
+            pair.server.shutdownWrite()
+            #expect(try loop.run(until: pair.client.readToEnd()) == Data("well\n".utf8))
+            // The other direction is still open.
+            pair.client.write("bye\n")
+            #expect(try loop.run(until: pair.server.readLine()) == Data("bye".utf8))
+            try loop.close(pair)
+            #expect(pair.client.bytesSent == 14 && pair.server.bytesReceived == 14)
+        }
+    }
+
+    @Test(
+        "a megabyte gets through in both directions at a time, whatever the pieces", arguments: [100, 65_536])
+    func bulk(capacity: Int) throws {
+        try withLoop { loop in
+            let pair = try loop.pair(capacity: capacity)
+            let bytes = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+            var received = [Data(), Data()]
+            let ends = [pair.client, pair.server].enumerated().map { index, end in
+                end.forEachSpan { received[index].append(Data(copying: $0)) }
+            }
+            for end in [pair.client, pair.server] {
+                for start in stride(from: 0, to: bytes.count, by: 9_999) {
+                    end.write(bytes[start..<min(start + 9_999, bytes.count)])
+                }
+                end.shutdownWrite()
+            }
+            for end in ends { try loop.run(until: end) }
+            #expect(received[0] == bytes && received[1] == bytes)
+            try loop.close(pair)
+        }
+    }
+
+    @Test("a reader that pauses holds the sender back, and loses nothing")
+    func backpressure() throws {
+        try withLoop { loop in
+            let pair = try loop.pair()
+            let bytes = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+            let write = pair.client.write(bytes)
+            let first = try #require(try loop.run(until: pair.server.read(exactly: 10)))
+            loop.advance(by: .seconds(1))
+            #expect(!write.isCompleted && pair.client.bufferedBytes > 0)
+            let rest = try #require(try loop.run(until: pair.server.read(exactly: bytes.count - 10)))
+            #expect(first + rest == bytes)
+            try loop.run(until: write)
+            try loop.close(pair)
+        }
+    }
+
+    @Test("over TCP, an encrypted connection knows its addresses", arguments: TestNetwork.allCases)
+    func addresses(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
+                #expect(connection.peerAddress != nil && connection.peerAddress != connection.localAddress)
+                return connection.forEachChunk { connection.write($0) }
+            }
+            let client = try loop.run(
+                until: TLSConnection.connect(
+                    host: "127.0.0.1", port: server.localAddress.port, context: try loop.client()))
+            #expect(client.peerAddress == server.localAddress && client.serverName == nil)
+            #expect(client.description.hasPrefix("TLSConnection over TCPConnection "))
+            client.write("hello\n")
+            #expect(try loop.run(until: client.readLine()) == Data("hello".utf8))
+            try loop.run(until: client.close())
+            #expect(try loop.run(until: server.shutdown(within: .seconds(5))).aborted == 0)
+        }
+    }
+
+    @Test("keys are renewed in TLS 1.3, in mid-stream")
+    func renewal() throws {
+        try withLoop { loop in
+            let pair = try loop.pair()
+            pair.client.write("one\n")
+            #expect(pair.client.renewKeys())
+            pair.client.write("two\n")
+            #expect(try loop.run(until: pair.server.readLine()) == Data("one".utf8))
+            #expect(try loop.run(until: pair.server.readLine()) == Data("two".utf8))
+            pair.server.write("three\n")
+            #expect(try loop.run(until: pair.client.readLine()) == Data("three".utf8))
+            try loop.close(pair)
+            #expect(!pair.client.renewKeys())
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import TLSStreams
+import Testing
+
+@testable import FuturesTesting
+
+struct TLSServerTests {
+    private func connect(
+        _ server: TLSServer, _ loop: EventLoop, _ context: TLSContext? = nil
+    ) throws -> Future<TLSConnection> {
+        TLSConnection.connect(
+            host: "127.0.0.1", port: server.localAddress.port, context: try context ?? loop.client())
+    }
+
+    @Test("each kind of handler serves", arguments: TestNetwork.allCases)
+    func handlers(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let context = try loop.server()
+            var owned: [TLSConnection] = []
+            let servers = [
+                try TLSServer.listen(host: "127.0.0.1", port: 0, context: context) { connection in
+                    connection.forEachSpan { connection.write($0) }
+                },
+                try TLSServer.listen(host: "127.0.0.1", port: 0, context: context) { connection in
+                    for try await line in connection.lines() { connection.write(line + Data("\n".utf8)) }
+                },
+                try TLSServer.listen(
+                    host: "127.0.0.1", port: 0, context: context,
+                    owning: { connection in
+                        owned.append(connection)
+                        connection.write("hello\n")
+                    }),
+            ]
+            for server in servers {
+                let client = try loop.run(until: try connect(server, loop))
+                client.write("hello\n")
+                #expect(try loop.run(until: client.readLine()) == Data("hello".utf8))
+                for connection in owned { connection.close() }
+                try loop.run(until: client.close())
+                let summary = try loop.run(until: server.drain(within: .seconds(5)))
+                #expect(summary.aborted == 0 && summary.failed == 0, "\(summary)")
+                #expect(server.handshakes.completed == 1 && server.handshakes.underWay == 0)
+            }
+            owned = []
+        }
+    }
+
+    @Test("failed handshakes are counted, and told of once a minute for each reason")
+    func failures() throws {
+        try withLoop { loop in
+            let server = try TLSServer.listen(
+                host: "127.0.0.1", port: 0, context: try loop.server(), owning: { $0.abort() })
+            var told: [TLSError.Reason?] = []
+            server.onHandshakeFailure = { told.append(reason($0)) }
+            func speak(_ text: String) throws {
+                let client = try loop.run(
+                    until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
+                client.write(text)
+                _ = loop.failure(of: client.readToEnd())
+                try loop.run(until: client.close())
+            }
+            for _ in 0..<3 {
+                try speak("GET / HTTP/1.1\r\n\r\n")
+                try speak("SSH-2.0-x\r\n")
+            }
+            #expect(server.handshakes.failed == [.plainHTTP: 3, .notTLS: 3])
+            #expect(told == [.plainHTTP, .notTLS])
+            loop.advance(by: .seconds(60))
+            try speak("GET / HTTP/1.1\r\n\r\n")
+            #expect(told == [.plainHTTP, .notTLS, .plainHTTP])
+            _ = try loop.run(until: server.shutdown(within: .seconds(5)))
+        }
+    }
+
+    @Test("a few handshakes are under way at a time, the others wait, and have their time limit")
+    func concurrency() throws {
+        try withLoop { loop in
+            var handshakes = TLSHandshakeLimits()
+            handshakes.maxConcurrent = 2
+            handshakes.timeout = .seconds(4)
+            let server = try TLSServer.listen(
+                host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes
+            ) { $0.forEachChunk { _ in } }
+            let silent = try (0..<2).map { _ in
+                try loop.run(
+                    until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
+            }
+            loop.advance(by: .seconds(1))
+            let client = try connect(server, loop)
+            loop.advance(by: .seconds(1))
+            #expect(server.handshakes.underWay == 2 && !client.isCompleted)
+            let connection = try loop.run(until: client)
+            loop.advance(by: .seconds(1))
+            #expect(server.handshakes.failed == [.handshakeTimedOut: 2] && server.handshakes.completed == 1)
+            try loop.run(until: connection.close())
+            for end in silent { end.abort() }
+            _ = try loop.run(until: server.shutdown(within: .seconds(5)))
+            handshakes.maxConcurrent = 0
+            #expect(
+                complaint {
+                    _ = try TLSServer.listen(
+                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
+                        owning: { _ in })
+                } == "0 handshakes at a time would let nobody in; give one or more")
+            handshakes = TLSHandshakeLimits()
+            handshakes.timeout = .zero
+            #expect(
+                complaint {
+                    _ = try TLSServer.listen(
+                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
+                        owning: { _ in })
+                } == "a handshake timeout of 0.0 seconds makes no sense; give more than zero")
+            #expect(
+                complaint {
+                    _ = try TLSServer.listen(
+                        host: "127.0.0.1", port: 0, context: try loop.client(), owning: { _ in })
+                } == "TLSServer.listen was given the context of a client; give one of TLSContext.server")
+        }
+    }
+
+    @Test(
+        "a draining server ends what waits for no answer with close_notify", arguments: TestNetwork.allCases)
+    func drain(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var isTold = false
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
+                connection.draining.whenSuccess { isTold = true }
+                return connection.forEachChunk { connection.write($0) }
+            }
+            let clients = try (0..<2).map { _ in try loop.run(until: try connect(server, loop)) }
+            clients[0].write("hello\n")
+            _ = try loop.run(until: clients[0].readLine())
+            let drained = server.drain(within: .seconds(2))
+            // One that has sent nothing yet has half of the time.
+            for client in clients {
+                #expect(try loop.run(until: client.readToEnd()).isEmpty)
+                try loop.run(until: client.close())
+            }
+            let summary = try loop.run(until: drained)
+            #expect(isTold && summary.aborted == 0 && summary.finished == 2, "\(summary)")
+        }
+    }
+
+    @Test("a server drains at a signal")
+    func signals() throws {
+        try withLoop { loop in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                $0.forEachChunk { _ in }
+            }
+            let drained = server.drain(on: .user2, within: .seconds(2))
+            let client = try loop.run(until: try connect(server, loop))
+            let host = (loop.core.driver as! VirtualDriver).host
+            host.simulation.call { host.send(.user2) }
+            #expect(try loop.run(until: client.readToEnd()).isEmpty)
+            try loop.run(until: client.close())
+            #expect(try loop.run(until: drained).finished == 1)
+        }
+    }
+
+    @Test("errors of handlers are told, and their connections aborted")
+    func handlerErrors() throws {
+        struct Oops: Error {}
+        try withLoop { loop in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) { _ in
+                loop.failed(Oops(), of: Void.self)
+            }
+            var told: [any Error] = []
+            server.onConnectionError = { told.append($0) }
+            let client = try loop.run(until: try connect(server, loop))
+            #expect(loop.failure(of: client.read())?.isDisconnection == true)
+            #expect(told.count == 1 && told.first is Oops)
+            _ = try loop.run(until: server.shutdown(within: .seconds(5)))
+        }
+    }
+
+    @Test("a shutdown aborts handshakes and connections, and tells nobody of it")
+    func shutdown() throws {
+        try withLoop { loop in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                $0.forEachChunk { _ in }
+            }
+            let client = try loop.run(until: try connect(server, loop))
+            let silent = try loop.run(
+                until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
+            loop.advance(by: .seconds(1))
+            #expect(server.activeConnections == 2)
+            let summary = try loop.run(until: server.shutdown(within: .zero))
+            #expect(summary.aborted == 2, "\(summary)")
+            #expect(loop.failure(of: client.read()) != nil)
+            for end in [client, silent] { end.abort() }
+            #expect(server.handshakes.failed.isEmpty && server.handshakes.otherwiseFailed == 0)
+        }
+    }
+
+    @Test(
+        "a connection that cannot be made, or is cancelled, leaves nothing", arguments: TestNetwork.allCases)
+    func connecting(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let server = try TLSServer.listen(
+                host: "127.0.0.1", port: 0, context: try loop.server(), owning: { $0.close() })
+            let wrong = TLSConnection.connect(
+                host: "localhost", port: server.localAddress.port, context: try loop.server())
+            #expect(
+                complaint { _ = try loop.run(until: wrong) }
+                    == "startTLS(client:) was given the context of a server; give one of TLSContext.client")
+            let cancelled = try connect(server, loop)
+            cancelled.cancel()
+            #expect(cancelled.isCancelled)
+            _ = try loop.run(until: server.shutdown(within: .seconds(5)))
+        }
+    }
+}
