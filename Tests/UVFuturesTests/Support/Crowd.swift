@@ -1,3 +1,4 @@
+import CLibUV
 import FuturesTesting
 import Glibc
 import UVFutures

@@ -1,3 +1,4 @@
+import CLibUV
 import Foundation
 import Futures
 import Glibc
