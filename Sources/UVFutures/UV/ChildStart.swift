@@ -27,8 +27,7 @@ struct ChildStart {
         let targets = descriptors.sources.keys.sorted()
         var sources = targets.map { descriptors.sources[$0]! }
         let limits = launch.limits.map {
-            process_limit(
-                resource: $0.resource, limit: rlimit(rlim_cur: rlim_t($0.soft), rlim_max: rlim_t($0.hard)))
+            process_limit(resource: $0.resource, soft: UInt64($0.soft), hard: UInt64($0.hard))
         }
         var start = unsafe process_start()
         unsafe start.count = CInt(targets.count)
