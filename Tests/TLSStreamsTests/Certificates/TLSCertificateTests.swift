@@ -1,0 +1,33 @@
+import Foundation
+import FuturesTesting
+import TLSStreams
+import Testing
+
+struct TLSCertificateTests {
+    @Test("a certificate that expires soon is told of, once a day")
+    func expiry() throws {
+        try withLoop { loop in
+            let authority = Authority.root.sign(Wish(end: 946_684_800 + 20 * 86_400))
+            let context = try loop.server(TLSServerConfiguration(identity: authority.identity()))
+            var warnings: [String] = []
+            loop.observe { if case .warning(let text) = $0 { warnings.append(text) } }
+            func connect() throws { try loop.close(try loop.pair(context)) }
+            try connect()
+            #expect(warnings.isEmpty)
+            loop.advance(by: .seconds(7 * 86_400))
+            try connect()
+            try connect()
+            #expect(
+                warnings == [
+                    "the certificate of “CN=server” expires at 2000-01-21T00:00:00Z; renew it, and reload the context. Said "
+                        + "once a day at most."
+                ])
+            loop.advance(by: .seconds(86_400))
+            var told: [TLSCertificate] = []
+            context.onExpiry = { told.append($0) }
+            try connect()
+            #expect(told == [context.certificate])
+            loop.observe(nil)
+        }
+    }
+}
