@@ -146,6 +146,7 @@ extension SimulatedHost {
         shutDown()
         disk.end()
         program = { _ in }
+        programs = [:]
         _ = takePostponed()
     }
 

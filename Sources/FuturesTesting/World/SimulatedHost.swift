@@ -104,6 +104,8 @@ public final class SimulatedHost {
         drivers.removeAll { $0 === driver }
         if let slot = driver.slot { simulation.agenda.loops.remove(slot) }
         guard !isInWorld else { return }
+        // They may refer to the loop.
+        programs = [:]
         disk.end()
         simulation.end()
     }

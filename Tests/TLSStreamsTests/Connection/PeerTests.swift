@@ -2,6 +2,7 @@ import Foundation
 import FuturesTesting
 import TLSStreams
 import Testing
+import UVFutures
 
 /// A program that speaks TLS, and what it is to print.
 struct Peer: CustomTestStringConvertible, Sendable {
@@ -136,9 +137,9 @@ struct PeerTests {
                 }
             }
             server.onConnectionError = { _ in }
-            let process = try start(peer.command, in: directory, port: server.localAddress.port)
-            while process.isRunning { try loop.run(until: loop.sleep(for: .milliseconds(2))) }
-            let said = try String(contentsOf: directory.appending(path: "out"), encoding: .utf8)
+            let client = program(peer.command, in: directory, port: server.localAddress.port)
+            let outcome = try loop.run(until: ChildProcess.run(client, timeout: .seconds(60), on: loop))
+            let said = String(decoding: outcome.standardOutput, as: UTF8.self)
             #expect(said.trimmingCharacters(in: .whitespacesAndNewlines) == peer.expected)
             if peer.testDescription.contains("with a certificate") { #expect(subjects == ["CN=client"]) }
             _ = try loop.run(until: server.shutdown(within: .seconds(1)))
@@ -148,15 +149,15 @@ struct PeerTests {
     @Test("servers of other makers", arguments: Peer.servers)
     func servers(peer: Peer) throws {
         try withDirectory { directory, loop in
-            let process = try start(peer.command, in: directory, port: 0)
-            // The signals that this process blocks, such a program blocks, too.
-            defer { kill(process.processIdentifier, SIGKILL) }
+            var server = program(peer.command, in: directory, port: 0)
+            server.standardOutput = .stream
+            let process = try ChildProcess.start(server, on: loop)
+            let output = try #require(process.standardOutput)
             var port: Int?
-            while port == nil, process.isRunning {
-                try loop.run(until: loop.sleep(for: .milliseconds(2)))
-                let said = try String(contentsOf: directory.appending(path: "out"), encoding: .utf8)
-                port = said.split(separator: "\n").first { $0.contains(":") }
-                    .flatMap { $0.split(separator: ":").last }.flatMap { Int($0) }
+            while port == nil {
+                let line = String(
+                    decoding: try #require(try loop.run(until: output.readLine())), as: UTF8.self)
+                port = line.split(separator: ":").last.flatMap { line.contains(":") ? Int($0) : nil }
             }
             var configuration = TLSClientConfiguration.usual
             configuration.identity = Authority.client.identity()
@@ -169,23 +170,17 @@ struct PeerTests {
                 #expect(try loop.run(until: client.readLine()) == Data("olleh".utf8))
                 try loop.run(until: client.close())
             }
+            try loop.run(until: output.close())
+            _ = try loop.run(until: process.end(within: .zero))
         }
     }
 
-    private func start(_ command: String, in directory: URL, port: Int) throws -> Process {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", command]
-        process.currentDirectoryURL = directory
-        process.environment = ProcessInfo.processInfo.environment.merging(["PORT": "\(port)"]) { $1 }
-        let output = directory.appending(path: "out")
-        try Data().write(to: output)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(
-            forWritingTo: directory.appending(path: "complaints").touched())
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        return process
+    private func program(_ command: String, in directory: URL, port: Int) -> ChildProcess.Configuration {
+        var program = ChildProcess.Configuration("/bin/sh", "-c", command)
+        program.workingDirectory = directory.path()
+        program.environment = .inheriting(with: ["PORT": "\(port)"])
+        program.standardError = .null
+        return program
     }
 
     /// Runs `body` with a directory that has certificates and keys.
@@ -201,12 +196,5 @@ struct PeerTests {
             try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
         }
         try withLoop(.system) { loop in try body(directory, loop) }
-    }
-}
-
-extension URL {
-    fileprivate func touched() throws -> URL {
-        try Data().write(to: self)
-        return self
     }
 }

@@ -50,7 +50,10 @@ extension Data {
     var text: String { String(decoding: self, as: UTF8.self) }
 }
 
-func contents(_ path: String) -> String? { FileManager.default.contents(atPath: path)?.text }
+/// Not by `FileManager`, which leaks a block for each file that is empty.
+func contents(_ path: String) -> String? {
+    FileHandle(forReadingAtPath: path).map { file in (try? file.readToEnd())?.text ?? "" }
+}
 
 func put(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 

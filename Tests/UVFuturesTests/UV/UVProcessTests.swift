@@ -91,9 +91,8 @@ struct UVProcessTests {
                     let tasks =
                         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
                     for task in tasks {
-                        let list =
-                            FileManager.default.contents(atPath: "/proc/self/task/\(task)/children") ?? Data()
-                        for word in String(decoding: list, as: UTF8.self).split(separator: " ") {
+                        let list = contents("/proc/self/task/\(task)/children") ?? ""
+                        for word in list.split(separator: " ") {
                             if let number = Int32(word) { kill(number, SIGKILL) }
                         }
                     }

@@ -37,7 +37,7 @@ struct ChangeBufferTests {
         let buffer = ChangeBuffer(.milliseconds(50), limit: 100, on: loop.core)
         var times: [Duration] = []
         let start = loop.now
-        buffer.onReady = {
+        buffer.onReady = { [unowned buffer] in
             if buffer.takeFirst() != nil { times.append(start.duration(to: loop.now)) }
         }
         for _ in 0..<120 {

@@ -7,7 +7,10 @@ import Testing
 import UVFutures
 
 struct FileEventHubTests {
-    @Test("a lack of the system's watches is an error that names the sysctl, and ends a tree that grows")
+    @Test(
+        "a lack of the system's watches is an error that names the sysctl, and ends a tree that grows",
+        .disabled(
+            if: isSanitized, "a sanitizer has a thread, so the process cannot have a namespace of its own"))
     func noWatches() async {
         await #expect(processExitsWith: .success) {
             // The limit is that of a namespace of its own, which a process of one thread can have.
