@@ -13,6 +13,9 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CMalloc"),
+        .target(
+            name: "ExampleSupport",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
@@ -35,18 +38,21 @@ let package = Package(
         .executableTarget(
             name: "Heartbeat",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "Replica",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "Supervisor",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -67,7 +73,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "Heartbeat", "PortForwarder", "Replica",
+                "EchoServer", "Heartbeat", "PortForwarder", "Replica", "Supervisor",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(

@@ -320,19 +320,58 @@ smoke_Supervisor() {
     ! grep -q "process $first\$" "$said" || fail "does not restart: $(cat "$said")"
     ask "restart none"
     grep -q "there is no program called none" "$said" || fail "restarts what there is not"
+    # It hears of the change by itself.
     printf 'loud %s\nother /bin/sleep 1000\n' "$work/loud" >"$work/programs"
-    kill -HUP "$server"
     timeout 10 bash -c 'until printf "status\n" | nc -N -U "$1" | tee "$2" | grep -q "^other" && ! grep -q "^quiet" "$2"; do
         sleep 0.1; done' - "$work/control" "$said" || fail "does not read its file again: $(cat "$said")"
+    printf 'other\n' >"$work/programs"
+    timeout 10 bash -c 'until grep -q "^supervisor: other has no program, or two" "$1" "$1.1" 2>/dev/null; do sleep 0.1; done' \
+        - "$work/log" || fail "does not say what is wrong with its file"
+    printf 'loud %s\nlate %s\n' "$work/loud" "$work/late" >"$work/programs"
+    timeout 10 bash -c 'until grep -q "^supervisor: cannot start .*/late: " "$1" "$1.1" 2>/dev/null; do sleep 0.1; done' \
+        - "$work/log" || fail "does not say which program cannot be started"
+    cp "$work/quiet" "$work/late"
+    kill -HUP "$server"
+    timeout 10 bash -c 'until printf "status\n" | nc -N -U "$1" | grep -q "^late runs"; do sleep 0.1; done' - \
+        "$work/control" || fail "does not read its file at SIGHUP"
     timeout 20 bash -c 'until [ -f "$1.1" ]; do sleep 0.1; done' - "$work/log" || fail "does not begin a new file"
     kill -TERM "$server"
     timeout 10 tail --pid=$server -f /dev/null || fail "still runs after the signal"
     wait $server || fail "ended with status $?"
     server=
     ! pgrep -f "$work/loud" >/dev/null || fail "leaves a program running"
+    [ ! -e "$work/control" ] || fail "leaves its socket behind"
     expect_refusal "$work/none"
     printf 'alone\n' >"$work/programs"
     expect_refusal "$work/programs"
+    printf 'quiet %s\nwrong /no/such/program\n' "$work/quiet" >"$work/programs"
+    expect_refusal "$work/programs"
+    ! pgrep -f "$work/quiet" >/dev/null || fail "leaves a program running when it is refused"
+    first_process
+}
+
+# As process 1, it reaps what its programs leave to it, and nothing is left of its namespace when it ends.
+first_process() {
+    local first left
+    printf '#!/bin/sh\nfor i in 1 2 3; do setsid sh -c "sleep 0.2 & sleep 0.1" & done; wait; echo left; exec sleep 1000\n' \
+        >"$work/leaves"
+    chmod +x "$work/leaves"
+    printf 'leaves %s\n' "$work/leaves" >"$work/programs"
+    unshare --pid --fork --kill-child "$bin/Supervisor" "$work/programs" --control "$work/control" >"$work/out" &
+    server=$!
+    timeout 10 bash -c 'until grep -q "^leaves: left" "$1"; do sleep 0.1; done' - "$work/out" ||
+        fail "does not run as process 1: $(cat "$work/out")"
+    first=$(pgrep -P "$server")
+    timeout 10 bash -c 'until [ "$(ps -o stat= --ppid "$1" | wc -l)" = 1 ]; do sleep 0.1; done' - "$first" ||
+        fail "does not reap orphans: $(ps -o pid,stat,args --ppid "$first")"
+    ps -o stat= --ppid "$first" | grep -q '^S' || fail "has reaped its own program"
+    left=$(pgrep -P "$first")
+    kill -TERM "$first"
+    timeout 10 tail --pid="$server" -f /dev/null || fail "still runs as process 1 after the signal"
+    wait "$server" || fail "ended as process 1 with status $?"
+    server=
+    grep -q '^supervisor: leaves ended with signal 15$' "$work/out" || fail "says of its end: $(tail -n 2 "$work/out")"
+    ! kill -0 "$left" 2>/dev/null || fail "leaves a program running as process 1"
 }
 
 smoke_Heartbeat() {
