@@ -44,6 +44,15 @@ let package = Package(
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .target(
+            name: "RESP", dependencies: [.product(name: "ByteStreams", package: "swift-uv-futures")]),
+        .executableTarget(
+            name: "KeyValueServer",
+            dependencies: [
+                "RESP",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "Supervisor",
             dependencies: [
@@ -67,7 +76,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "Heartbeat", "PortForwarder", "Replica",
+                "EchoServer", "Heartbeat", "KeyValueServer", "PortForwarder", "RESP", "Replica",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(
