@@ -12,7 +12,7 @@
 # examples      builds each example, then uses it as a client would
 # hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each. Of one topic:
-#               make bench TOPIC=asynchronous, datagrams, processes or files
+#               make bench TOPIC=asynchronous, datagrams, processes, files or programs
 # guard         holds allocations and instructions per operation, groups to time in proportion to their size, and loops
 #               to share nothing that they write
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
@@ -108,11 +108,12 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools python3-redis
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
-	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
+	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter 'ReplicaTests|RESPTests|KeyValueLogTests'
+	Tests/Checks/keyvalue.sh 100
 	Tests/Checks/soak.sh
 	Tests/Checks/forward.sh 10G
 	Tests/Checks/idle.sh
@@ -120,13 +121,14 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis
 	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
 	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/names.sh
+	Tests/Checks/keyvalue.sh
 	Tests/Checks/production.sh
 	Tests/Checks/idle.sh 1000
 	Tests/Checks/slow.sh 200 500 2 0
@@ -138,7 +140,7 @@ hosts:
 
 bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
 bench bench-quick:
-	$(NEEDS) git valgrind binutils python3 $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go)
+	$(NEEDS) git valgrind binutils python3 $(if $(filter programs,$(TOPIC)),redis-server redis-tools) $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go)
 	$(if $(TOPIC),Tests/Benchmarks/topic.sh$(QUICK) $(TOPIC),Tests/Benchmarks/run.sh$(QUICK))
 	$(if $(TOPIC),,Tests/Benchmarks/loops.sh$(QUICK))
 

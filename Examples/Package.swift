@@ -49,6 +49,15 @@ let package = Package(
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .target(
+            name: "RESP", dependencies: [.product(name: "ByteStreams", package: "swift-uv-futures")]),
+        .executableTarget(
+            name: "KeyValueServer",
+            dependencies: [
+                "RESP",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "Supervisor",
             dependencies: [
@@ -73,7 +82,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "Heartbeat", "PortForwarder", "Replica", "Supervisor",
+                "EchoServer", "Heartbeat", "KeyValueServer", "PortForwarder", "RESP", "Replica", "Supervisor",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(

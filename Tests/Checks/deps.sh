@@ -18,6 +18,8 @@ present() {
         liblua5.4-dev) pkg-config --exists lua5.4 ;;
         lua-luv) lua5.4 -e 'require "luv"' ;;
         golang-go) command -v go ;;
+        redis-tools) command -v redis-benchmark ;;
+        python3-redis) /usr/bin/python3 -c 'import redis' ;;
         unbound) PATH=$PATH:/usr/sbin command -v unbound ;;
         librust-tokio-dev) compgen -G '/usr/share/cargo/registry/tokio-[0-9]*' ;;
         *) command -v "$1" ;;
@@ -40,12 +42,13 @@ if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
     exit 1
 fi
 
-# Debian starts the service of a name server that it installs, and this machine may have one already.
-if [[ " ${missing[*]} " == *" unbound "* ]] && [ ! -e /etc/systemd/system/unbound.service ]; then
+# Debian starts the service of a server that it installs, and this machine may have one already.
+for service in unbound redis-server; do
+    [[ " ${missing[*]} " == *" $service "* ]] && [ ! -e "/etc/systemd/system/$service.service" ] || continue
     "${root[@]}" mkdir -p /etc/systemd/system
-    "${root[@]}" ln -s /dev/null /etc/systemd/system/unbound.service
-    echo "unbound is installed without its service; to have that: systemctl unmask unbound"
-fi
+    "${root[@]}" ln -s /dev/null "/etc/systemd/system/$service.service"
+    echo "$service is installed without its service; to have that: systemctl unmask $service"
+done
 
 echo "installing ${missing[*]}"
 "${root[@]}" apt-get update -qq || echo "trying with the package lists at hand" >&2
