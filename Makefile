@@ -10,7 +10,7 @@
 # test-newest   the suite on the libuv that PyPI's uvloop carries: make test-newest UVLOOP=0.22.1 LIBUV=1.48.0
 # soak          the full sizes, in release
 # examples      builds each example, then uses it as a client would
-# hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
+# hosts         lets a C program, Node.js, Python's uvloop, Lua and Neovim use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each. Of one topic:
 #               make bench TOPIC=asynchronous, datagrams, processes, files or programs
 # guard         holds allocations and instructions per operation, groups to time in proportion to their size, and loops
@@ -38,7 +38,7 @@ NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
 NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 # The programs with which the tests of TLSStreams speak.
 PEERS = openssl curl python3 nodejs
-HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv
+HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
 N = 20
 UVLOOP = 0.23.0
 LIBUV = 1.52.1
