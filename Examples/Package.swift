@@ -13,17 +13,25 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CMalloc"),
+        .target(
+            name: "ServerSupport",
+            dependencies: [
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
                 "CMalloc",
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                "ServerSupport",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "PortForwarder",
             dependencies: [
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                "ServerSupport",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
