@@ -12,7 +12,7 @@
 # examples      builds each example, then uses it as a client would
 # hosts         lets a C program, Node.js, Python's uvloop, Lua and Neovim use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each. Of one topic:
-#               make bench TOPIC=asynchronous, datagrams, processes, files or programs
+#               make bench TOPIC=asynchronous, datagrams, processes, files, tls or programs
 # guard         holds allocations and instructions per operation, groups to time in proportion to their size, and loops
 #               to share nothing that they write
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
@@ -140,7 +140,8 @@ hosts:
 
 bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
 bench bench-quick:
-	$(NEEDS) git valgrind binutils python3 $(if $(filter programs,$(TOPIC)),redis-server redis-tools) $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go)
+	$(NEEDS) git valgrind binutils python3 $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go) \
+		$(if $(filter tls,$(TOPIC)),openssl nodejs) $(if $(filter programs,$(TOPIC)),redis-server redis-tools)
 	$(if $(TOPIC),Tests/Benchmarks/topic.sh$(QUICK) $(TOPIC),Tests/Benchmarks/run.sh$(QUICK))
 	$(if $(TOPIC),,Tests/Benchmarks/loops.sh$(QUICK))
 

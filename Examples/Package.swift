@@ -16,17 +16,25 @@ let package = Package(
         .target(
             name: "ExampleSupport",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
+        .target(
+            name: "ServerSupport",
+            dependencies: [
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
                 "CMalloc",
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                "ServerSupport",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "PortForwarder",
             dependencies: [
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                "ServerSupport",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(

@@ -144,6 +144,9 @@ final class OpenSSLConnection {
         unsafe step(tls_read(ssl, buffer.baseAddress, buffer.count))
     }
 
+    /// Whether another read may bring something before more bytes of the peer come.
+    var hasMore: Bool { unsafe tls_has_more(ssl, link) }
+
     func write(_ bytes: RawSpan) -> Step {
         unsafe bytes.withUnsafeBytes { bytes in unsafe step(tls_write(ssl, bytes.baseAddress, bytes.count)) }
     }
