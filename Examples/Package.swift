@@ -74,6 +74,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
+            name: "HealthChecker",
+            dependencies: [
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(
             name: "Observed",
             dependencies: [
                 .product(name: "UVFutures", package: "swift-uv-futures"),
