@@ -19,12 +19,14 @@ let package = Package(
         .target(
             name: "ServerSupport",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
+                "ExampleSupport",
                 "CMalloc",
                 "ServerSupport",
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
@@ -33,6 +35,7 @@ let package = Package(
         .executableTarget(
             name: "PortForwarder",
             dependencies: [
+                "ExampleSupport",
                 "ServerSupport",
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -76,6 +79,7 @@ let package = Package(
         .executableTarget(
             name: "HealthChecker",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

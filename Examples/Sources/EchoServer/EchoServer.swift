@@ -1,9 +1,10 @@
 import ArgumentParser
+import ExampleSupport
 import ServerSupport
 import TLSStreams
 
 @main
-struct EchoServer: ParsableCommand {
+struct EchoServer: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sends back whatever it is sent, until SIGINT or SIGTERM.")
 
@@ -104,6 +105,4 @@ struct EchoServer: ParsableCommand {
             _ = try? Systemd.notify(.stopping)
         }
     }
-
-    static func main() { runOrSayWhy() }
 }

@@ -1,4 +1,5 @@
 import CMalloc
+import ExampleSupport
 import Glibc
 import ServerSupport
 import TLSStreams
@@ -56,6 +57,7 @@ extension TLSHandshakeStatistics {
     /// The numbers in one line.
     var line: String {
         let failures = failed.values.reduce(otherwiseFailed, +)
-        return "handshakes: \(completed) completed, \(resumed) of them resumed; \(failures) failed; \(underWay) under way"
+        return
+            "handshakes: \(completed) completed, \(resumed) of them resumed; \(failures) failed; \(underWay) under way"
     }
 }

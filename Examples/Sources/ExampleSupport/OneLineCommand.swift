@@ -10,8 +10,8 @@ extension OneLineCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            exit(
-                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
+            let isQuiet = error is ExitCode || exitCode(for: error).isSuccess
+            exit(withError: isQuiet ? error : Refusal(message(for: error)))
         }
     }
 }
@@ -20,7 +20,7 @@ extension OneLineCommand {
 public struct Refusal: Error, CustomStringConvertible {
     public let description: String
 
-    public init(description: String) { self.description = description }
+    public init(_ description: String) { self.description = description }
 }
 
 /// Prints a line at once, also into a pipe.

@@ -1,3 +1,4 @@
+import ExampleSupport
 import FoundationEssentials
 import TLSStreams
 import UVFutures
@@ -105,14 +106,14 @@ struct Checker {
         )
         return connection.readLine(limit: 1024)
             .map { line in
-                guard let line else { throw Refusal(description: "closed without an answer") }
+                guard let line else { throw Refusal("closed without an answer") }
                 let text = String(decoding: line, as: UTF8.self)
                 let words = text.split(separator: " ", maxSplits: 2)
                 guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
-                    throw Refusal(description: "answered with no HTTP: \(text.prefix(60).debugDescription)")
+                    throw Refusal("answered with no HTTP: \(text.prefix(60).debugDescription)")
                 }
                 guard (200..<400).contains(status) else {
-                    throw Refusal(description: "answered with status \(words[1...].joined(separator: " "))")
+                    throw Refusal("answered with status \(words[1...].joined(separator: " "))")
                 }
                 return "status \(status)"
             }

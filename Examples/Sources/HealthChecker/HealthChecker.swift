@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleSupport
 import FoundationEssentials
 import Glibc
 import TLSStreams
@@ -8,7 +9,7 @@ import UVFutures
 ///
 /// It shows a limit of concurrency, time-outs, retries with jitter, names, and encrypted connections.
 @main
-struct HealthChecker: ParsableCommand {
+struct HealthChecker: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks whether hosts answer, and how long their certificates are valid.",
         discussion: """
@@ -67,7 +68,7 @@ struct HealthChecker: ParsableCommand {
         let checks = loop.forEach(targets, maxConcurrent: concurrency) { target in
             checker.check(target).map { try report.add($0) }
         }
-        let interrupted = loop.signal(.interrupt).map { throw Refusal(description: "interrupted") }
+        let interrupted = loop.signal(.interrupt).map { throw Refusal("interrupted") }
         try loop.run(until: Future.race([checks, interrupted]))
         sayOnStandardError("\(report.summary)\n")
         throw ExitCode(report.exitCode)
@@ -88,20 +89,6 @@ struct HealthChecker: ParsableCommand {
             throw ValidationError("there is nothing to check; name a target, or a --file")
         }
         return try all.map { try Target($0) }
-    }
-}
-
-extension HealthChecker {
-    /// Whatever is wrong takes one line, without the usage.
-    static func main() {
-        do {
-            try parse().run()
-        } catch {
-            let code = exitCode(for: error)
-            exit(
-                withError: error is ExitCode || code.isSuccess
-                    ? error : Refusal(description: message(for: error)))
-        }
     }
 }
 

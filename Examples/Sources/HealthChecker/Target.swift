@@ -1,3 +1,4 @@
+import ExampleSupport
 import FoundationEssentials
 
 /// What is checked: `tcp://host:port`, `udp://host:port`, `tls://host:port`, `http://host[:port]/path` or `https://…`.
@@ -11,7 +12,7 @@ struct Target: CustomStringConvertible {
     let path: String
 
     init(_ text: String) throws {
-        func wrong(_ reason: String) -> Refusal { Refusal(description: "\"\(text)\" \(reason)") }
+        func wrong(_ reason: String) -> Refusal { Refusal("\"\(text)\" \(reason)") }
         let parts = text.split(separator: "://", maxSplits: 1)
         guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])) else {
             let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -46,8 +47,4 @@ struct Target: CustomStringConvertible {
         (description, self.kind, self.host, self.port) = (text, kind, String(host), number)
         path = end == parts[1].endIndex ? "/" : String(parts[1][end...])
     }
-}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
 }

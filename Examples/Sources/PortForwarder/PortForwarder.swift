@@ -1,9 +1,10 @@
 import ArgumentParser
+import ExampleSupport
 import ServerSupport
 import TLSStreams
 
 @main
-struct PortForwarder: ParsableCommand {
+struct PortForwarder: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Passes each connection on to another server, until SIGINT or SIGTERM.")
 
@@ -74,8 +75,6 @@ struct PortForwarder: ParsableCommand {
         guard let context, let name = targetEncryption.name(of: target) else { return connection.map { $0 } }
         return connection.flatMap { $0.startTLS(client: context, host: name) }.map { $0 }
     }
-
-    static func main() { runOrSayWhy() }
 }
 
 /// Each side gets what the other sends, and its end. What breaks one side breaks the other.

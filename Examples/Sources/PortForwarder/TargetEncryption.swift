@@ -8,10 +8,14 @@ struct TargetEncryption: ParsableArguments {
 
     @Option(
         name: .customLong("tls-target-ca"),
-        help: "A PEM file with the authorities that the target's certificate may be of; the system's unless given.")
+        help:
+            "A PEM file with the authorities that the target's certificate may be of; the system's unless given."
+    )
     var tlsTargetCA: String?
 
-    @Option(help: "The host name that the target's certificate has to be valid for; the target's own unless given.")
+    @Option(
+        help:
+            "The host name that the target's certificate has to be valid for; the target's own unless given.")
     var tlsTargetName: String?
 
     /// Throws if the flags do not fit each other or the target.

@@ -56,7 +56,7 @@ struct Serve: ParsableCommand {
     private func read(_ url: URL) throws -> Saved {
         guard FileManager.default.fileExists(atPath: url.path) else { return Saved() }
         guard let saved = Saved(try String(contentsOf: url, encoding: .utf8)) else {
-            throw Refusal(description: "\(file) is no file of a replica; name another one")
+            throw Refusal("\(file) is no file of a replica; name another one")
         }
         return saved
     }
@@ -123,7 +123,7 @@ struct Group: ParsableArguments {
         do {
             print(try loop.run(until: request(Client(of: members, attempts: 50, on: loop))))
         } catch {
-            throw Refusal(description: "no leader among the replicas answers: \(error)")
+            throw Refusal("no leader among the replicas answers: \(error)")
         }
         loop.shutdown()
     }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import ExampleSupport
 import Foundation
 import TLSStreams
 
@@ -15,7 +16,8 @@ public struct ServerEncryption: ParsableArguments, Sendable {
 
     @Option(
         name: .customLong("tls-client-ca"),
-        help: "A PEM file with authorities: each client has to have a certificate that one of them has signed.")
+        help:
+            "A PEM file with authorities: each client has to have a certificate that one of them has signed.")
     public var tlsClientCA: String?
 
     public init() {}
@@ -25,7 +27,8 @@ public struct ServerEncryption: ParsableArguments, Sendable {
             throw ValidationError("--tls-certificate and --tls-key go together; give both or neither")
         }
         guard tlsClientCA == nil || tlsCertificate != nil else {
-            throw ValidationError("--tls-client-ca needs a server that speaks TLS; give --tls-certificate too")
+            throw ValidationError(
+                "--tls-client-ca needs a server that speaks TLS; give --tls-certificate too")
         }
     }
 
@@ -54,7 +57,9 @@ extension TLSContext {
                     try self.reload()
                     let certificate = self.certificate
                     let end = certificate?.notAfter.formatted(.iso8601) ?? ""
-                    say("new connections get the certificate \(certificate?.serialNumber ?? ""), valid until \(end)")
+                    say(
+                        "new connections get the certificate \(certificate?.serialNumber ?? ""), valid until \(end)"
+                    )
                 } catch {
                     say("the certificate stays as it was: \(error)")
                 }

@@ -1,3 +1,4 @@
+import ExampleSupport
 public import TLSStreams
 
 /// A server of plain connections or, with a certificate, of encrypted ones. The handler cannot tell them apart.
