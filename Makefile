@@ -129,6 +129,7 @@ examples:
 	Tests/Checks/examples.sh
 	Tests/Checks/names.sh
 	Tests/Checks/keyvalue.sh
+	Tests/Checks/health.sh
 	Tests/Checks/production.sh
 	Tests/Checks/idle.sh 1000
 	Tests/Checks/slow.sh 200 500 2 0
