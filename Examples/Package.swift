@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// For what could move to the library: its own settings.
+let settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+]
+
 let package = Package(
     name: "examples",
     products: [.library(name: "EchoLibrary", type: .dynamic, targets: ["EchoLibrary"])],
@@ -13,6 +22,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CMalloc"),
+        .target(name: "HTTP1", swiftSettings: settings),
+        .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"]),
         .executableTarget(
             name: "EchoServer",
             dependencies: [

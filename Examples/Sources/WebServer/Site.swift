@@ -1,0 +1,90 @@
+import HTTP1
+import TLSStreams
+import WebSockets
+
+/// What all connections share.
+final class Site {
+    let loop: EventLoop
+    let root: Directory?
+    let limits: HTTPLimits
+    let counts = Counts()
+    /// Set when the server listens.
+    var server: TCPServer?
+    /// Where answers are written before they leave. One is enough: each is sent before the next one begins.
+    var writer = MessageWriter()
+    private(set) lazy var telemetry = Telemetry(of: self)
+    private var dateLine: [UInt8] = []
+    private var dateEnds: LoopInstant
+
+    init(root: Directory?, limits: HTTPLimits, on loop: EventLoop) {
+        self.root = root
+        self.limits = limits
+        self.loop = loop
+        dateEnds = loop.now
+    }
+
+    /// What `/bytes` sends.
+    let filler = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+    private var sockets: [ObjectIdentifier: WebSocket] = [:]
+
+    func add(_ socket: WebSocket) {
+        sockets[ObjectIdentifier(socket)] = socket
+        counts.webSockets = sockets.count
+    }
+
+    func remove(_ socket: WebSocket) {
+        sockets[ObjectIdentifier(socket)] = nil
+        counts.webSockets = sockets.count
+    }
+
+    /// Tells the clients of all WebSockets that the server goes away.
+    func goAway() {
+        for socket in Array(sockets.values) { socket.close(1001, "the server goes away") }
+    }
+
+    func serve(_ connection: some ClientConnection) -> Future<Void> {
+        Session(on: connection, of: self).serve()
+    }
+
+    /// Begins an answer with the fields that all have.
+    func begin(status: Int) {
+        counts.answered(status)
+        writer.removeAll()
+        writer.begin(status: status)
+        if loop.now >= dateEnds { renewDate() }
+        writer.lines(dateLine)
+    }
+
+    /// A date is true for a second. Without a timer: an idle server does nothing.
+    private func renewDate() {
+        let now = loop.date.timeIntervalSince1970
+        let second = now.rounded(.down)
+        dateEnds = loop.now + .seconds(second + 1 - now)
+        dateLine = Array("Date: \(HTTPDate(seconds: Int(second)))\r\n".utf8)
+    }
+}
+
+/// What the server has done. All of it is on one loop.
+final class Counts {
+    private(set) var requests = 0
+    /// By the first digit of the status.
+    private(set) var answers = [0, 0, 0, 0, 0, 0]
+    var failures = 0
+    var webSockets = 0
+    var messages = 0
+
+    func answered(_ status: Int) {
+        requests += 1
+        answers[status / 100] += 1
+    }
+}
+
+/// A connection of a client, with or without TLS.
+protocol ClientConnection: ByteStream {
+    var isDraining: Bool { get }
+    var draining: Future<Void> { get }
+    var endsWhenIdle: Bool { get set }
+}
+
+extension SocketConnection: ClientConnection {}
+extension TLSConnection: ClientConnection {}
