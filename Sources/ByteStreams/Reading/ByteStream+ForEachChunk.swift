@@ -24,7 +24,7 @@ extension ByteStream {
     ) -> Future<Void> {
         // This method is generic in the type that it ignores. So a closure of several statements without a
         // `return` matches the other method.
-        runChunks { DataLoop(self, ChunkBody(call: body).untyped) }
+        runChunks("forEachChunk") { DataLoop(self, ChunkBody(call: body).untyped) }
     }
 
     /// Calls `body` with each chunk of bytes from the peer, and completes when the peer has finished sending.
@@ -52,7 +52,7 @@ extension ByteStream {
     public func forEachSpan<Ignored>(
         _ body: @escaping (_ bytes: RawSpan) throws -> Future<Ignored>
     ) -> Future<Void> {
-        runChunks { SpanLoop(self, SpanBody(call: body).untyped) }
+        runChunks("forEachSpan") { SpanLoop(self, SpanBody(call: body).untyped) }
     }
 
     /// Calls `body` with the bytes from the peer, without copying the bytes, and completes when the peer has
@@ -68,72 +68,14 @@ extension ByteStream {
         }
     }
 
-    private func runChunks(_ makeLoop: () -> ChunkLoop) -> Future<Void> {
+    /// Makes the loop of `operation` the reader of the stream, unless the stream cannot be read.
+    final func runChunks(_ operation: String, _ makeLoop: () -> ChunkLoop) -> Future<Void> {
         core.checkThread()
-        if let failed: Future<Void> = unreadable(by: "forEachChunk") { return failed }
+        if let failed: Future<Void> = unreadable(by: operation) { return failed }
         let chunks = makeLoop()
         setReader(chunks)
         chunks.runLater()
         return chunks.future
-    }
-}
-
-/// A reader that takes chunk after chunk, and may wait for a future before it takes the next chunk. It is not
-/// generic: the runtime would have to look up a generic type for each connection.
-class ChunkReader: Reader {
-    final let stream: ByteStream
-    /// The future for which the reader waits before it takes the next chunk.
-    final var waiting: Future<Void>?
-
-    init(_ stream: ByteStream) { self.stream = stream }
-
-    /// Takes a chunk, either as the span or as the data that `chunk` returns.
-    func take(_ bytes: RawSpan, orAs chunk: () -> Data) {}
-
-    /// Called when all bytes have been taken and the peer has finished sending.
-    func reachedEnd() {}
-
-    final override var wantsBytes: Bool { waiting == nil }
-
-    final override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
-        guard waiting == nil else { return false }
-        handle(bytes, orAs: data)
-        return true
-    }
-
-    final override func inboundChanged() { run() }
-
-    /// Takes the bytes that have already come in a later callback. Does nothing if no bytes have come.
-    final func runLater() {
-        if stream.hasUnread || stream.isAtEnd { stream.core.later { self.run() } }
-    }
-
-    /// Takes chunks from the buffer until the reader waits, or until no bytes are left.
-    final func run() {
-        while waiting == nil, stream.reader === self {
-            guard stream.hasUnread else { return bytesRanOut() }
-            let chunk = stream.inbound.takeBlock()
-            handle(chunk.bytes) { chunk }
-        }
-    }
-
-    @inline(__always)
-    private final func handle(_ bytes: RawSpan, orAs chunk: () -> Data) {
-        stream.watch?.bytesWereTaken()
-        take(bytes, orAs: chunk)
-    }
-
-    private final func bytesRanOut() {
-        if let refusal = stream.refusal {
-            stream.remove(self)
-            fail(refusal, byClose: false)
-        } else if stream.isAtEnd {
-            reachedEnd()
-        } else {
-            stream.startReading()
-            stream.watchRead()
-            stream.noteIdle()
-        }
     }
 }
 
@@ -161,72 +103,4 @@ private final class SpanLoop: ChunkLoop {
     override func take(_ bytes: RawSpan, orAs chunk: () -> Data) { follow { try body.call(bytes) } }
 
     override var subject: String? { "forEachSpan of \(stream.name)" }
-}
-
-/// The reader of `forEachChunk` and `forEachSpan`, which waits for the future that the body returned.
-private class ChunkLoop: ChunkReader {
-    private final let promise: OwnedPromise<Void>
-
-    override init(_ stream: ByteStream) {
-        promise = OwnedPromise(on: stream.core)
-        super.init(stream)
-        promise.belong(to: self)
-    }
-
-    final var future: Future<Void> { promise.future }
-
-    final override func cancellationRequested() {
-        stream.remove(self)
-        waiting?.cancel()
-    }
-
-    final override func fail(_ error: any Error, byClose: Bool) {
-        if byClose {
-            promise.succeed(())
-        } else {
-            promise.future.ignoreFailure()
-            promise.fail(error)
-        }
-    }
-
-    final override func reachedEnd() { end(.success(())) }
-
-    /// Calls the body, and then waits for the future that it returns.
-    @inline(__always)
-    final func follow(_ body: () throws -> Future<Void>) {
-        do {
-            let future = try body()
-            if !future.hasSucceeded { wait(for: future) }
-        } catch {
-            end(.failure(error))
-        }
-    }
-
-    private final func wait(for future: Future<Void>) {
-        switch future.result {
-        case .success: break
-        case .failure(let error):
-            future.ignoreFailure()
-            end(.failure(error))
-        case nil where stream.reader !== self:
-            if promise.future.isCancelled { future.cancel() }
-        case nil where future.isDecided(by: promise.future):
-            future.ignoreFailure()
-            end(.failure(FutureError.cycle))
-        case nil:
-            waiting = future.mapResult { result in
-                self.waiting = nil
-                switch result {
-                case .success: self.run()
-                case .failure(let error): self.end(.failure(error))
-                }
-            }
-        }
-    }
-
-    private final func end(_ result: Result<Void, any Error>) {
-        guard stream.reader === self else { return }
-        stream.remove(self)
-        promise.complete(result)
-    }
 }

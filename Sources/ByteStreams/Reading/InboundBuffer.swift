@@ -100,6 +100,19 @@ final class InboundBuffer {
         unsafe index == 0 ? (head, offset) : (tail[tailStart + index - 1], 0)
     }
 
+    /// Puts the second block behind the first, so that their bytes are contiguous. Returns `false` if there is only one
+    /// block. Together, all calls copy each byte a few times at most.
+    func joinBlocks() -> Bool {
+        guard unsafe tailStart < tail.count else { return false }
+        if offset > 0 {
+            unsafe head = head.subdata(in: offset..<head.count)
+            offset = 0
+        }
+        unsafe head.append(tail[tailStart])
+        dropFirstOfTail()
+        return true
+    }
+
     /// Returns the first `size` unread bytes of the first block. If these are at least half of the whole
     /// block and begin with its first byte, the result shares the memory of the block. Otherwise the bytes
     /// are copied. So a few bytes never keep a large block in memory, and the `startIndex` of the result is
@@ -118,7 +131,12 @@ final class InboundBuffer {
         if unsafe offset < head.count { return }
         unsafe (head, offset) = (Data(), 0)
         guard unsafe tailStart < tail.count else { return }
-        unsafe swap(&head, &tail[tailStart])
+        unsafe head = tail[tailStart]
+        dropFirstOfTail()
+    }
+
+    private func dropFirstOfTail() {
+        unsafe tail[tailStart] = Data()
         tailStart += 1
         if unsafe tailStart * 2 >= tail.count {
             unsafe tail = Array(tail[tailStart...])

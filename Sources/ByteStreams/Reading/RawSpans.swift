@@ -14,6 +14,13 @@ extension Data {
     }
 }
 
+extension [UInt8] {
+    /// Adds a copy of `bytes`.
+    mutating func append(copying bytes: RawSpan) {
+        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
+    }
+}
+
 extension RawSpan {
     /// Returns the offset of the first `byte`, or `nil` if there is none.
     func position(of byte: UInt8) -> Int? {
@@ -35,6 +42,19 @@ extension ByteStream {
     /// Sends `bytes`. Everything else is the same as in ``write(_:)-(Data)``.
     @discardableResult
     public func write(_ bytes: [UInt8]) -> Future<Void> { unsafe write(bytes.span.bytes) }
+}
+
+extension Future {
+    /// The same future, as if it were a `Future<Void>`. Its value is not to be read.
+    @inlinable
+    var untyped: Future<Void> {
+        assert(MemoryLayout<Future<Value>>.size == MemoryLayout<AnyObject>.size)
+        return unsafe unsafeBitCast(self, to: Future<Void>.self)
+    }
+}
+
+extension ByteTransport {
+    func tryWrite(_ bytes: [UInt8]) throws -> Int { unsafe try tryWrite(bytes.span.bytes) }
 }
 
 /// The closure that `forEachChunk` calls. The stream waits for the future that the closure returns, and

@@ -50,6 +50,7 @@ open class ByteStream {
     private final var hasReader = false
     final var phase = Phase.open
     final var writeSide = WriteSide.open
+    final var isGathering = false
     /// The way in which this side ended the connection. `nil` if this side did not, or if an error broke the
     /// connection before.
     final var endedBy: Ending?

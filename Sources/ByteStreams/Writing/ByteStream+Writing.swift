@@ -35,6 +35,7 @@ extension ByteStream {
     final func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
         core.checkThread()
         if exchange == .unanswered, !bytes.isEmpty { exchange = .answered }
+        if isGathering, let write = gather(bytes) { return write }
         guard canWriteAtOnce, !bytes.isEmpty else { return enqueue([rest(0)]) }
         do {
             let taken = try transport.tryWrite(bytes)
@@ -52,6 +53,7 @@ extension ByteStream {
         core.checkThread()
         let count = buffers.totalCount
         if exchange == .unanswered, count > 0 { exchange = .answered }
+        if isGathering, let write = gather(buffers) { return write }
         guard canWriteAtOnce, count > 0 else { return enqueue(buffers) }
         do {
             let taken = try transport.tryWrite(buffers)
@@ -119,7 +121,7 @@ extension ByteStream {
     }
 
     @inline(__always)
-    private func noteSent(_ count: Int) {
+    final func noteSent(_ count: Int) {
         sent += count
         if watch != nil { watchSent() }
     }
@@ -128,6 +130,7 @@ extension ByteStream {
 
     /// Queues a write, of `buffers` or of what `source` brings.
     final func enqueue(_ buffers: [Data], _ source: (any OutboundSource)? = nil) -> Future<Void> {
+        sendGathered()
         if let refusal { return refused(refusal) }
         guard sides.contains(.write) else { return misused(.notWritable, by: "a write") }
         guard writeSide == .open else {
@@ -167,7 +170,7 @@ extension ByteStream {
 
     /// Gives the next batch to the transport, or lets the next source begin. Returns `false` if nothing is left.
     @discardableResult
-    private func startBatch(_ outbound: OutboundQueue) -> Bool {
+    final func startBatch(_ outbound: OutboundQueue) -> Bool {
         let batch = outbound.takeBatch()
         if !batch.isEmpty {
             transport.write(batch)
@@ -186,7 +189,7 @@ extension ByteStream {
         return refused(error)
     }
 
-    private func completeWritable() {
+    final func completeWritable() {
         guard outbound == nil || bufferedBytes < limits.writeLowWaterMark else { return }
         details?.writablePromise.take()?.succeed()
     }
@@ -224,7 +227,7 @@ extension ByteStream {
         if isDrained { outboundDrained() }
     }
 
-    private func outboundDrained() {
+    final func outboundDrained() {
         if writeSide == .shuttingDown {
             transport.shutdownWrite()
         } else if phase == .flushing {

@@ -29,6 +29,8 @@ final class OutboundQueue {
     /// The number of the write at index 0.
     private var firstID = 0
     private(set) var bytesInBatch = 0
+    /// The writes of this turn, which leave at its end. There are no others then.
+    var gathering: Gathering?
     /// The source that sends now, in place of a batch.
     private(set) var source: (any OutboundSource)?
     /// The number of queued bytes, including the whole batch.
@@ -38,7 +40,9 @@ final class OutboundQueue {
 
     /// Returns the number of queued bytes. `unwritten` is the number of bytes of the batch that have not left
     /// yet.
-    func byteCount(unwritten: Int) -> Int { byteCount - bytesInBatch + unwritten }
+    func byteCount(unwritten: Int) -> Int {
+        gathering?.byteCount ?? byteCount - bytesInBatch + unwritten
+    }
 
     /// Returns the number that counts against the write cap: the queued bytes or, if that is more, the
     /// bookkeeping. Many small writes take more memory than their bytes.
@@ -131,6 +135,7 @@ final class OutboundQueue {
 
     /// Fails all queued writes with `error`.
     func fail(_ error: any Error) {
+        gathering.take()?.promise?.fail(error)
         let writes = writes[start...]
         self.writes = []
         for write in writes {

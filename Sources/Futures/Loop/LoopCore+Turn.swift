@@ -68,6 +68,7 @@ extension LoopCore {
         turnState.count &+= 1
         let callbacks = ready.isEmpty ? 0 : drain()
         if callbacks > 0 { work.turnEnded(callbacks: callbacks) }
+        if !turnEndings.isEmpty { endTurn() }
         if abandonment.isWatched { queueAbandoned() }
         reportUnhandledFailures()
         if ending.phase == .shuttingDown { goOnEnding() }

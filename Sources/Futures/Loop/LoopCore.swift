@@ -20,6 +20,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var turnState = TurnState()
     var ready = ReadyQueue()
     var contexts = ContextQueues()
+    /// The objects that hear of the end of this turn.
+    var turnEndings: [any TurnEnding] = []
     let timers = TimerHeap()
     var coarse = CoarseWheel()
     var jobs = JobList()

@@ -25,6 +25,8 @@ final class ScriptedTransport: ByteTransport {
     var readError: (any Error)?
     /// How often bytes were lent, not given.
     private(set) var spansLent = 0
+    /// How often `tryWrite` was called.
+    private(set) var writes = 0
     /// What has reached the peer.
     private(set) var sent = Data()
     /// The batch that is being written, and how much of it has left.
@@ -135,6 +137,7 @@ final class ScriptedTransport: ByteTransport {
         #expect(batch == nil, "tryWrite while a write is pending")
         #expect(buffers.contains { !$0.isEmpty })
         if let writeError { throw writeError }
+        writes += 1
         var taken = 0
         for buffer in buffers {
             let part = buffer.prefix(room)

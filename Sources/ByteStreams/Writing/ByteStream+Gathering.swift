@@ -1,0 +1,98 @@
+internal import FoundationEssentials
+internal import Futures
+
+extension ByteStream {
+    /// Whether all that is written in a turn of the loop leaves together, at the end of the turn. `false` unless you set it.
+    ///
+    /// A turn is one event, for example bytes that have come, and all callbacks that follow from it. Without gathering, each
+    /// write is a call of the system. With it, the answers to all messages of one read need one call.
+    ///
+    /// A gathered write has completed when it returns: the stream has its bytes. If they cannot be sent, ``closed`` fails.
+    /// To wait until they have left, write nothing: `write("")` completes then. When 64 KiB are gathered, they leave at
+    /// once. Once the system does not take all, writes complete as they do otherwise, so a writer that waits for its
+    /// writes is held back.
+    ///
+    /// ```swift
+    /// connection.gathersWrites = true
+    /// let served = connection.forEachMessage(decodedBy: LengthPrefixDecoder(.uint8)) { _, bytes in connection.write(bytes) }
+    /// ```
+    public final var gathersWrites: Bool {
+        get { isGathering }
+        set {
+            core.checkThread()
+            isGathering = newValue
+        }
+    }
+
+    /// Adds `bytes` to those that leave at the end of the turn. Returns `nil` if they have to be written otherwise.
+    final func gather(_ bytes: RawSpan) -> Future<Void>? {
+        gather(isEmpty: bytes.isEmpty) { $0.append(bytes) }
+    }
+
+    final func gather(_ buffers: [Data]) -> Future<Void>? {
+        gather(isEmpty: buffers.totalCount == 0) { gathering in
+            for buffer in buffers { gathering.append(buffer) }
+        }
+    }
+
+    @inline(__always)
+    private func gather(isEmpty: Bool, _ append: (Gathering) -> Void) -> Future<Void>? {
+        guard phase == .open, writeSide == .open else { return nil }
+        if let gathering = outbound?.gathering {
+            if isEmpty { return leaving(gathering) }
+            append(gathering)
+            if gathering.isFull { sendGathered() }
+        } else {
+            guard outbound == nil, !isEmpty else { return nil }
+            append(beginGathering())
+            if outbound?.gathering?.isFull == true { sendGathered() }
+        }
+        return core.succeeded()
+    }
+
+    private func beginGathering() -> Gathering {
+        let details = madeDetails
+        let gathering = details.spareGathering.take() ?? Gathering()
+        let outbound = OutboundQueue()
+        outbound.gathering = gathering
+        details.outbound = outbound
+        updateHold()
+        core.atTurnEnd(self)
+        return gathering
+    }
+
+    private func leaving(_ gathering: Gathering) -> Future<Void> {
+        let promise = gathering.promise ?? core.makeSharedPromise()
+        gathering.promise = promise
+        return promise.future
+    }
+
+    /// Sends what has been gathered, if there is anything.
+    final func sendGathered() {
+        guard let outbound, let gathering = outbound.gathering else { return }
+        do {
+            let (taken, rest) = try gathering.send(to: transport)
+            outbound.gathering = nil
+            let promise = gathering.promise.take()
+            details?.spareGathering = gathering
+            noteSent(taken)
+            if rest.isEmpty { return gatheredHaveLeft(promise) }
+            _ = outbound.append(rest, nil, promise ?? core.makeSharedPromise())
+            startBatch(outbound)
+            watchWrite()
+        } catch {
+            transportBroke(error)
+        }
+    }
+
+    private func gatheredHaveLeft(_ promise: Promise<Void>?) {
+        details?.outbound = nil
+        promise?.succeed()
+        completeWritable()
+        outboundDrained()
+    }
+}
+
+extension ByteStream: TurnEnding {
+    package final func turnEnds() { sendGathered() }
+}

@@ -1,0 +1,52 @@
+internal import FoundationEssentials
+internal import Futures
+
+/// The writes of one stream in one turn of the loop, which leave together.
+final class Gathering {
+    /// The number of bytes up to which a buffer is copied behind the bytes before it.
+    private static let copiedSize = 4096
+    /// The number of bytes at which they leave, although the turn goes on.
+    static let fullSize = 65_536
+    /// The memory that is kept from turn to turn.
+    private static let keptCapacity = 16_384
+
+    /// The bytes behind `buffers`.
+    private var bytes: [UInt8] = []
+    private var buffers: [Data] = []
+    private(set) var byteCount = 0
+    /// The promise of a future that completes when they have left. `nil` if nobody has asked for it.
+    var promise: Promise<Void>?
+
+    var isFull: Bool { byteCount >= Self.fullSize }
+
+    func append(_ span: RawSpan) {
+        bytes.append(copying: span)
+        byteCount += span.byteCount
+    }
+
+    func append(_ buffer: Data) {
+        guard buffer.count > Self.copiedSize else { return append(buffer.bytes) }
+        keepBytes()
+        buffers.append(buffer)
+        byteCount += buffer.count
+    }
+
+    private func keepBytes() {
+        if !bytes.isEmpty { buffers.append(Data(bytes)) }
+        bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
+    }
+
+    /// Gives all bytes to `transport` with one call, and forgets those that it takes. Returns the others.
+    func send(to transport: any ByteTransport) throws -> (taken: Int, rest: [Data]) {
+        defer { (buffers, byteCount) = ([], 0) }
+        guard !buffers.isEmpty else {
+            let taken = try transport.tryWrite(bytes)
+            let rest = taken == bytes.count ? [] : [Data(bytes[taken...])]
+            bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
+            return (taken, rest)
+        }
+        keepBytes()
+        let taken = try transport.tryWrite(buffers)
+        return (taken, buffers.dropping(taken))
+    }
+}

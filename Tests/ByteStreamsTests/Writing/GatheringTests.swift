@@ -1,0 +1,206 @@
+import ByteStreams
+import FoundationEssentials
+import Futures
+import FuturesTesting
+import Testing
+
+struct GatheringTests {
+    private func withGathering(_ body: (ByteStream, ScriptedTransport, EventLoop) throws -> Void) rethrows {
+        try withStream { stream, transport, loop in
+            stream.gathersWrites = true
+            try body(stream, transport, loop)
+        }
+    }
+
+    @Test("what is written in a turn leaves with one write at its end")
+    func together() {
+        withGathering { stream, transport, loop in
+            var writes: [Future<Void>] = []
+            var left: Future<Void>?
+            loop.later {
+                writes = [stream.write("a"), stream.write(Data("b")), stream.write([Data("c"), Data("d")])]
+                loop.later { writes.append(stream.write([UInt8(ascii: "e")])) }
+                left = stream.write("")
+                #expect(transport.sent.isEmpty && left?.isCompleted == false)
+                #expect(stream.bufferedBytes == 4)
+            }
+            loop.advance(by: .zero)
+            #expect(transport.sent == Data("abcde"))
+            #expect(transport.writes == 1)
+            let completed = writes.filter(\.succeeded).count
+            #expect(completed == 4 && left?.succeeded == true)
+            #expect(stream.bufferedBytes == 0 && stream.bytesSent == 5)
+        }
+    }
+
+    @Test("the answers to all messages of a read leave with one write")
+    func answers() {
+        withGathering { stream, transport, loop in
+            let done = stream.forEachMessage(decodedBy: SemicolonDecoder()) { _, bytes in stream.write(bytes)
+            }
+            loop.advance(by: .zero)
+            for text in ["a;b;c;", "d;", "e;f", ";"] { transport.deliver(text) }
+            #expect(transport.sent == Data("a;b;c;d;e;f;"))
+            #expect(transport.writes == 4)
+            done.cancel()
+        }
+    }
+
+    @Test("outside of a turn, there will be one")
+    func outside() {
+        withGathering { stream, transport, loop in
+            let write = stream.write("a")
+            #expect(write.succeeded && transport.sent.isEmpty)
+            loop.advance(by: .zero)
+            #expect(transport.sent == Data("a"))
+        }
+    }
+
+    @Test("what the system does not take is queued, and later writes come behind it", arguments: 0...4)
+    func queued(_ room: Int) {
+        withGathering { stream, transport, loop in
+            transport.room = room
+            let first = [stream.write("ab"), stream.write("cd"), stream.write("")]
+            #expect(first[0].succeeded && first[1].succeeded && !first[2].isCompleted)
+            loop.advance(by: .zero)
+            #expect(first[2].isCompleted == (room == 4))
+            #expect(stream.bufferedBytes == 4 - room)
+            let second = stream.write("ef")
+            #expect(second.isCompleted == (room == 4))
+            loop.advance(by: .zero)
+            transport.finishAllWrites()
+            let all = first + [second]
+            #expect(all.filter(\.succeeded).count == 4)
+            #expect(transport.sent == Data("abcdef"))
+        }
+    }
+
+    @Test("large buffers are not copied, and keep their place")
+    func large() {
+        withGathering { stream, transport, loop in
+            let large = Data(repeating: 7, count: 10_000)
+            for data in [Data("a"), large, Data("b"), large, large, Data("c")] { stream.write(data) }
+            stream.write([Data("d"), large])
+            loop.advance(by: .zero)
+            let expected = [Data("a"), large, Data("b"), large, large, Data("cd"), large]
+            #expect(transport.sent == expected.reduce(Data(), +))
+            #expect(transport.writes == 1)
+        }
+    }
+
+    @Test("at 64 KiB what has been gathered leaves at once")
+    func full() {
+        withGathering { stream, transport, loop in
+            let part = Data(repeating: 7, count: 1024)
+            for _ in 0..<63 { stream.write(part) }
+            #expect(transport.sent.isEmpty)
+            #expect(stream.write(part).succeeded)
+            #expect(transport.sent.count == 65_536)
+            stream.write("x")
+            #expect(transport.writes == 1)
+            loop.advance(by: .zero)
+            #expect(transport.writes == 2)
+        }
+    }
+
+    @Test("an empty write completes with those before it, and alone at once")
+    func empty() {
+        withGathering { stream, transport, loop in
+            #expect(stream.write("").succeeded)
+            #expect(stream.write([Data()]).succeeded)
+            stream.write("a")
+            let empty = stream.write("")
+            #expect(!empty.isCompleted)
+            loop.advance(by: .zero)
+            #expect(empty.succeeded)
+            #expect(stream.write("").succeeded)
+        }
+    }
+
+    @Test("cancelling the wait for gathered writes has no effect on them")
+    func cancel() {
+        withGathering { stream, transport, loop in
+            stream.write("ab")
+            let (first, second) = (stream.write(""), stream.write(""))
+            first.cancel()
+            loop.advance(by: .zero)
+            #expect(transport.sent == Data("ab"))
+            #expect(second.succeeded)
+        }
+    }
+
+    enum End: CaseIterable { case shutdownWrite, close, turnedOff }
+
+    @Test("an end waits for what has been gathered", arguments: End.allCases)
+    func ends(_ end: End) {
+        withGathering { stream, transport, loop in
+            stream.write("a")
+            let left = stream.write("")
+            switch end {
+            case .shutdownWrite: stream.shutdownWrite()
+            case .close: stream.close()
+            case .turnedOff:
+                stream.gathersWrites = false
+                stream.write("b")
+                #expect(left.succeeded && transport.sent == Data("a"))
+                transport.finishAllWrites()
+                #expect(transport.sent == Data("ab"))
+            }
+            #expect(transport.shutdowns == 0 && transport.wasReset == nil)
+            loop.advance(by: .zero)
+            #expect(left.succeeded)
+            #expect(transport.sent.first == UInt8(ascii: "a"))
+            #expect(transport.shutdowns == (end == .shutdownWrite ? 1 : 0))
+            #expect(transport.wasReset == (end == .close ? false : nil))
+        }
+    }
+
+    @Test("a failure fails what has been gathered, whatever it comes from", arguments: [0, 1, 2])
+    func failure(_ way: Int) {
+        withGathering { stream, transport, loop in
+            stream.write("a")
+            let (left, closed) = (stream.write(""), stream.closed)
+            switch way {
+            case 0: transport.writeError = Broken()
+            case 1: transport.fail()
+            default: stream.abort()
+            }
+            loop.advance(by: .zero)
+            #expect(way == 2 ? left.streamError == .connectionClosed : left.error as? Broken == Broken())
+            #expect(stream.write("c").error != nil)
+            transport.finishClose()
+            #expect(way == 2 ? closed.succeeded : closed.error as? Broken == Broken())
+            #expect(transport.sent.isEmpty)
+        }
+    }
+
+    @Test("a stream of which nothing is held stays until what has been gathered has left")
+    func dropped() {
+        let loop = EventLoop.virtual()
+        var (stream, transport): (ByteStream?, ScriptedTransport) = makeStream(on: loop)
+        stream?.gathersWrites = true
+        stream?.write("a")
+        stream?.close()
+        stream = nil
+        loop.advance(by: .zero)
+        transport.finishClose()
+        #expect(transport.sent == Data("a"))
+        expectNothingAlive(on: loop)
+    }
+
+    @Test("writable waits for what has been gathered, too, and only if that is much")
+    func writable() {
+        var limits = StreamLimits()
+        (limits.writeHighWaterMark, limits.writeLowWaterMark) = (4, 2)
+        withStream(limits: limits) { stream, transport, loop in
+            stream.gathersWrites = true
+            stream.write("abc")
+            #expect(stream.writable.succeeded)
+            stream.write("d")
+            let writable = stream.writable
+            #expect(!writable.isCompleted)
+            loop.advance(by: .zero)
+            #expect(writable.succeeded)
+        }
+    }
+}
