@@ -11,7 +11,9 @@ public enum ByteRange: Hashable, Sendable {
         self = .everything
         guard let field, field.utf8.count <= 64, field.lowercased().hasPrefix("bytes=") else { return }
         let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { decimalValue($0) != nil } }) else { return }
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { decimalValue($0) != nil } }) else {
+            return
+        }
         switch (Int(ends[0]), Int(ends[1])) {
         case (let first?, let last?):
             guard first <= last else { return }

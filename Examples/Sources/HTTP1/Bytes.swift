@@ -48,7 +48,9 @@ extension Span<UInt8> {
 extension String {
     /// The text of `range` of `bytes`.
     init(copying bytes: Span<UInt8>, _ range: Range<Int>) {
-        self = unsafe bytes.extracting(range).withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+        self = unsafe bytes.extracting(range).withUnsafeBufferPointer {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
     }
 }
 

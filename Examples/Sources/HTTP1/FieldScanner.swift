@@ -25,12 +25,11 @@ struct FieldScanner {
         return false
     }
 
-    /// Passes on the fields that were read, as the first `end` of `bytes` have them.
-    func move(to fields: inout Fields, _ bytes: RawSpan, _ end: Int) {
+    /// Passes on the fields that were read, as the first `end` of `bytes` have them, for those of an earlier message.
+    mutating func move(to fields: inout Fields, _ bytes: RawSpan, _ end: Int) {
         fields.text.removeAll(keepingCapacity: true)
         fields.text.append(copying: bytes.extracting(first: end))
-        fields.lines.removeAll(keepingCapacity: true)
-        fields.lines.append(contentsOf: lines)
+        swap(&fields.lines, &lines)
     }
 
     /// Splits a line at its colon, and checks both sides.

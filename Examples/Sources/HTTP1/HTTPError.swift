@@ -72,8 +72,10 @@ extension HTTPError: CustomStringConvertible {
         case .badVersion: "the first line does not end in a version, such as HTTP/1.1"
         case .unsupportedVersion: "only HTTP/1.1 and HTTP/1.0 are spoken here"
         case .badStatus: "the status is not of three digits, from 100 to 599"
-        case .badRequestLine: "the first line is not a method, a target and a version with one space between them"
-        case .notForServers: "a response came where a request was expected; a peer may have taken this side for a client"
+        case .badRequestLine:
+            "the first line is not a method, a target and a version with one space between them"
+        case .notForServers:
+            "a response came where a request was expected; a peer may have taken this side for a client"
         case .foldedLine: "a line begins with a space or a tab; send each field on one line"
         case .badFieldName: "the name of a field is empty, or has a character that no name may have"
         case .spaceBeforeColon: "there is a space between the name of a field and its colon; remove it"
@@ -88,8 +90,10 @@ extension HTTPError: CustomStringConvertible {
         case .contentLengthAndTransferEncoding:
             "there are a Content-Length and a Transfer-Encoding, so the end of the body is in doubt; send one of them"
         case .repeatedTransferEncoding: "there are several Transfer-Encoding fields; send one"
-        case .badTransferEncoding: "the last transfer coding is not chunked, so nothing tells the end of the body"
-        case .unknownTransferEncoding: "a transfer coding is not known here; send the body chunked and nothing else"
+        case .badTransferEncoding:
+            "the last transfer coding is not chunked, so nothing tells the end of the body"
+        case .unknownTransferEncoding:
+            "a transfer coding is not known here; send the body chunked and nothing else"
         case .oldTransferEncoding: "a message of HTTP/1.0 has a Transfer-Encoding; send it as HTTP/1.1"
         case .unknownExpectation: "the only expectation that can be met is 100-continue"
         case .badChunkSize: "the size of a chunk is not a number of hexadecimal digits that fits"

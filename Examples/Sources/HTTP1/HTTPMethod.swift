@@ -45,7 +45,8 @@ public enum HTTPVersion: Hashable, Sendable {
 
     /// Reads the version at `start`.
     init(_ bytes: Span<UInt8>, at start: Int) throws(HTTPError) {
-        guard bytes.count >= start + 8, bytes.equals(start, start + 5, "HTTP/"), bytes[start + 6] == UInt8(ascii: "."),
+        guard bytes.count >= start + 8, bytes.equals(start, start + 5, "HTTP/"),
+            bytes[start + 6] == UInt8(ascii: "."),
             let major = decimalValue(bytes[start + 5]), let minor = decimalValue(bytes[start + 7])
         else { throw .badVersion }
         guard major == 1, minor <= 1 else { throw .unsupportedVersion }

@@ -19,6 +19,8 @@ public struct MessageWriter: Sendable {
 
     /// Begins a response.
     public mutating func begin(status: Int) {
+        // Most are that.
+        guard status != 200 else { return bytes.append("HTTP/1.1 200 OK\r\n") }
         bytes.append("HTTP/1.1 ")
         bytes.append(decimal: status)
         bytes.append(" ")
@@ -30,7 +32,8 @@ public struct MessageWriter: Sendable {
     public mutating func begin(_ method: HTTPMethod, _ target: String, host: String) {
         precondition(
             !target.isEmpty && target.utf8.allSatisfy { ByteSet.target.contains($0) },
-            "\"\(target)\" is no target of a request. Escape what is not printable ASCII, and the number sign.")
+            "\"\(target)\" is no target of a request. Escape what is not printable ASCII, and the number sign."
+        )
         bytes.append(contentsOf: method.description.utf8)
         bytes.append(" ")
         bytes.append(contentsOf: target.utf8)

@@ -106,7 +106,8 @@ struct RequestLine {
         var end = start + scheme
         while end < target.upperBound, ByteSet.host.contains(bytes[end]) { end += 1 }
         guard end > start + scheme else { throw .badTarget }
-        guard end == target.upperBound || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?") else {
+        guard end == target.upperBound || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?")
+        else {
             throw .badTarget
         }
         return end

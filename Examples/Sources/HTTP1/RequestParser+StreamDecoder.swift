@@ -1,8 +1,8 @@
 public import ByteStreams
 
 extension RequestParser: StreamDecoder {
-    /// Longer than any head or line that is let through: those have limits of their own.
-    public var maximumSize: Int { limits.headBytes + limits.lineBytes + 2 }
+    /// No limit: the parser has its own for lines and heads, and takes of a body what is there.
+    public var maximumSize: Int { .max }
 
     public mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<Part>? {
         try next(bytes).map { DecodedFrame($0.part, byteCount: $0.byteCount) }
@@ -10,8 +10,8 @@ extension RequestParser: StreamDecoder {
 }
 
 extension ResponseParser: StreamDecoder {
-    /// Longer than any head or line that is let through: those have limits of their own.
-    public var maximumSize: Int { limits.headBytes + limits.lineBytes + 2 }
+    /// No limit: the parser has its own for lines and heads, and takes of a body what is there.
+    public var maximumSize: Int { .max }
 
     public mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<Part>? {
         try next(bytes).map { DecodedFrame($0.part, byteCount: $0.byteCount) }

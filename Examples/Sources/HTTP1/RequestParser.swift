@@ -23,23 +23,25 @@ public struct RequestParser: Sendable {
         case end(Range<Int>, trailers: Fields)
     }
 
+    // Without what belongs to it: so a change of the state is a byte that changes.
     private enum State {
-        case empty
-        case line
-        case fields(RequestLine)
-        case body(BodyScanner)
-        case failed(HTTPError)
+        case empty, line, fields, body, failed
     }
 
     public let limits: HTTPLimits
     private var state = State.empty
+    /// The first line of the message whose fields are being read.
+    private var line: RequestLine?
+    /// The body that is being read.
+    private var body: BodyScanner?
+    private var failure: HTTPError?
     private var scanner = FieldScanner()
     private var head = RequestHead()
 
     public init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
 
     /// Whether the bytes so far end with a whole request.
-    public var isBetweenRequests: Bool { if case .empty = state { true } else { false } }
+    public var isBetweenRequests: Bool { state == .empty }
 
     /// Returns the next part of a request and how many bytes it covers, or `nil` if more bytes are needed: then pass the same
     /// ones again, with more behind them.
@@ -49,21 +51,22 @@ public struct RequestParser: Sendable {
         do {
             return try advance(bytes)
         } catch {
-            state = .failed(error)
+            (state, failure) = (.failed, error)
             throw error
         }
     }
 
     private mutating func advance(_ bytes: RawSpan) throws(HTTPError) -> (Part, Int)? {
-        guard case .body(var body) = state else {
+        guard state == .body else {
             return try readHead(bytes) ? (.head(head), scanner.scanner.start) : nil
         }
-        state = .empty
-        let next = try body.next(bytes, limits)
-        if case (.end(let range), let count)? = next { return (.end(range, trailers: body.trailers), count) }
-        state = .body(body)
-        guard case (.bytes(let range), let count)? = next else { return nil }
-        return (.body(range), count)
+        switch try body!.next(bytes, limits) {
+        case nil: return nil
+        case (.bytes(let range), let count)?: return (.body(range), count)
+        case (.end(let range), let count)?:
+            state = .empty
+            return (.end(range, trailers: body.take()!.trailers), count)
+        }
     }
 
     private mutating func readHead(_ raw: RawSpan) throws(HTTPError) -> Bool {
@@ -71,7 +74,7 @@ public struct RequestParser: Sendable {
         while true {
             switch state {
             case .empty, .line:
-                if case .empty = state {
+                if state == .empty {
                     guard bytes.count > 0 else { return false }
                     scanner.begin()
                     state = .line
@@ -82,12 +85,12 @@ public struct RequestParser: Sendable {
                 else { return false }
                 // Some clients of old send an empty line behind a body. RFC 9112 wants one to be passed over.
                 if line.isEmpty, line.lowerBound == 0 { continue }
-                state = .fields(try RequestLine(bytes, line))
-            case .fields(let line):
+                (self.line, state) = (try RequestLine(bytes, line), .fields)
+            case .fields:
                 guard try scanner.read(bytes, limits) else { return false }
-                try complete(line, raw)
+                try complete(line!, raw)
                 return true
-            case .failed(let error): throw error
+            case .failed: throw failure!
             case .body: return false
             }
         }
@@ -116,6 +119,10 @@ public struct RequestParser: Sendable {
         head.expectsContinue = is11 && frame.expectsContinue && head.body != .none
         head.wantsUpgrade = is11 && frame.wantsUpgrade
         scanner.move(to: &head.fields, raw, scanner.scanner.start)
-        state = head.body == .none ? .empty : .body(BodyScanner(head.body))
+        if head.body == .none {
+            state = .empty
+        } else {
+            (body, state) = (BodyScanner(head.body), .body)
+        }
     }
 }

@@ -10,18 +10,20 @@ public struct ResponseParser: Sendable {
         case end(Range<Int>, trailers: Fields)
     }
 
+    // Without what belongs to it: so a change of the state is a byte that changes.
     private enum State {
-        case empty
-        case line
-        case fields(StatusLine)
-        case body(BodyScanner)
-        case failed(HTTPError)
+        case empty, line, fields, body, failed
     }
 
     public let limits: HTTPLimits
     /// Whether the next response answers a `HEAD`, and so has no body. Set it before its bytes are passed.
     public var answersHead = false
     private var state = State.empty
+    /// The first line of the message whose fields are being read.
+    private var line: StatusLine?
+    /// The body that is being read.
+    private var body: BodyScanner?
+    private var failure: HTTPError?
     private var scanner = FieldScanner()
     private var head = ResponseHead()
 
@@ -35,7 +37,7 @@ public struct ResponseParser: Sendable {
         do {
             return try advance(bytes)
         } catch {
-            state = .failed(error)
+            (state, failure) = (.failed, error)
             throw error
         }
     }
@@ -45,24 +47,25 @@ public struct ResponseParser: Sendable {
     public mutating func finish() throws(HTTPError) {
         switch state {
         case .empty: return
-        case .body(let body) where body.endsAtClose: state = .empty
-        case .failed(let error): throw error
+        case .body where body!.endsAtClose: state = .empty
+        case .failed: throw failure!
         default:
-            state = .failed(.unexpectedEnd)
+            (state, failure) = (.failed, .unexpectedEnd)
             throw .unexpectedEnd
         }
     }
 
     private mutating func advance(_ bytes: RawSpan) throws(HTTPError) -> (Part, Int)? {
-        guard case .body(var body) = state else {
+        guard state == .body else {
             return try readHead(bytes) ? (.head(head), scanner.scanner.start) : nil
         }
-        state = .empty
-        let next = try body.next(bytes, limits)
-        if case (.end(let range), let count)? = next { return (.end(range, trailers: body.trailers), count) }
-        state = .body(body)
-        guard case (.bytes(let range), let count)? = next else { return nil }
-        return (.body(range), count)
+        switch try body!.next(bytes, limits) {
+        case nil: return nil
+        case (.bytes(let range), let count)?: return (.body(range), count)
+        case (.end(let range), let count)?:
+            state = .empty
+            return (.end(range, trailers: body.take()!.trailers), count)
+        }
     }
 
     private mutating func readHead(_ raw: RawSpan) throws(HTTPError) -> Bool {
@@ -78,12 +81,12 @@ public struct ResponseParser: Sendable {
                     let line = try scanner.scanner.next(
                         bytes, limit: limits.lineBytes, tooLong: .lineTooLong, total: limits.headBytes)
                 else { return false }
-                state = .fields(try StatusLine(bytes, line))
-            case .fields(let line):
+                (self.line, state) = (try StatusLine(bytes, line), .fields)
+            case .fields:
                 guard try scanner.read(bytes, limits) else { return false }
-                try complete(line, raw)
+                try complete(line!, raw)
                 return true
-            case .failed(let error): throw error
+            case .failed: throw failure!
             case .body: return false
             }
         }
@@ -114,6 +117,10 @@ public struct ResponseParser: Sendable {
         head.keepsAlive = mayKeepAlive && !frame.wantsClose && head.body != .untilClose
         scanner.move(to: &head.fields, raw, scanner.scanner.start)
         if !isInterim { answersHead = false }
-        state = head.body == .none ? .empty : .body(BodyScanner(head.body))
+        if head.body == .none {
+            state = .empty
+        } else {
+            (body, state) = (BodyScanner(head.body), .body)
+        }
     }
 }

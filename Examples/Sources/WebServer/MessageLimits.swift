@@ -7,7 +7,9 @@ struct MessageLimits: ParsableArguments {
     @Option(parsing: .unconditional, help: "How many bytes a body may have.")
     var maxBody = 1_048_576
 
-    @Option(parsing: .unconditional, help: "How many bytes a head may have. Each of its lines may have a quarter of that.")
+    @Option(
+        parsing: .unconditional,
+        help: "How many bytes a head may have. Each of its lines may have a quarter of that.")
     var maxHead = 32_768
 
     @Option(
@@ -23,7 +25,8 @@ struct MessageLimits: ParsableArguments {
 
     func validate() throws {
         for (what, seconds) in [
-            ("a request timeout", requestTimeout), ("an idle timeout", idleTimeout), ("a write timeout", writeTimeout),
+            ("a request timeout", requestTimeout), ("an idle timeout", idleTimeout),
+            ("a write timeout", writeTimeout),
         ] where !(0.001...32_767).contains(seconds) {
             throw ValidationError("\(what) of \(seconds) seconds makes no sense; give 0.001 to 32767")
         }

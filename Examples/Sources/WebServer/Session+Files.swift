@@ -15,7 +15,9 @@ extension Session {
         guard !name.hasPrefix("/") else { return respond(404, head, text: "there is no such file") }
         return root.open(name)
             .flatMap { [self] file in
-                file.information().flatMap { try self.send(file, $0, head, ContentType.of(name)) }.always { file.close() }
+                file.information().flatMap { try self.send(file, $0, head, ContentType.of(name)) }.always {
+                    file.close()
+                }
             }
             .flatMapError { [self] error in try refuse(error, head) }
     }
@@ -24,7 +26,8 @@ extension Session {
         _ file: File, _ information: FileInformation, _ head: RequestHead, _ type: StaticString
     ) throws -> Future<Void> {
         let modified = Int(information.modified.timeIntervalSince1970.rounded(.down))
-        let tag = "\"\(information.inode)-\(information.size)-\(Int(information.modified.timeIntervalSince1970 * 1e6))\""
+        let tag =
+            "\"\(information.inode)-\(information.size)-\(Int(information.modified.timeIntervalSince1970 * 1e6))\""
         let validators = Validators(tag: tag, modified: HTTPDate(seconds: modified))
         if validators.isNotModified(head.fields) {
             return respondWithoutBody(304, head) { $0.field("ETag", tag) }
@@ -34,7 +37,8 @@ extension Session {
         let mayBePart = head.method == .get && validators.allowsRange(head.fields)
         let range = mayBePart ? ByteRange(head.fields["range"], of: size) : .everything
         guard range != .unsatisfiable else {
-            return respond(416, head, text: "the file has \(size) bytes", [("Content-Range", "bytes */\(size)")])
+            return respond(
+                416, head, text: "the file has \(size) bytes", [("Content-Range", "bytes */\(size)")])
         }
         var wanted = 0..<size
         if case .part(let part) = range { wanted = part }
@@ -48,7 +52,7 @@ extension Session {
         if range != .everything {
             site.writer.field("Content-Range", "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(size)")
         }
-        if isLast { site.writer.lines("Connection: close\r\n") }
+        site.writer.lines(connectionLine)
         site.writer.field("Content-Length", wanted.count)
         site.writer.endHead()
         hasBegun = true
@@ -69,7 +73,7 @@ extension Session {
         switch code {
         case .isDirectory:
             return respond(301, head, text: "this is a directory", [("Location", head.path + "/")])
-        case .notFound, .notDirectory, .nameTooLong, .notSupported, .crossesDirectory, .tooManyLinks:
+        case .notFound, .notDirectory, .notSupported, .crossesDirectory, .tooManyLinks:
             return respond(404, head, text: "there is no such file")
         case .permissionDenied: return respond(403, head, text: "the file may not be read")
         default: return respond(503, head, text: "the file cannot be read now")

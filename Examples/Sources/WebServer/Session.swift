@@ -7,13 +7,19 @@ final class Session {
     let site: Site
     var loop: EventLoop { site.loop }
     /// Takes the body that is coming.
-    private var body: (any IncomingBody)?
+    @exclusivity(unchecked) private var body: (any IncomingBody)?
     private var bodyBegan: LoopInstant
     private var bodyBytes = 0
     /// Whether a part of an answer has left, so that no other status can be sent.
-    var hasBegun = false
+    @exclusivity(unchecked) var hasBegun = false
     /// Whether the connection ends behind the answer under way.
-    var isLast = false
+    @exclusivity(unchecked) var isLast = false
+    /// Whether the client has asked to keep the connection, and has to hear that it is kept: one of HTTP/1.0.
+    @exclusivity(unchecked) private var announcesKeeping = false
+    /// The field of an answer that says whether the connection ends behind it.
+    var connectionLine: StaticString {
+        isLast ? "Connection: close\r\n" : announcesKeeping ? "Connection: keep-alive\r\n" : ""
+    }
 
     /// Thrown to stop reading requests.
     enum End: Error {
@@ -32,7 +38,8 @@ final class Session {
     /// answers of a turn leave in one write.
     func serve() -> Future<Void> {
         connection.gathersWrites = true
-        return connection.forEachMessage(decodedBy: RequestParser(limits: site.limits)) { [self] part, bytes in
+        return connection.forEachMessage(decodedBy: RequestParser(limits: site.limits)) {
+            [self] part, bytes in
             try handle(part, bytes)
         }
         .flatMapError { [self] error in try end(error) }
@@ -42,6 +49,7 @@ final class Session {
         switch part {
         case .head(let head):
             isLast = !head.keepsAlive || connection.isDraining
+            announcesKeeping = head.version == .http10
             let answered = try answer(head)
             guard head.body != .none else { return try finish(answered) }
             if body == nil {
@@ -55,7 +63,7 @@ final class Session {
         case .end(let range, let trailers):
             let taken = try take(bytes.extracting(range))
             guard let body = body.take() else { return taken }
-            return try finish(taken.hasSucceeded ? body.end(trailers) : taken.flatMap { body.end(trailers) })
+            return try finish(taken.flatMap { body.end(trailers) })
         }
     }
 
@@ -64,7 +72,7 @@ final class Session {
         bodyBytes += bytes.byteCount
         let limits = connection.limits
         if let time = limits.framingTimeout,
-            loop.now - bodyBegan > time + .seconds(bodyBytes / limits.framingRate)
+            bodyBegan.duration(to: loop.now) > time + .seconds(bodyBytes / limits.framingRate)
         {
             throw End.slowBody
         }
@@ -73,11 +81,8 @@ final class Session {
 
     /// Reads on when `answered` has completed, unless the answer was the last one.
     private func finish(_ answered: Future<Void>) throws -> Future<Void> {
-        if answered.hasSucceeded {
-            hasBegun = false
-            guard !isLast else { throw End.close }
-            return answered
-        }
+        // The answer to most requests has been written by now.
+        if !isLast, !hasBegun { return answered }
         return answered.map { [self] in
             hasBegun = false
             guard !isLast else { throw End.close }

@@ -34,7 +34,9 @@ final class Telemetry {
         connection.closed.whenComplete { [self] _ in end(follower) }
         connection.draining.whenSuccess { [self] in end(follower) }
         if ticking == nil {
-            ticking = site.loop.repeat(every: .milliseconds(500), keepsLoopAlive: false) { [unowned self] in tick() }
+            ticking = site.loop.repeat(every: .milliseconds(500), keepsLoopAlive: false) { [unowned self] in
+                tick()
+            }
             ticking?.future.ignoreFailure()
         }
         tick(only: follower)
@@ -59,9 +61,9 @@ final class Telemetry {
     }
 
     private func json() -> String {
-        let (loop, server) = (site.loop.statistics, site.server?.statistics ?? ServerStatistics())
+        let (loop, server) = (site.loop.statistics, site.server.statistics)
         let values: [(String, Int)] = [
-            ("milliseconds", (site.loop.now - began).milliseconds), ("open", server.active),
+            ("milliseconds", began.duration(to: site.loop.now).milliseconds), ("open", server.active),
             ("accepted", server.accepted), ("received", server.bytesReceived), ("sent", server.bytesSent),
             ("requests", site.counts.requests), ("webSockets", site.counts.webSockets),
             ("turns", Int(loop.turns)), ("callbacks", Int(loop.callbacks)), ("lag", loop.lag.microseconds),
@@ -72,14 +74,19 @@ final class Telemetry {
 
     /// The same in the text that Prometheus reads.
     func prometheus() -> String {
-        let (loop, server) = (site.loop.statistics, site.server?.statistics ?? ServerStatistics())
+        let (loop, server) = (site.loop.statistics, site.server.statistics)
         var text = ""
-        func add(_ name: String, _ type: String, _ help: String, _ values: [(labels: String, value: String)]) {
+        func add(_ name: String, _ type: String, _ help: String, _ values: [(labels: String, value: String)])
+        {
             text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
             for (labels, value) in values { text += "\(name)\(labels) \(value)\n" }
         }
-        func counter(_ name: String, _ help: String, _ value: Int) { add(name, "counter", help, [("", "\(value)")]) }
-        func gauge(_ name: String, _ help: String, _ value: String) { add(name, "gauge", help, [("", value)]) }
+        func counter(_ name: String, _ help: String, _ value: Int) {
+            add(name, "counter", help, [("", "\(value)")])
+        }
+        func gauge(_ name: String, _ help: String, _ value: String) {
+            add(name, "gauge", help, [("", value)])
+        }
         add(
             "webserver_responses_total", "counter", "Answers, by the class of their status.",
             (1...5).map { ("{class=\"\($0)xx\"}", "\(site.counts.answers[$0])") })
@@ -94,7 +101,9 @@ final class Telemetry {
         counter("webserver_websocket_messages_total", "Messages of WebSockets.", site.counts.messages)
         counter("webserver_loop_turns_total", "Turns of the loop.", Int(loop.turns))
         counter("webserver_loop_callbacks_total", "Callbacks that turns have run.", Int(loop.callbacks))
-        gauge("webserver_loop_lag_seconds", "How late the last timers were.", "\(Double(loop.lag.microseconds) / 1e6)")
+        gauge(
+            "webserver_loop_lag_seconds", "How late the last timers were.",
+            "\(Double(loop.lag.microseconds) / 1e6)")
         gauge(
             "webserver_loop_longest_lag_seconds", "How late timers were at most.",
             "\(Double(loop.longestLag.microseconds) / 1e6)")

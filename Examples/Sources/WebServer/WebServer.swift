@@ -30,7 +30,9 @@ struct WebServer: ParsableCommand {
     @Option(help: "The directory below which /files/ leads, and which no path can leave.")
     var root: String?
 
-    @Option(parsing: .unconditional, help: "How many connections may be open at a time; others wait in the backlog.")
+    @Option(
+        parsing: .unconditional,
+        help: "How many connections may be open at a time; others wait in the backlog.")
     var maxConnections: Int?
 
     @OptionGroup var limits: MessageLimits
@@ -75,10 +77,11 @@ struct WebServer: ParsableCommand {
         let accepting = AcceptLimits(maxConnections: maxConnections)
         let server: TCPServer
         if let tlsCertificate, let tlsKey {
-            let identity = try TLSIdentity(certificates: tlsCertificate, key: tlsKey)
+            let identity = TLSIdentity(certificates: .path(tlsCertificate), key: .path(tlsKey))
             let tls = try TLSServer.listen(
-                host: host, port: port, limits: limits.stream, accepting: accepting,
-                context: TLSContext.server(TLSServerConfiguration(identity: identity), on: loop)
+                host: host, port: port,
+                context: TLSContext.server(TLSServerConfiguration(identity: identity), on: loop),
+                limits: limits.stream, accepting: accepting
             ) { connection in site.serve(connection) }
             tls.onConnectionError = { _ in site.counts.failures += 1 }
             tls.onHandshakeFailure = { _ in site.counts.failures += 1 }
@@ -99,7 +102,8 @@ struct WebServer: ParsableCommand {
         do {
             try parse().run()
         } catch {
-            exit(withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
+            exit(
+                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
         }
     }
 }

@@ -10,7 +10,7 @@ struct SHA1 {
         var padded = message + [0x80]
         padded += Array(repeating: 0, count: (119 - message.count % 64) % 64)
         for shift in stride(from: 56, through: 0, by: -8) {
-            padded.append(UInt8(truncatingIfNeeded: message.count * 8 >> shift))
+            padded.append(UInt8(truncatingIfNeeded: (message.count * 8) >> shift))
         }
         var digest = SHA1()
         for start in stride(from: 0, to: padded.count, by: 64) { digest.add(padded[start..<start + 64]) }
@@ -33,7 +33,9 @@ struct SHA1 {
                 case 2: ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc)
                 default: (b ^ c ^ d, 0xca62_c1d6)
                 }
-            (a, b, c, d, e) = (a.rotatedLeft(5) &+ mixed &+ e &+ constant &+ words[index], a, b.rotatedLeft(30), c, d)
+            (a, b, c, d, e) = (
+                a.rotatedLeft(5) &+ mixed &+ e &+ constant &+ words[index], a, b.rotatedLeft(30), c, d
+            )
         }
         for (index, word) in [a, b, c, d, e].enumerated() { state[index] &+= word }
     }

@@ -1,6 +1,5 @@
 public import ByteStreams
 public import Futures
-public import HTTP1
 
 /// The server's side of a WebSocket (RFC 6455), on a stream on which the handshake has been accepted.
 ///
@@ -38,7 +37,8 @@ public final class WebSocket {
     /// Fails with the error that breaks the connection, and with the error that `onMessage` throws: then the peer is told
     /// 1011, an internal error.
     public func serve() -> Future<Void> {
-        stream.forEachMessage(decodedBy: WebSocketFrameDecoder(payloadLimit: messageLimit)) { [self] frame, bytes in
+        stream.forEachMessage(decodedBy: WebSocketFrameDecoder(payloadLimit: messageLimit)) {
+            [self] frame, bytes in
             try handle(frame, bytes)
         }
         .recover { [self] error in
@@ -54,28 +54,27 @@ public final class WebSocket {
 
     /// Sends a text. Completes when the system has taken it.
     @discardableResult
-    public func send(_ text: String) -> Future<Void> {
-        send(.text, text.utf8Span.span.bytes)
-    }
+    public func send(_ text: String) -> Future<Void> { send(.text, Array(text.utf8)) }
 
     @discardableResult
-    public func send(_ bytes: [UInt8]) -> Future<Void> { send(.binary, bytes.span.bytes) }
+    public func send(_ bytes: [UInt8]) -> Future<Void> { send(.binary, bytes) }
 
     /// Tells the peer that this side closes, and why. The peer answers, and ``serve()`` completes. Nothing can be sent
     /// after that.
     public func close(_ code: Int = 1000, _ reason: String = "") {
         guard !hasSentClose else { return }
         let payload = [UInt8(code >> 8), UInt8(code & 255)] + reason.utf8.prefix(123)
-        send(.close, payload.span.bytes)
+        send(.close, payload)
         hasSentClose = true
     }
 
-    private func send(_ opcode: WebSocketFrame.Opcode, _ payload: RawSpan) -> Future<Void> {
+    @discardableResult
+    private func send(_ opcode: WebSocketFrame.Opcode, _ payload: [UInt8]) -> Future<Void> {
         guard !hasSentClose else {
             return stream.loop.failed(StreamError.connectionClosed).ignoreFailure()
         }
         var frame: [UInt8] = []
-        frame.reserveCapacity(payload.byteCount + 10)
+        frame.reserveCapacity(payload.count + 10)
         frame.append(frame: opcode, payload)
         return stream.write(frame)
     }
@@ -85,13 +84,15 @@ public final class WebSocket {
         switch frame.opcode {
         case .ping:
             frame.append(bytes, to: &payload)
-            send(.pong, payload.span.bytes)
+            send(.pong, payload)
         case .pong: break
         case .close:
             frame.append(bytes, to: &payload)
             try answerClose(payload)
         case .continuation:
-            guard fragments != nil else { throw WebSocketError.breach("a message begins with a continuation") }
+            guard fragments != nil else {
+                throw WebSocketError.breach("a message begins with a continuation")
+            }
             guard fragments!.bytes.count + frame.payload.count <= messageLimit else {
                 throw WebSocketError.tooLong(messageLimit)
             }
@@ -113,7 +114,9 @@ public final class WebSocket {
 
     private func deliver(_ bytes: [UInt8], isText: Bool) throws -> Future<Void> {
         guard isText else { return try onMessage(self, .binary(bytes)) }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw WebSocketError.notUTF8("a text") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw WebSocketError.notUTF8("a text")
+        }
         return try onMessage(self, .text(text))
     }
 
@@ -122,13 +125,15 @@ public final class WebSocket {
         guard payload.count != 1 else { throw WebSocketError.breach("a close frame has half a code") }
         if payload.count >= 2 {
             let code = Int(payload[0]) << 8 | Int(payload[1])
-            guard Self.mayBeSent(code) else { throw WebSocketError.breach("\(code) is no code of a close frame") }
+            guard Self.mayBeSent(code) else {
+                throw WebSocketError.breach("\(code) is no code of a close frame")
+            }
             guard String(validating: payload[2...], as: UTF8.self) != nil else {
                 throw WebSocketError.notUTF8("the reason of a close frame")
             }
             close(code)
         } else if !hasSentClose {
-            send(.close, [UInt8]().span.bytes)
+            send(.close, [])
             hasSentClose = true
         }
         throw Ended()

@@ -5,7 +5,9 @@ public struct WebSocketError: Error, Hashable, Sendable {
     public let reason: String
 
     static func breach(_ reason: String) -> WebSocketError { WebSocketError(code: 1002, reason: reason) }
-    static func notUTF8(_ what: String) -> WebSocketError { WebSocketError(code: 1007, reason: "\(what) is no UTF-8") }
+    static func notUTF8(_ what: String) -> WebSocketError {
+        WebSocketError(code: 1007, reason: "\(what) is no UTF-8")
+    }
     static func tooLong(_ limit: Int) -> WebSocketError {
         WebSocketError(code: 1009, reason: "a message has more than \(limit) bytes")
     }

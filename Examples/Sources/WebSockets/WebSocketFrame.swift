@@ -1,4 +1,5 @@
 public import ByteStreams
+internal import HTTP1
 
 /// A frame of a WebSocket, as offsets into the bytes that came.
 public struct WebSocketFrame: Hashable, Sendable {
@@ -45,7 +46,9 @@ public struct WebSocketFrameDecoder: StreamDecoder, Sendable {
         let bytes = raw.octets
         guard bytes.count >= 2 else { return nil }
         let (first, second) = (bytes[0], bytes[1])
-        guard first & 0x70 == 0 else { throw WebSocketError.breach("a reserved bit is set, and no extension was agreed on") }
+        guard first & 0x70 == 0 else {
+            throw WebSocketError.breach("a reserved bit is set, and no extension was agreed on")
+        }
         guard let opcode = WebSocketFrame.Opcode(rawValue: first & 15) else {
             throw WebSocketError.breach("there is no opcode \(first & 15)")
         }
@@ -80,16 +83,18 @@ public struct WebSocketFrameDecoder: StreamDecoder, Sendable {
 
 extension [UInt8] {
     /// Appends a frame that a server sends.
-    mutating func append(frame opcode: WebSocketFrame.Opcode, _ payload: RawSpan) {
+    mutating func append(frame opcode: WebSocketFrame.Opcode, _ payload: [UInt8]) {
         append(0x80 | opcode.rawValue)
-        let count = payload.byteCount
+        let count = payload.count
         switch count {
         case ..<126: append(UInt8(count))
         case ..<65_536: append(contentsOf: [126, UInt8(count >> 8), UInt8(count & 255)])
         default:
             append(127)
-            for shift in stride(from: 56, through: 0, by: -8) { append(UInt8(truncatingIfNeeded: count >> shift)) }
+            for shift in stride(from: 56, through: 0, by: -8) {
+                append(UInt8(truncatingIfNeeded: count >> shift))
+            }
         }
-        append(copying: payload)
+        append(contentsOf: payload)
     }
 }

@@ -1,5 +1,5 @@
-public import HTTP1
 internal import FoundationEssentials
+public import HTTP1
 
 /// The answer to a request that wants to go on as a WebSocket (RFC 6455, section 4.2).
 public enum WebSocketHandshake: Hashable, Sendable {

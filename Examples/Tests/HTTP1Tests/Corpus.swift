@@ -23,7 +23,8 @@ enum Corpus {
         return lines("corpus.txt").filter { !$0.hasPrefix("#") }.enumerated().map { index, line in
             let parts = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
             return CorpusMessage(
-                kind: MessageKind(rawValue: parts[0])!, verdict: parts[1], llhttp: said[index], text: parts[2],
+                kind: MessageKind(rawValue: parts[0])!, verdict: parts[1], llhttp: said[index],
+                text: parts[2],
                 bytes: unescaped(parts[2]))
         }
     }()
@@ -34,8 +35,10 @@ enum Corpus {
     }
 
     private static func lines(_ name: String) -> [String] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Corpus/\(name)")
-        return String(decoding: try! Data(contentsOf: file), as: UTF8.self).split(separator: "\n").map(String.init)
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
+            path: "Corpus/\(name)")
+        return String(decoding: try! Data(contentsOf: file), as: UTF8.self).split(separator: "\n").map(
+            String.init)
     }
 
     /// The bytes that a line stands for. `{TEXT*COUNT}` is TEXT so many times.

@@ -36,7 +36,11 @@ private func describeRequests(_ pieces: [ArraySlice<UInt8>], _ described: inout 
         return count
     }
     if isUpgraded { return }
-    if let current { described.append("\(current) ...") } else if !parser.isBetweenRequests { described.append("...") }
+    if let current {
+        described.append("\(current) ...")
+    } else if !parser.isBetweenRequests {
+        described.append("...")
+    }
 }
 
 private func describeResponses(

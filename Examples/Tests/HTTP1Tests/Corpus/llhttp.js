@@ -28,15 +28,18 @@ function verdict(kind, message) {
     const parser = new HTTPParser()
     parser.initialize(kind === "request" ? HTTPParser.REQUEST : HTTPParser.RESPONSE, {}, 32768)
     parser[HTTPParser.kOnMessageBegin | 0] = () => { begun = true }
-    let early = 0
-    parser[HTTPParser.kOnHeaders | 0] = (headers) => {
-        if (head) head.trailers += headers.length / 2
-        else early += headers.length / 2
+    // Many fields come in parts, and the target with the first of them.
+    let early = 0, target = ""
+    parser[HTTPParser.kOnHeaders | 0] = (headers, url) => {
+        if (head) { head.trailers += headers.length / 2; return }
+        early += headers.length / 2
+        target += url ?? ""
     }
     parser[HTTPParser.kOnHeadersComplete | 0] = (major, minor, headers, method, url, status, _, upgrade) => {
-        const name = kind === "request" ? `${methods[method]} ${url}` : `${status}`
+        const name = kind === "request" ? `${methods[method]} ${target + (url ?? "")}` : `${status}`
         head = { name, fields: early + (headers?.length ?? 0) / 2, length: 0, sum: 0, trailers: 0 }
         early = 0
+        target = ""
         upgraded = upgrade && kind === "request"
         return kind === "head-response" ? 1 : 0
     }
