@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures one topic beside its peers, and leaves samples, a table and a chart in results/TOPIC/; prints the table.
 # `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
-# usage: topic.sh [--quick] asynchronous|datagrams|processes|files
+# usage: topic.sh [--quick] asynchronous|datagrams|processes|files|programs
 . "$(dirname "$0")/common.sh"
 
 results=results rounds=(--rounds 25 --scale 0.5)
@@ -51,6 +51,16 @@ files)
     Runner/chart.py --title "Files: CPU time" --table "CPU per copy of 64 MiB to a connection" \
         --table "CPU per read of 100 bytes" "$samples" >"$results/$1/files.svg"
     ;;
-*) die "a topic is missing: asynchronous, datagrams, processes or files" ;;
+programs)
+    swift_build --package-path ../../Examples --product WebServer -Xswiftc -enable-testing
+    clang -O2 -Wall -Wextra -Wno-unused-parameter -o .build/c/http Peers/C/http.c $(pkg-config --cflags --libs libuv)
+    build_nio
+    mkdir -p "$results/$1"
+    samples=$results/$1/samples.jsonl
+    rm -f "$samples"
+    Runner/web.py --rounds "$([[ $results == results ]] && echo 11 || echo 5)" "$samples"
+    Runner/chart.py --title "Programs: CPU time" --table "CPU per request, web" "$samples" >"$results/$1/web.svg"
+    ;;
+*) die "a topic is missing: asynchronous, datagrams, processes, files or programs" ;;
 esac
 Runner/table.py "$samples" | tee "$results/$1/tables.md"

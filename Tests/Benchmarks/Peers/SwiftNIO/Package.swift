@@ -14,6 +14,8 @@ let package = Package(
     ],
     targets: [
         .executableTarget(name: "NIOEcho", dependencies: nio),
+        .executableTarget(
+            name: "NIOWeb", dependencies: nio + [.product(name: "NIOHTTP1", package: "swift-nio")]),
         .executableTarget(name: "NIOAsyncEcho", dependencies: nio),
         .executableTarget(name: "NIOMicro", dependencies: nio + ["Figures"]),
     ]
