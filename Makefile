@@ -10,9 +10,9 @@
 # test-newest   the suite on the libuv that PyPI's uvloop carries: make test-newest UVLOOP=0.22.1 LIBUV=1.48.0
 # soak          the full sizes, in release
 # examples      builds each example, then uses it as a client would
-# hosts         lets a C program, Node.js, Python's uvloop and Lua use the library on their loops
+# hosts         lets a C program, Node.js, Python's uvloop, Lua and Neovim use the library on their loops
 # bench         figures beside those of the peers, in half an hour; bench-quick takes less of each. Of one topic:
-#               make bench TOPIC=asynchronous, datagrams, processes, files or programs
+#               make bench TOPIC=asynchronous, datagrams, processes, files, tls or programs
 # guard         holds allocations and instructions per operation, groups to time in proportion to their size, and loops
 #               to share nothing that they write
 # api           writes the public surface to Tests/Checks/api.txt, which check holds the sources against
@@ -40,7 +40,7 @@ NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 PEERS = openssl curl python3 nodejs
 # What uses WebServer.
 WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
-HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv
+HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
 N = 20
 PROGRAM = EchoServer
 UVLOOP = 0.23.0
@@ -96,6 +96,7 @@ check:
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
+	Tests/Checks/old-kernels.sh $(STRICT_BUILD)/debug
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
 
 sanitize:
@@ -110,11 +111,12 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace $(WEB)
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools python3-redis $(WEB)
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
-	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter 'ReplicaTests|MutationTests'
+	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter 'ReplicaTests|MutationTests|RESPTests|KeyValueLogTests'
+	Tests/Checks/keyvalue.sh 100
 	Tests/Checks/soak.sh
 	Tests/Checks/web.sh 10000
 	Tests/Checks/forward.sh 10G
@@ -123,13 +125,14 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(WEB)
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis $(WEB)
 	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
 	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/names.sh
+	Tests/Checks/keyvalue.sh
 	Tests/Checks/production.sh
 	Tests/Checks/idle.sh 1000
 	Tests/Checks/slow.sh 200 500 2 0
@@ -144,7 +147,7 @@ hosts:
 bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
 bench bench-quick:
 	$(NEEDS) git valgrind binutils python3 $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go) \
-		$(if $(filter programs,$(TOPIC)),nodejs wrk)
+		$(if $(filter tls,$(TOPIC)),openssl nodejs) $(if $(filter programs,$(TOPIC)),redis-server redis-tools nodejs wrk)
 	$(if $(TOPIC),Tests/Benchmarks/topic.sh$(QUICK) $(TOPIC),Tests/Benchmarks/run.sh$(QUICK))
 	$(if $(TOPIC),,Tests/Benchmarks/loops.sh$(QUICK))
 

@@ -39,17 +39,28 @@ let package = Package(
             resources: [.embedInCode("page.html")]),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], exclude: ["Corpus"]),
         .testTarget(name: "WebSocketsTests", dependencies: ["WebSockets", "HTTP1"]),
+        .target(
+            name: "ExampleSupport",
+            dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
+        .target(
+            name: "ServerSupport",
+            dependencies: [
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
         .executableTarget(
             name: "EchoServer",
             dependencies: [
                 "CMalloc",
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                "ServerSupport",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "PortForwarder",
             dependencies: [
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                "ServerSupport",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
@@ -61,18 +72,30 @@ let package = Package(
         .executableTarget(
             name: "Heartbeat",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "Replica",
             dependencies: [
+                "ExampleSupport",
+                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .target(
+            name: "RESP", dependencies: [.product(name: "ByteStreams", package: "swift-uv-futures")]),
+        .executableTarget(
+            name: "KeyValueServer",
+            dependencies: [
+                "RESP",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(
             name: "Supervisor",
             dependencies: [
+                "ExampleSupport",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
@@ -93,7 +116,7 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "Heartbeat", "PortForwarder", "Replica",
+                "EchoServer", "Heartbeat", "KeyValueServer", "PortForwarder", "RESP", "Replica", "Supervisor",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(

@@ -104,6 +104,8 @@ async function inWorker() {
   addon.delay(1e9, 0).catch(() => {})
   addon.twice(new Promise(() => {})).catch(() => {})
   addon.ticker(1, () => {})
+  addon.watchFile(__filename, () => {}).catch(() => {})
+  addon.run('/bin/sleep', '1000').catch(() => {})
   // Under way when the worker is terminated.
   const again = () => addon.primes(2000).then(again)
   again()

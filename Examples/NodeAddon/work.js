@@ -2,7 +2,10 @@
 const assert = require('node:assert')
 const { once } = require('node:events')
 const dgram = require('node:dgram')
+const fs = require('node:fs')
 const net = require('node:net')
+const os = require('node:os')
+const path = require('node:path')
 
 // Collects garbage until `condition` holds: the collector may need to be asked more than once.
 async function collectUntil(condition) {
@@ -128,12 +131,32 @@ async function tickers(addon) {
   assert(ticker.stop)
 }
 
+async function filesAndPrograms(addon) {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'swift-'))
+  const file = path.join(directory, 'file')
+  fs.writeFileSync(file, 'one')
+  assert.equal(await addon.readFile(directory, 'file'), 'one')
+  await assert.rejects(addon.readFile(directory, '../file'), /the path leads out of the directory/)
+  let seen
+  const change = new Promise((resolve) => { seen = resolve })
+  await addon.watchFile(file, seen)
+  fs.writeFileSync(file, 'two')
+  assert.equal(await change, 'modified file')
+  addon.close()
+  fs.rmSync(directory, { recursive: true })
+
+  assert.equal(await addon.run('/bin/echo', 'from a child'), 'from a child\n')
+  await assert.rejects(addon.run('/bin/false', ''), /code 1/)
+  await assert.rejects(addon.run('/no/such/program', ''), /ENOENT/)
+}
+
 async function work(addon) {
   await futures(addon)
   await errors(addon)
   await values(addon)
   await promises(addon)
   await tickers(addon)
+  await filesAndPrograms(addon)
 }
 
 module.exports = { work, echo }

@@ -21,6 +21,20 @@ static inline int watch_directory(int inotify, int directory) {
     return inotify_add_watch(inotify, path, directory_changes);
 }
 
+/// Watches the directory above an open one for what removes or replaces it. What else is told of that directory stays so.
+static inline int watch_directory_above(int inotify, int directory) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/..", directory);
+    return inotify_add_watch(inotify, path, IN_DELETE | IN_MOVED_TO | IN_ONLYDIR | IN_MASK_ADD);
+}
+
+/// Writes the path of an open directory by now to `buffer`, and returns its length, or -1.
+static inline ssize_t path_of_directory(int directory, char *buffer, size_t size) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
+    return readlink(path, buffer, size);
+}
+
 /// How many bytes of events wait.
 static inline int waiting_events(int inotify) {
     int count = 0;

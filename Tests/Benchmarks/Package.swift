@@ -2,6 +2,7 @@
 import PackageDescription
 
 let ours: Target.Dependency = .product(name: "UVFutures", package: "swift-uv-futures")
+let encrypted: Target.Dependency = .product(name: "TLSStreams", package: "swift-uv-futures")
 let simulated: Target.Dependency = .product(name: "FuturesTesting", package: "swift-uv-futures")
 
 // Ours. The peers have packages of their own, so that the guard resolves and builds none of them.
@@ -13,6 +14,7 @@ let package = Package(
     ],
     targets: [
         .executableTarget(name: "Echo", dependencies: [ours]),
+        .executableTarget(name: "TLSEcho", dependencies: [encrypted]),
         .executableTarget(name: "DatagramEcho", dependencies: [ours]),
         .executableTarget(name: "ProcessStarts", dependencies: [ours]),
         .executableTarget(name: "FileWork", dependencies: [ours]),

@@ -27,7 +27,7 @@ build_micro() {
     clang -O2 -Wall -Wextra -o .build/c/micro Peers/C/micro.c $(pkg-config --cflags --libs libuv)
 }
 build_nio() { swift_build --package-path Peers/SwiftNIO --scratch-path .build/nio; }
-build_load() { clang -O2 -o "$load" Tools/Load/*.c; }
+build_load() { clang -O2 -o "$load" Tools/Load/*.c -lssl -lcrypto; }
 # Peers that are not there are left out by who asks for them.
 build_asynchronous() {
     swift_build --package-path Asynchronous --scratch-path .build/asynchronous

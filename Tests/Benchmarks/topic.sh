@@ -1,7 +1,7 @@
 #!/bin/bash
 # Measures one topic beside its peers, and leaves samples, a table and a chart in results/TOPIC/; prints the table.
 # `--quick` runs fewer and shorter rounds, and leaves what is committed as it is: see .build/results/.
-# usage: topic.sh [--quick] asynchronous|datagrams|processes|files|programs
+# usage: topic.sh [--quick] asynchronous|datagrams|processes|files|tls|programs
 . "$(dirname "$0")/common.sh"
 
 results=results rounds=(--rounds 25 --scale 0.5)
@@ -52,15 +52,32 @@ files)
         --table "CPU per read of 100 bytes" "$samples" >"$results/$1/files.svg"
     ;;
 programs)
+    swift_build --package-path ../../Examples --product KeyValueServer -Xswiftc -enable-testing
     swift_build --package-path ../../Examples --product WebServer -Xswiftc -enable-testing
     clang -O2 -Wall -Wextra -Wno-unused-parameter -o .build/c/http Peers/C/http.c $(pkg-config --cflags --libs libuv)
     build_nio
     mkdir -p "$results/$1"
     samples=$results/$1/samples.jsonl
     rm -f "$samples"
+    Runner/keyvalue.py --rounds "$([[ $results == results ]] && echo 11 || echo 5)" "$samples"
     Runner/web.py --rounds "$([[ $results == results ]] && echo 11 || echo 5)" "$samples"
-    Runner/chart.py --title "Programs: CPU time" --table "CPU per request, web" "$samples" >"$results/$1/web.svg"
+    Runner/chart.py --title "Programs: CPU time" --table "CPU per command" --table "CPU per request, web" "$samples" \
+        >"$results/$1/programs.svg"
     ;;
-*) die "a topic is missing: asynchronous, datagrams, processes, files or programs" ;;
+tls)
+    swift_build --product TLSEcho
+    build_nio
+    clang -O2 -Wall -Wextra -Wno-unused-parameter -o .build/c/tls Peers/C/tls.c $(pkg-config --cflags --libs libuv openssl)
+    build_load
+    mkdir -p "$results/$1"
+    samples=$results/$1/samples.jsonl
+    rm -f "$samples"
+    rounds=(--rounds 25 --scale 0.5)
+    [[ $results == results ]] || rounds=(--rounds 5 --few 1 --scale 0.2)
+    Runner/tls.py "${rounds[@]}" "$samples"
+    Runner/chart.py --title "Encrypted connections: CPU time" --table "CPU per round trip, tls" \
+        --table "CPU per connection of one message, tls" "$samples" >"$results/$1/tls.svg"
+    ;;
+*) die "a topic is missing: asynchronous, datagrams, processes, files, tls or programs" ;;
 esac
 Runner/table.py "$samples" | tee "$results/$1/tables.md"

@@ -38,10 +38,12 @@ static inline char *certificate_text(BIO *bio) {
     return text;
 }
 
-/// An RSA key of so many bits or, for zero, one on the curve P-256. Encrypted if there is a passphrase.
+/// An RSA key of so many bits or, for zero, one on the curve P-256, or Ed25519 if negative. Encrypted if there is a
+/// passphrase.
 static inline char *make_key(int bits, const char *passphrase) {
-    EVP_PKEY *key = certificate_need(bits ? EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)bits)
-                                          : EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"));
+    EVP_PKEY *key = certificate_need(bits > 0   ? EVP_PKEY_Q_keygen(NULL, NULL, "RSA", (size_t)bits)
+                                     : bits < 0 ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519")
+                                                : EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256"));
     BIO *bio = BIO_new(BIO_s_mem());
     PEM_write_bio_PrivateKey(bio, key, passphrase ? EVP_aes_256_cbc() : NULL, (const unsigned char *)passphrase,
                              passphrase ? (int)strlen(passphrase) : 0, NULL, NULL);

@@ -21,6 +21,8 @@ present() {
         apache2-utils) command -v ab ;;
         # Debian's python3, for which it is.
         python3-websockets) /usr/bin/python3 -c 'import websockets' ;;
+        redis-tools) command -v redis-benchmark ;;
+        python3-redis) /usr/bin/python3 -c 'import redis' ;;
         unbound) PATH=$PATH:/usr/sbin command -v unbound ;;
         librust-tokio-dev) compgen -G '/usr/share/cargo/registry/tokio-[0-9]*' ;;
         *) command -v "$1" ;;
@@ -43,12 +45,13 @@ if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
     exit 1
 fi
 
-# Debian starts the service of a name server that it installs, and this machine may have one already.
-if [[ " ${missing[*]} " == *" unbound "* ]] && [ ! -e /etc/systemd/system/unbound.service ]; then
+# Debian starts the service of a server that it installs, and this machine may have one already.
+for service in unbound redis-server; do
+    [[ " ${missing[*]} " == *" $service "* ]] && [ ! -e "/etc/systemd/system/$service.service" ] || continue
     "${root[@]}" mkdir -p /etc/systemd/system
-    "${root[@]}" ln -s /dev/null /etc/systemd/system/unbound.service
-    echo "unbound is installed without its service; to have that: systemctl unmask unbound"
-fi
+    "${root[@]}" ln -s /dev/null "/etc/systemd/system/$service.service"
+    echo "$service is installed without its service; to have that: systemctl unmask $service"
+done
 
 echo "installing ${missing[*]}"
 "${root[@]}" apt-get update -qq || echo "trying with the package lists at hand" >&2

@@ -219,6 +219,151 @@ processor_ticks() {
     echo $((fields[13] + fields[14]))
 }
 
+# The same server, encrypted, with certificates as one makes them by hand.
+smoke_encryption() {
+    example=EchoServer certificates=$work/certificates
+    Examples/certificates.sh "$certificates" >/dev/null || fail "has no certificates"
+    if Examples/certificates.sh "$certificates" 2>"$work/complaint"; then fail "overwrites certificates"; fi
+    grep -q "ca.pem is there already; give another directory" "$work/complaint" || fail "says: $(cat "$work/complaint")"
+    local encrypted=(--tls-certificate "$certificates/server.pem" --tls-key "$certificates/server.key")
+    expect_refusal "${encrypted[@]:0:2}"
+    expect_refusal --tls-client-ca "$certificates/ca.pem"
+    expect_refusal --tls-certificate "$certificates/none.pem" --tls-key "$certificates/server.key"
+    expect_refusal --tls-certificate "$certificates/server.pem" --tls-key "$certificates/client.key"
+    expect_refusal --tls-certificate "$certificates/server.key" --tls-key "$certificates/server.key"
+    expect_refusal "${encrypted[@]}" --tls-client-ca "$certificates/ca.key"
+    for flag in "--loops 2" --udp "--unix $work/socket"; do expect_refusal "${encrypted[@]}" $flag; done
+
+    start "${encrypted[@]}"
+    expect_silence
+    open_encrypted
+    expect_encrypted_echo hello
+    local old=("${encrypted_client[@]}") old_pid=$encrypted_client_PID
+    # A connection goes on when the certificate changes, and new ones get what is new.
+    mkdir "$work/before"
+    mv "$certificates"/* "$work/before"
+    Examples/certificates.sh "$certificates" >/dev/null
+    reload "new connections get the certificate $(serial_of "$certificates/server.pem"), valid until "
+    encrypted_client=("${old[@]}") encrypted_client_PID=$old_pid
+    expect_encrypted_echo "still here"
+    close_encrypted
+    open_encrypted
+    expect_encrypted_echo new
+    close_encrypted
+    expect_no_connection -CAfile "$work/before/ca.pem"
+    echo nonsense >"$certificates/server.pem"
+    reload "the certificate stays as it was: .*server.pem"
+    open_encrypted
+    expect_encrypted_echo newest
+    close_encrypted
+    # One that does not know better.
+    ! curl -sS "http://$host:$port/" >"$work/received" 2>/dev/null || fail "answers plain HTTP"
+    expect_report '^handshakes: 3 completed, 0 of them resumed; [12] failed; 0 under way$'
+    grep -q 'a handshake failed: .*the peer speaks plain HTTP' "$work/out" || fail "does not say which handshake failed"
+    stop -TERM 5
+    expect_last_words $((6 + 11 + 4 + 7)) 3 0 "0 connections finished, 0 were aborted, 0 failed"
+
+    rm "$certificates"/*
+    Examples/certificates.sh --rsa "$certificates" >/dev/null
+    start "${encrypted[@]}" --tls-client-ca "$certificates/ca.pem" --grace 10
+    expect_no_connection
+    open_encrypted -cert "$certificates/client.pem" -key "$certificates/client.key"
+    expect_encrypted_echo hello
+    # Draining ends it in order.
+    stop -TERM 5
+    expect_last_words 6 1 0 "1 connection finished, 0 were aborted, 0 failed"
+
+    wrapped=(systemd-socket-activate -l "127.0.0.1:$port")
+    # It is started by its first client.
+    timeout 20 bash -c "until nc -z 127.0.0.1 $port; do :; done" &
+    others+=($!)
+    start --systemd "${encrypted[@]}"
+    open_encrypted
+    expect_encrypted_echo hello
+    close_encrypted
+    stop -TERM 5
+    wrapped=()
+}
+
+# usage: open_encrypted [OPTION…]    sets `encrypted_client`; what it sends before its end, the server has had
+open_encrypted() {
+    coproc encrypted_client {
+        exec openssl s_client -connect "$host:$port" -servername localhost -verify_hostname localhost \
+            -CAfile "$certificates/ca.pem" -verify_return_error -verify_quiet -quiet -no_ign_eof "$@" 2>"$work/client"
+    }
+}
+
+expect_encrypted_echo() {
+    local line
+    echo "$1" >&"${encrypted_client[1]}"
+    read -r -t 10 -u "${encrypted_client[0]}" line && [ "$line" = "$1" ] ||
+        fail "does not echo to openssl: $(cat "$work/client")"
+}
+
+close_encrypted() {
+    exec {encrypted_client[1]}>&-
+    wait "$encrypted_client_PID" || true
+}
+
+expect_no_connection() {
+    open_encrypted "$@"
+    local line
+    echo hello 2>/dev/null >&"${encrypted_client[1]}" || true
+    ! read -r -t 10 -u "${encrypted_client[0]}" line 2>/dev/null || fail "is connected to with $*, and says $line"
+    close_encrypted 2>/dev/null
+}
+
+serial_of() { openssl x509 -in "$1" -noout -serial | sed 's/serial=//'; }
+
+# usage: reload PATTERN    has the server read its files again, and waits until it says what became of it
+reload() {
+    kill -HUP "$server"
+    expect_line "$1"
+}
+
+expect_line() {
+    timeout 10 bash -c 'until grep -q "$1" "$2"; do sleep 0.1; done' - "$1" "$work/out" ||
+        fail "does not say “$1” but: $(cat "$work/out")"
+}
+
+# A terminator of TLS in front of a web server, and another forwarder that speaks TLS with it.
+smoke_PortForwarder() {
+    certificates=$work/certificates
+    [ -e "$certificates/ca.pem" ] || Examples/certificates.sh "$certificates" >/dev/null
+    local encrypted=(--tls-certificate "$certificates/server.pem" --tls-key "$certificates/server.key") web
+    mkdir "$work/web"
+    head -c 8M /dev/urandom >"$work/web/file"
+    python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work/web" >"$work/web-out" 2>/dev/null &
+    others+=($!)
+    web=$(timeout 10 grep -m1 -oE 'port [0-9]+' <(tail -n +1 -f --pid=$! "$work/web-out")) || fail "has no web server"
+    expect_refusal "127.0.0.1:1" --tls-target-ca "$certificates/ca.pem"
+    expect_refusal "unix:$work/none" --tls-target
+    expect_refusal "127.0.0.1:1" --tls-target --tls-target-ca "$certificates/none.pem"
+    expect_refusal "127.0.0.1:1" "${encrypted[@]}" --unix "$work/path"
+
+    start "127.0.0.1:${web#port }" "${encrypted[@]}"
+    local inner=$server inner_port=$port
+    others+=("$inner")
+    expect_file https --cacert "$certificates/ca.pem"
+    start "localhost:$inner_port" --tls-target --tls-target-ca "$certificates/ca.pem"
+    others+=("$server")
+    expect_file http
+    start "127.0.0.1:$inner_port" --tls-target --tls-target-ca "$certificates/ca.pem" "${encrypted[@]}"
+    expect_file https --cacert "$certificates/ca.pem"
+    ! curl -sS -o "$work/received" "https://localhost:$port/file" 2>/dev/null || fail "is trusted without its authority"
+    stop -TERM 5
+    start "127.0.0.1:$inner_port" --tls-target --tls-target-ca "$certificates/ca.pem" --tls-target-name example.org
+    ! curl -sS -o "$work/received" "http://localhost:$port/file" 2>/dev/null || fail "trusts a certificate of another"
+    expect_line 'the certificate of “CN=localhost” is not valid for example.org'
+    stop -TERM 5
+}
+
+# usage: expect_file SCHEME [OPTION…]
+expect_file() {
+    curl -sS --max-time 60 "${@:2}" -o "$work/received" "$1://localhost:$port/file" || fail "passes nothing on by $1"
+    cmp "$work/web/file" "$work/received" || fail "loses or changes bytes by $1"
+}
+
 # One server on several loops.
 smoke_loops() {
     example=EchoServer
@@ -320,19 +465,58 @@ smoke_Supervisor() {
     ! grep -q "process $first\$" "$said" || fail "does not restart: $(cat "$said")"
     ask "restart none"
     grep -q "there is no program called none" "$said" || fail "restarts what there is not"
+    # It hears of the change by itself.
     printf 'loud %s\nother /bin/sleep 1000\n' "$work/loud" >"$work/programs"
-    kill -HUP "$server"
     timeout 10 bash -c 'until printf "status\n" | nc -N -U "$1" | tee "$2" | grep -q "^other" && ! grep -q "^quiet" "$2"; do
         sleep 0.1; done' - "$work/control" "$said" || fail "does not read its file again: $(cat "$said")"
+    printf 'other\n' >"$work/programs"
+    timeout 10 bash -c 'until grep -q "^supervisor: other has no program, or two" "$1" "$1.1" 2>/dev/null; do sleep 0.1; done' \
+        - "$work/log" || fail "does not say what is wrong with its file"
+    printf 'loud %s\nlate %s\n' "$work/loud" "$work/late" >"$work/programs"
+    timeout 10 bash -c 'until grep -q "^supervisor: cannot start .*/late: " "$1" "$1.1" 2>/dev/null; do sleep 0.1; done' \
+        - "$work/log" || fail "does not say which program cannot be started"
+    cp "$work/quiet" "$work/late"
+    kill -HUP "$server"
+    timeout 10 bash -c 'until printf "status\n" | nc -N -U "$1" | grep -q "^late runs"; do sleep 0.1; done' - \
+        "$work/control" || fail "does not read its file at SIGHUP"
     timeout 20 bash -c 'until [ -f "$1.1" ]; do sleep 0.1; done' - "$work/log" || fail "does not begin a new file"
     kill -TERM "$server"
     timeout 10 tail --pid=$server -f /dev/null || fail "still runs after the signal"
     wait $server || fail "ended with status $?"
     server=
     ! pgrep -f "$work/loud" >/dev/null || fail "leaves a program running"
+    [ ! -e "$work/control" ] || fail "leaves its socket behind"
     expect_refusal "$work/none"
     printf 'alone\n' >"$work/programs"
     expect_refusal "$work/programs"
+    printf 'quiet %s\nwrong /no/such/program\n' "$work/quiet" >"$work/programs"
+    expect_refusal "$work/programs"
+    ! pgrep -f "$work/quiet" >/dev/null || fail "leaves a program running when it is refused"
+    first_process
+}
+
+# As process 1, it reaps what its programs leave to it, and nothing is left of its namespace when it ends.
+first_process() {
+    local first left
+    printf '#!/bin/sh\nfor i in 1 2 3; do setsid sh -c "sleep 0.2 & sleep 0.1" & done; wait; echo left; exec sleep 1000\n' \
+        >"$work/leaves"
+    chmod +x "$work/leaves"
+    printf 'leaves %s\n' "$work/leaves" >"$work/programs"
+    unshare --pid --fork --kill-child "$bin/Supervisor" "$work/programs" --control "$work/control" >"$work/out" &
+    server=$!
+    timeout 10 bash -c 'until grep -q "^leaves: left" "$1"; do sleep 0.1; done' - "$work/out" ||
+        fail "does not run as process 1: $(cat "$work/out")"
+    first=$(pgrep -P "$server")
+    timeout 10 bash -c 'until [ "$(ps -o stat= --ppid "$1" | wc -l)" = 1 ]; do sleep 0.1; done' - "$first" ||
+        fail "does not reap orphans: $(ps -o pid,stat,args --ppid "$first")"
+    ps -o stat= --ppid "$first" | grep -q '^S' || fail "has reaped its own program"
+    left=$(pgrep -P "$first")
+    kill -TERM "$first"
+    timeout 10 tail --pid="$server" -f /dev/null || fail "still runs as process 1 after the signal"
+    wait "$server" || fail "ended as process 1 with status $?"
+    server=
+    grep -q '^supervisor: leaves ended with signal 15$' "$work/out" || fail "says of its end: $(tail -n 2 "$work/out")"
+    ! kill -0 "$left" 2>/dev/null || fail "leaves a program running as process 1"
 }
 
 smoke_Heartbeat() {
@@ -376,7 +560,7 @@ finish_client() {
     exec {client}>&-
 }
 
-for part in EchoServer limits loops systemd Observed Replica Heartbeat Supervisor CHost Supervised OpenCombine; do
+for part in EchoServer encryption PortForwarder limits loops systemd Observed Replica Heartbeat Supervisor CHost Supervised OpenCombine; do
     example=$part
     "smoke_$part"
     echo "$part: works"

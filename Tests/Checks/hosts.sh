@@ -1,5 +1,5 @@
 #!/bin/bash
-# Lets each host use the library, and expects its own last word: a C program, Node.js, Python's uvloop and Lua.
+# Lets each host use the library, and expects its own last word: a C program, Node.js, Python's uvloop, Lua and Neovim.
 # usage: hosts.sh FLAGS...
 set -euo pipefail
 shopt -s inherit_errexit
@@ -53,9 +53,14 @@ grep -q "call_detach_on_the_event_loop_and_wait_for_its_future" "$work/report" |
     { cat "$work/report" >&2; echo "Node: a worker that does not detach ends without a sentence" >&2; exit 1; }
 
 # What the guide shows of the example is in it, and the package that it shows is built and loaded as it says.
-excerpts() { awk '/^```/ { isShown = $0 == "```swift excerpt"; next } isShown && NF' "$guide"; }
-! excerpts | sed 's/^ *//' | grep -vxFf <(sed 's/^ *//' Examples/NodeAddon/Sources/NodeAddon/*.swift) ||
-    { echo "Node: the guide shows what is not in the example" >&2; exit 1; }
+# Whether each line of the excerpts of a guide is in the files.
+shows() {
+    local guide=$1
+    shift
+    ! awk '/^```/ { isShown = $0 ~ /^```(swift|lua) excerpt$/; next } isShown && NF { sub(/^ */, ""); print }' "$guide" |
+        grep -vxFf <(sed 's/^ *//' "$@") || { echo "$guide shows what is not in the example" >&2; exit 1; }
+}
+shows "$guide" Examples/NodeAddon/Sources/NodeAddon/*.swift
 awk -v folder="$addons/addon" '
     /^`[^`]*`:$/ { file = folder "/" substr($0, 2, length($0) - 3); next }
     /^```sh$/ { file = folder "/commands" }
@@ -95,3 +100,28 @@ passes "Python, bridge: passed" "$python" Examples/PythonHost/host.py "$release/
 clang -O1 -Wall -Werror -shared -fPIC $(pkg-config --cflags lua5.4) Examples/LuaHost/swift_echo.c \
     -o "$work/swift_echo.so" -L "$release" -lEchoLibrary -luv "-Wl,-rpath,$PWD/$release"
 passes "Lua: passed" lua5.4 Examples/LuaHost/host.lua "$work/swift_echo.so"
+
+# With the flags of the addon, whose build of the library it shares.
+rm -rf "$addons/neovim"
+mkdir "$addons/neovim"
+cp -r Examples/NeovimPlugin/Package.swift Examples/NeovimPlugin/Sources "$addons/neovim"
+sed -i 's|path: "../.."|path: "../swift-uv-futures"|' "$addons/neovim/Package.swift"
+swift build -c release --package-path "$addons/neovim" --scratch-path "$addons/build" "$@" \
+    -Xcc "-idirafter$node/include/node"
+cp "$addons/build/release/libNeovimPlugin.so" "$work"
+export LIBRARY=$work/libNeovimPlugin.so
+neovim() { timeout 120 nvim --headless --clean --cmd 'set runtimepath+=Examples/NeovimPlugin' "$@" </dev/null; }
+shows Sources/UVFutures/Documentation.docc/HostNeovim.md Examples/NeovimPlugin/{Sources/NeovimPlugin/*.swift,lua/*.lua}
+passes "Neovim: passed" neovim -c 'luafile Examples/NeovimPlugin/test.lua'
+
+# While nothing happens, the library makes Neovim call the system no more often.
+if strace -c -o "$work/none" true 2>/dev/null; then
+    idle() {
+        strace -f -c -o "$work/calls" nvim --headless --clean --cmd 'set runtimepath+=Examples/NeovimPlugin' \
+            "$@" -c 'call timer_start(2000, { -> execute("qall!") })' </dev/null
+        awk 'END { print $3 == "total" ? $2 : $4 }' "$work/calls"
+    }
+    without=$(idle) with=$(idle -c 'lua require("finder").setup { library = vim.env.LIBRARY }')
+    echo "Neovim: $without system calls without the library, $with with it"
+    ((with < without + 1000)) || { echo "Neovim: the library makes system calls while nothing happens" >&2; exit 1; }
+fi

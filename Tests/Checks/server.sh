@@ -4,7 +4,9 @@ set -euo pipefail
 bin=Examples/.build/release
 work=$(mktemp -d)
 server=
-trap 'rm -rf "$work"; [ -z "$server" ] || kill "$server" 2>/dev/null' EXIT
+# What else ends with the script.
+others=()
+trap 'rm -rf "$work"; kill $server "${others[@]}" 2>/dev/null || true' EXIT
 
 fail() {
     echo "$example: $*" >&2

@@ -6,7 +6,7 @@
 
 example=EchoServer count=${1:-2000} pause=${2:-10000} timeout=${3:-30} rounds=${4:-5}
 clang -O2 -o "$work/hold" Tests/Benchmarks/Tools/hold.c
-clang -O2 -o "$work/load" Tests/Benchmarks/Tools/Load/*.c
+clang -O2 -o "$work/load" Tests/Benchmarks/Tools/Load/*.c -lssl -lcrypto
 ulimit -n "$(ulimit -Hn)"
 [ "$(ulimit -n)" -gt $((count + 64)) ] || fail "may have only $(ulimit -n) descriptors; more are needed for $count"
 

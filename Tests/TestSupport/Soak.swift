@@ -18,5 +18,6 @@ public let smallStack = isDebug ? 128 << 10 : 512 << 10
     public let isDebug = false
 #endif
 
-/// Whether a sanitizer watches the process.
-public let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+/// Whether a sanitizer watches the process. That for threads has a thread of its own.
+public let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || isThreadSanitized
+public let isThreadSanitized = unsafe dlsym(nil, "__tsan_init") != nil

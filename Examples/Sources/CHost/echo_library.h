@@ -22,3 +22,15 @@ void echo_stop(echo_library *);
 int echo_port(echo_library *);
 /// Calls `callback` with `milliseconds` when so much time has passed.
 void echo_call_later(echo_library *, int milliseconds, void (*callback)(int milliseconds));
+
+/// Reads a file on a thread of the library's, and calls `done` on the loop with its contents, or with the code -1 and the
+/// reason. As for the calls below, nothing is called once the library has detached.
+void echo_read_file(echo_library *, const char *path, void (*done)(void *data, int code, const char *text), void *data);
+/// Calls `changed` for each change of the file, from the call of `done` on until the library detaches.
+void echo_watch_file(
+    echo_library *, const char *path, void (*changed)(void *data, const char *change),
+    void (*done)(void *data, int code, const char *text), void *data);
+/// Runs a program, and calls `done` with its exit code and its output. No handler of SIGCHLD is needed or touched.
+void echo_run(
+    echo_library *, const char *program, const char *argument,
+    void (*done)(void *data, int code, const char *text), void *data);

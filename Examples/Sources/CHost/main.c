@@ -1,7 +1,9 @@
-// A C program with a loop and a timer of its own, which lets a Swift library serve TCP and UDP on that loop.
+// A C program with a loop and a timer of its own, which lets a Swift library serve TCP and UDP, read and watch a file, and
+// run programs on that loop.
 //
-// It talks to the server as a client, then attaches and detaches a thousand times, and fails unless descriptors, active
-// handles and memory are afterwards what they were after ten times, and the loop can be closed.
+// It talks to the server as a client, has each of the others once, then attaches and detaches a thousand times, and fails
+// unless descriptors, active handles and memory are afterwards what they were after two hundred times, no child is left, and
+// the loop can be closed.
 
 #include "echo_library.h"
 #include <dirent.h>
@@ -10,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static uv_loop_t loop;
@@ -76,6 +79,60 @@ static void talk_by_datagrams(int port) {
     close(client);
 }
 
+// What the library has said last, and how often.
+struct answer {
+    int count, code;
+    char text[256];
+};
+
+static void on_done(void *data, int code, const char *text) {
+    struct answer *answer = data;
+    answer->count++;
+    answer->code = code;
+    snprintf(answer->text, sizeof answer->text, "%s", text);
+}
+
+static void on_change(void *data, const char *change) { on_done(data, 1, change); }
+
+static void wait_for(const struct answer *answer, int count, int code, const char *text) {
+    while (answer->count < count) uv_run(&loop, UV_RUN_ONCE);
+    if (answer->code != code || strcmp(answer->text, text) != 0) check(0, answer->text);
+}
+
+static char file[] = "/tmp/uvfutures-XXXXXX";
+
+static void write_file(const char *text) {
+    FILE *stream = fopen(file, "w");
+    fputs(text, stream);
+    fclose(stream);
+}
+
+static void use_files(echo_library *library) {
+    struct answer answer = {0};
+    write_file("one");
+    echo_read_file(library, file, on_done, &answer);
+    wait_for(&answer, 1, 0, "one");
+    // What it sees until the library detaches comes here.
+    static struct answer watched;
+    watched = (struct answer){0};
+    echo_watch_file(library, file, on_change, on_done, &watched);
+    wait_for(&watched, 1, 0, "");
+    char change[64];
+    snprintf(change, sizeof change, "modified %s", file + strlen("/tmp/"));
+    write_file("two");
+    wait_for(&watched, 2, 1, change);
+}
+
+static void run_programs(echo_library *library) {
+    struct answer answer = {0};
+    echo_run(library, "/bin/echo", "from a child", on_done, &answer);
+    wait_for(&answer, 1, 0, "from a child\n");
+    echo_run(library, "/bin/false", "", on_done, &answer);
+    wait_for(&answer, 2, 1, "");
+    // Left to the library, which ends it when it detaches.
+    echo_run(library, "/bin/sleep", "1000", on_done, &answer);
+}
+
 static echo_library *attach(void) {
     char message[1024];
     echo_library *library = echo_attach(&loop, uv_version_string, message, sizeof message);
@@ -98,11 +155,16 @@ static int open_descriptors(void) {
     return count;
 }
 
-static void cycle(int count) {
+// Each of so many times with a server, and each of some of them with files and programs.
+static void cycle(int count, int some) {
     for (int i = 0; i < count; i++) {
         echo_library *library = attach();
         talk(echo_port(library));
         talk_by_datagrams(echo_port(library));
+        if (i % some == 0) {
+            use_files(library);
+            run_programs(library);
+        }
         detach(library);
     }
 }
@@ -120,17 +182,23 @@ int main(void) {
     echo_call_later(library, 3, on_call);
     echo_call_later(library, 2, on_call);
     while (ticks < 5 || calls < 5) uv_run(&loop, UV_RUN_ONCE);
+    close(mkstemp(file));
+    use_files(library);
+    run_programs(library);
     detach(library);
     check(!uv_loop_alive(&loop), "the loop is still alive");
 
-    cycle(10);
+    // Enough for the threads of the library, too, to have the memory that they keep for later.
+    cycle(200, 1);
     int descriptors = open_descriptors();
     size_t memory = mallinfo2().uordblks;
     unsigned handles = loop.active_handles;
-    cycle(1000);
+    cycle(1000, 10);
     check(open_descriptors() == descriptors, "descriptors were left open");
     check(loop.active_handles == handles, "handles were left active");
     check(mallinfo2().uordblks <= memory + 4096, "memory was left allocated");
+    check(waitpid(-1, NULL, WNOHANG) == -1, "a child was left");
+    unlink(file);
 
     uv_close((uv_handle_t *)&timer, NULL);
     uv_run(&loop, UV_RUN_DEFAULT);

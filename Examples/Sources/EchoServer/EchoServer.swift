@@ -1,6 +1,6 @@
 import ArgumentParser
-import Glibc
-import UVFutures
+import ServerSupport
+import TLSStreams
 
 @main
 struct EchoServer: ParsableCommand {
@@ -35,6 +35,8 @@ struct EchoServer: ParsableCommand {
 
     @OptionGroup var limits: TimeLimits
 
+    @OptionGroup var encryption: ServerEncryption
+
     @Option(parsing: .unconditional, help: "How many loops serve; several have a thread each.")
     var loops = 1
 
@@ -57,6 +59,9 @@ struct EchoServer: ParsableCommand {
             throw ValidationError("--loops goes with neither --unix, --udp, --systemd nor --measure-turns")
         }
         guard !udp || !systemd else { throw ValidationError("--udp does not go with --systemd") }
+        guard !encryption.isWanted || loops == 1 && unix == nil && !udp else {
+            throw ValidationError("--tls-certificate goes with neither --loops, --unix nor --udp")
+        }
     }
 
     func run() throws {
@@ -67,9 +72,12 @@ struct EchoServer: ParsableCommand {
         let address = addresses[0]
         let reachable = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
         for address in addresses { say("listening on \(address)") }
-        say(
-            "try it: printf 'hello\\n' | nc \(address.path.map { "-NU \($0)" } ?? "-N \(reachable) \(address.port)")"
-        )
+        if encryption.isWanted {
+            say("try it, and type a line: openssl s_client -quiet -connect \(reachable):\(address.port)")
+        } else {
+            let place = address.path.map { "-NU \($0)" } ?? "-N \(reachable) \(address.port)"
+            say("try it: printf 'hello\\n' | nc \(place)")
+        }
         if udp { say("or: printf hello | nc -u -w 1 \(reachable) \(address.port)") }
         try tellSystemd(address, on: loop)
 
@@ -82,7 +90,7 @@ struct EchoServer: ParsableCommand {
     }
 
     /// Sends back what comes, and counts it.
-    func echo(_ connection: SocketConnection, _ counts: Counts) throws -> Future<Void> {
+    func echo(_ connection: ByteStream, _ counts: Counts) throws -> Future<Void> {
         counts.connected()
         try limits.apply(to: connection)
         if lines { return echoLines(of: connection) }
@@ -97,23 +105,5 @@ struct EchoServer: ParsableCommand {
         }
     }
 
-    /// Whatever is wrong takes one line, without the usage.
-    static func main() {
-        do {
-            try parse().run()
-        } catch {
-            exit(
-                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
-        }
-    }
-}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// Prints a line at once, also into a pipe.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
+    static func main() { runOrSayWhy() }
 }

@@ -1,17 +1,18 @@
 import CMalloc
 import Glibc
-import UVFutures
+import ServerSupport
+import TLSStreams
 
 /// Prints what the server is busy with, whenever SIGUSR1 comes.
 final class Insight {
     private let loop: EventLoop
-    private let server: SocketServer<SocketConnection>
+    private let server: StreamServer
     private var lastTime = 0
     private var longestTurn = 0
     /// A turn that reports takes long, and is not what anybody wants to know.
     private var isReporting = false
 
-    init(on loop: EventLoop, of server: SocketServer<SocketConnection>) {
+    init(on loop: EventLoop, of server: StreamServer) {
         self.loop = loop
         self.server = server
     }
@@ -27,6 +28,7 @@ final class Insight {
         say("heap: \(heap.uordblks + heap.hblkhd) bytes in use")
         if lastTime > 0 { say("longest turn: \(longestTurn / 1000) microseconds of CPU time") }
         say("server: \(server.statistics)")
+        if let handshakes = server.handshakes { say(handshakes.line) }
         say(loop.dump())
         longestTurn = 0
         isReporting = true
@@ -47,5 +49,13 @@ final class Insight {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}
+
+extension TLSHandshakeStatistics {
+    /// The numbers in one line.
+    var line: String {
+        let failures = failed.values.reduce(otherwiseFailed, +)
+        return "handshakes: \(completed) completed, \(resumed) of them resumed; \(failures) failed; \(underWay) under way"
     }
 }

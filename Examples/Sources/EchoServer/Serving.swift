@@ -1,4 +1,5 @@
-import UVFutures
+import ServerSupport
+import TLSStreams
 
 extension EchoServer {
     /// Where a server listens, and the future of its end, which comes after a signal.
@@ -6,27 +7,28 @@ extension EchoServer {
 
     /// Serves on the loop of this thread.
     func serve(on loop: EventLoop, _ counts: Counts) throws -> Serving {
-        let server = SocketServer<SocketConnection>(on: loop) { try echo($0, counts) }
-        server.onConnectionError = { _ in counts.failed() }
+        let server = try StreamServer(on: loop, encryption, limits: limits.streamLimits) {
+            try echo($0, counts)
+        }
+        server.onError { _ in counts.failed() }
         try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
         if systemd {
             try takeSockets(of: server)
         } else {
-            try server.listen(
-                host: host, port: port, backlog: backlog, sharingPort: sharePort,
-                limits: limits.streamLimits)
+            try server.listen(host: host, port: port, backlog: backlog, sharingPort: sharePort)
         }
-        let datagrams = udp ? try echoDatagrams(at: server.localAddress, on: loop) : nil
-        if let unix { try server.listen(path: unix, backlog: backlog, limits: limits.streamLimits) }
+        let datagrams = udp ? try echoDatagrams(at: server.localAddresses[0], on: loop) : nil
+        if let unix { try server.listen(path: unix, backlog: backlog) }
         Insight(on: loop, of: server).start(measuringTurns: measureTurns)
-        let ended = server.drain(on: .interrupt, .terminate, within: .seconds(grace))
+        let ended = server.drain(within: .seconds(grace))
         ended.whenComplete { _ in
             if let datagrams {
                 say("datagrams: \(datagrams.statistics.sent) sent back")
                 datagrams.close()
             }
-            counts.sent(server.statistics.bytesSent)
+            counts.sent(server.bytesSent)
             say("server: \(server.statistics)")
+            if let handshakes = server.handshakes { say(handshakes.line) }
         }
         return (server.localAddresses, ended)
     }
@@ -42,14 +44,14 @@ extension EchoServer {
         return socket
     }
 
-    private func takeSockets(of server: SocketServer<SocketConnection>) throws {
+    private func takeSockets(of server: StreamServer) throws {
         let sockets = try Systemd.sockets()
         guard !sockets.isEmpty else {
             throw Refusal(
-                description: "systemd passed no sockets; start by a socket unit, or systemd-socket-activate")
+                "systemd passed no sockets; start by a socket unit, or systemd-socket-activate")
         }
         for socket in sockets {
-            try server.listen(on: socket, limits: limits.streamLimits)
+            try server.listen(on: socket)
             say("took \(socket)")
         }
     }

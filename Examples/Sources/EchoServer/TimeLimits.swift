@@ -1,5 +1,5 @@
 import ArgumentParser
-import UVFutures
+import TLSStreams
 
 /// What the server does about clients that are slow, silent or gone.
 struct TimeLimits: ParsableArguments {
@@ -9,7 +9,8 @@ struct TimeLimits: ParsableArguments {
     var idleTimeout: Double?
 
     @Option(
-        parsing: .unconditional, help: "How many seconds the first bytes may take; any time unless given.")
+        parsing: .unconditional,
+        help: "How many seconds the first bytes may take; any time unless given, 10 for a handshake of TLS.")
     var handshakeTimeout: Double?
 
     @Option(parsing: .unconditional, help: "How many seconds a line that has begun may take to be complete.")
@@ -49,8 +50,9 @@ struct TimeLimits: ParsableArguments {
         return limits
     }
 
-    func apply(to connection: SocketConnection) throws {
-        guard let connection = connection as? TCPConnection else { return }
+    func apply(to connection: ByteStream) throws {
+        let socket = (connection as? TLSConnection)?.underlying ?? connection
+        guard let connection = socket as? TCPConnection else { return }
         if let keepAlive { try connection.setKeepAlive(after: .seconds(keepAlive)) }
         if let userTimeout { try connection.setUserTimeout(.seconds(userTimeout)) }
     }

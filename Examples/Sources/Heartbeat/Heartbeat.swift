@@ -1,12 +1,12 @@
 import ArgumentParser
-import Glibc
+import ExampleSupport
 import UVFutures
 
 /// Answers health checks on a UDP port, and checks its peers, which it finds by a service of the DNS.
 ///
 /// Each peer runs the same program. It shows datagrams in both directions by one socket, and names by SRV.
 @main
-struct Heartbeat: ParsableCommand {
+struct Heartbeat: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Answers health checks by UDP, and says which of its peers do.",
         discussion: "Try it: printf 'ping 1' | nc -u -w 1 127.0.0.1 7008")
@@ -78,26 +78,4 @@ struct Heartbeat: ParsableCommand {
         else { throw ValidationError("--name-server takes an address and a port, as in 127.0.0.1:53") }
         return [try SocketAddress(host: String(nameServer[..<colon]), port: port)]
     }
-}
-
-extension Heartbeat {
-    /// Whatever is wrong takes one line, without the usage.
-    static func main() {
-        do {
-            try parse().run()
-        } catch {
-            exit(
-                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
-        }
-    }
-}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// Prints a line at once, also into a pipe.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
 }

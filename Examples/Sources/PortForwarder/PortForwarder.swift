@@ -1,6 +1,6 @@
 import ArgumentParser
-import Glibc
-import UVFutures
+import ServerSupport
+import TLSStreams
 
 @main
 struct PortForwarder: ParsableCommand {
@@ -22,12 +22,20 @@ struct PortForwarder: ParsableCommand {
     @Option(parsing: .unconditional, help: "How many seconds open connections have to finish after a signal.")
     var grace = 5.0
 
+    @OptionGroup(title: "Encryption of the side that listens") var encryption: ServerEncryption
+
+    @OptionGroup(title: "Encryption of the side of the target") var targetEncryption: TargetEncryption
+
     func validate() throws {
         do {
             try target.check()
         } catch {
             throw ValidationError("nothing can be passed on to that target: \(error)")
         }
+        guard !encryption.isWanted || unix == nil else {
+            throw ValidationError("--tls-certificate does not go with --unix")
+        }
+        try targetEncryption.check(target)
     }
 
     func run() throws {
@@ -39,13 +47,14 @@ struct PortForwarder: ParsableCommand {
     /// Passes connections on until a signal comes, and completes when all of them have ended.
     func serve(on loop: EventLoop) throws -> Future<Void> {
         var (connections, bytes, failures) = (0, 0, 0)
-        let server = SocketServer<SocketConnection>(on: loop) { client in
+        let context = try targetEncryption.context(on: loop)
+        let server = try StreamServer(on: loop, encryption) { client in
             connections += 1
-            return target.connect(on: client.loop).flatMap { upstream in
+            return connect(context, on: client.loop).flatMap { upstream in
                 forward(client, upstream).map { bytes += $0 }
             }
         }
-        server.onConnectionError = { error in
+        server.onError { error in
             failures += 1
             say("a connection broke: \(error)")
         }
@@ -59,55 +68,21 @@ struct PortForwarder: ParsableCommand {
             say("passed on \(bytes) bytes of \(connections) connections, of which \(failures) broke")
         }
     }
+
+    private func connect(_ context: TLSContext?, on loop: EventLoop) -> Future<ByteStream> {
+        let connection = target.connect(on: loop)
+        guard let context, let name = targetEncryption.name(of: target) else { return connection.map { $0 } }
+        return connection.flatMap { $0.startTLS(client: context, host: name) }.map { $0 }
+    }
+
+    static func main() { runOrSayWhy() }
 }
 
 /// Each side gets what the other sends, and its end. What breaks one side breaks the other.
-func forward(_ client: SocketConnection, _ upstream: SocketConnection) -> Future<Int> {
+func forward(_ client: ByteStream, _ upstream: ByteStream) -> Future<Int> {
     client.pipe(to: upstream).and(upstream.pipe(to: client))
         .tapResult { result in
             if case .success = result { upstream.close() } else { upstream.abort() }
         }
         .map { sent, received in sent + received }
-}
-
-/// Another server.
-enum Target: ExpressibleByArgument {
-    case tcp(host: String, port: Int)
-    case unix(path: String)
-
-    init?(argument: String) {
-        if argument.hasPrefix("unix:") {
-            self = .unix(path: String(argument.dropFirst(5)))
-            return
-        }
-        guard let colon = argument.lastIndex(of: ":"),
-            let port = Int(argument[argument.index(after: colon)...])
-        else { return nil }
-        let host = argument[..<colon]
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        self = .tcp(host: String(isBracketed ? host.dropFirst().dropLast() : host), port: port)
-    }
-
-    /// Throws if nobody can ever listen there.
-    func check() throws {
-        switch self {
-        case .tcp(let host, let port): try TCPConnection.checkTarget(host: host, port: port)
-        case .unix(let path): _ = try SocketAddress(path: path)
-        }
-    }
-
-    func connect(on loop: EventLoop) -> Future<SocketConnection> {
-        switch self {
-        case .tcp(let host, let port):
-            TCPConnection.connect(host: host, port: port, on: loop).map { $0 }
-        case .unix(let path):
-            UnixConnection.connect(path: path, on: loop).map { $0 }
-        }
-    }
-}
-
-/// Prints a line at once, also into a pipe.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
 }

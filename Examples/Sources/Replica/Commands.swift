@@ -1,9 +1,10 @@
 import ArgumentParser
+import ExampleSupport
 import Foundation
 import UVFutures
 
 @main
-struct Commands: ParsableCommand {
+struct Commands: OneLineCommand {
     static let configuration = CommandConfiguration(
         commandName: "Replica", abstract: "Keeps a counter on several hosts, of which some may fail.",
         discussion: """
@@ -14,16 +15,6 @@ struct Commands: ParsableCommand {
             Whoever reaches a port may change the counter.
             """,
         subcommands: [Serve.self, Add.self, Get.self])
-
-    static func main() {
-        do {
-            var command = try parseAsRoot()
-            try command.run()
-        } catch {
-            exit(
-                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
-        }
-    }
 }
 
 struct Serve: ParsableCommand {
@@ -56,8 +47,7 @@ struct Serve: ParsableCommand {
         }
         let member = group.members[id]
         let server = try replica.serve(host: member.host, port: member.port)
-        print("listening on \(server.localAddress)")
-        fflush(nil)
+        say("listening on \(server.localAddress)")
         let summary = try loop.run(until: server.drain(on: .interrupt, .terminate, within: .zero))
         loop.shutdown()
         print("after the signal \(summary)")
@@ -146,8 +136,4 @@ extension Member: ExpressibleByArgument {
         else { return nil }
         self.init(host: String(argument[..<colon]), port: port)
     }
-}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
 }

@@ -1,42 +1,39 @@
+import ExampleSupport
 import Foundation
-import Glibc
 import UVFutures
 
-/// Lines of all programs in one file, which gives way to a new one when it is full.
+/// Lines with the names of their programs: on the standard output, or in a file that becomes FILE.1 when it is full.
 final class OutputLog {
-    private let path: String?
+    private let queue: FutureQueue<Void>
     private let limit: Int
-    private let loop: EventLoop
-    private var stream: DescriptorStream
+    private var directory: Directory?
+    private var name = ""
     private var size = 0
 
-    init(_ path: String?, size limit: Int, on loop: EventLoop) throws {
-        (self.path, self.limit, self.loop) = (path, limit, loop)
-        stream = try path.map { try Self.open($0, on: loop) } ?? loop.standardOutput()
+    init(_ path: String?, limit: Int, on loop: EventLoop) async throws {
+        (queue, self.limit) = (FutureQueue(on: loop), limit)
+        guard let url = path.map(URL.init(fileURLWithPath:)) else { return }
+        name = url.lastPathComponent
+        directory = try await Directory.open(url.deletingLastPathComponent().path, on: loop).value
+        try await write("supervisor", "begins").value
+        size = try await directory!.information(of: name).value.size
     }
 
-    private static func open(_ path: String, on loop: EventLoop) throws -> DescriptorStream {
-        let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
-        guard descriptor >= 0 else {
-            throw Refusal(
-                description: "\(path) cannot be written; give a path in a folder that you may write")
-        }
-        return try DescriptorStream(adopting: descriptor, on: loop)
-    }
-
+    /// Writes a line behind all others. A program has to wait for that before its next line is read.
     @discardableResult
-    func write(_ name: String, _ line: String) -> Future<Void> {
-        let text = Data("\(name): \(line)\n".utf8)
-        if let path, size > 0, size + text.count > limit { rotate(path) }
-        size += text.count
-        return stream.write(text).ignoreFailure()
+    func write(_ program: String, _ line: String) -> Future<Void> {
+        let text = "\(program): \(line)"
+        guard let directory else { return queue.enqueue { say(text) } }
+        return queue.enqueue { [self] () -> Future<Void> in
+            size += text.utf8.count + 1
+            guard size > limit else { return directory.append(Data("\(text)\n".utf8), to: name) }
+            size = text.utf8.count + 1
+            // A file that cannot be renamed goes on.
+            return directory.rename(name, to: "\(name).1").recover { _ in }.flatMap { [self] in
+                directory.append(Data("\(text)\n".utf8), to: name)
+            }
+        }
     }
 
-    private func rotate(_ path: String) {
-        guard unsafe rename(path, "\(path).1") == 0, let next = try? Self.open(path, on: loop) else { return }
-        stream.close().ignoreFailure()
-        (stream, size) = (next, 0)
-    }
-
-    func close() -> Future<Void> { stream.close() }
+    func whenWritten() -> Future<Void> { queue.whenEmpty() }
 }

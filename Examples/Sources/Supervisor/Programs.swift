@@ -1,123 +1,103 @@
+import ExampleSupport
 import Foundation
-import Glibc
 import UVFutures
 
 /// The programs of the configuration file, as they run.
 final class Programs {
     let supervisor: ProcessSupervisor
-    let log: OutputLog
-    private let file: String
+    private let log: OutputLog
+    private let file: URL
+    private let reloads: FutureQueue<Void>
+    private let outputs: FutureGate
     private var lines: [String: [String]] = [:]
 
-    init(_ file: String, _ log: OutputLog, on loop: EventLoop) throws {
-        self.file = file
-        self.log = log
+    init(_ file: String, _ log: OutputLog, on loop: EventLoop) {
+        (self.file, self.log) = (URL(fileURLWithPath: file), log)
+        (reloads, outputs) = (FutureQueue(on: loop), FutureGate(on: loop))
         supervisor = ProcessSupervisor(on: loop)
         supervisor.onEvent = { [unowned self] event in
-            log.write("supervisor", "\(event)")
+            log.write("supervisor", "\(event)").ignoreFailure()
             if case .started(let name, let process) = event { collect(process.standardOutput!, of: name) }
         }
-        for (name, words) in try read() { try add(name, words) }
     }
 
-    private var loop: EventLoop { supervisor.loop }
-
-    /// Reads the file: a name, a program and its arguments in each line.
-    private func read() throws -> [(String, [String])] {
-        guard let data = FileManager.default.contents(atPath: file) else {
-            throw Refusal(
-                description: "\(file) cannot be read; give a file with a name and a program in each line")
+    /// Makes the programs those of the file. Programs that are in it as before run on.
+    func reload() -> Future<Void> {
+        reloads.enqueue { [self] in
+            Directory.open(file.deletingLastPathComponent().path, on: supervisor.loop)
+                .flatMap { [file] in $0.contents(of: file.lastPathComponent) }
+                .map { [self] in try apply(Self.parse(String(decoding: $0, as: UTF8.self))) }
         }
-        return try String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline).compactMap {
-            line in
+    }
+
+    func reloadOrComplain() {
+        reload().whenFailure { [log] in log.write("supervisor", "\($0)").ignoreFailure() }
+    }
+
+    /// Reads lines of a name, a program and its arguments.
+    static func parse(_ text: String) throws -> [String: [String]] {
+        var programs: [String: [String]] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
             let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
-            guard let name = words.first, !name.hasPrefix("#") else { return nil }
-            guard words.count > 1 else {
+            guard let name = words.first, !name.hasPrefix("#") else { continue }
+            let former = programs.updateValue(Array(words.dropFirst()), forKey: name)
+            guard words.count > 1, former == nil else {
                 throw Refusal(
-                    description: "\(file) has \(name) without a program; write the path behind the name")
+                    description: "\(name) has no program, or two; write a line with its name and its program")
             }
-            return (name, Array(words.dropFirst()))
         }
+        return programs
     }
 
-    private func configuration(_ words: [String]) -> ChildProcess.Configuration {
-        var configuration = ChildProcess.Configuration(words[0], arguments: Array(words.dropFirst()))
-        configuration.standardOutput = .stream
-        configuration.standardError = .standardOutput
-        configuration.group = .newGroup
-        return configuration
-    }
-
-    private func add(_ name: String, _ words: [String]) throws {
-        try supervisor.add(name, configuration(words))
-        lines[name] = words
-    }
-
-    /// Reads the file again. Programs that are in it as before run on.
-    func reload() {
-        do {
-            let new = try read()
-            for name in supervisor.names where !new.contains(where: { $0.0 == name }) {
-                lines[name] = nil
-                supervisor.remove(name).ignoreFailure()
-            }
-            for (name, words) in new where lines[name] != words {
-                guard lines[name] != nil else {
-                    try add(name, words)
-                    continue
+    private func apply(_ new: [String: [String]]) throws {
+        for name in supervisor.names where new[name] == nil {
+            lines[name] = nil
+            supervisor.remove(name).ignoreFailure()
+        }
+        for (name, words) in new.sorted(by: { $0.key < $1.key }) where lines[name] != words {
+            var program = ChildProcess.Configuration(words[0], arguments: Array(words.dropFirst()))
+            (program.standardOutput, program.standardError) = (.stream, .standardOutput)
+            program.group = .newGroup
+            if lines[name] == nil {
+                try supervisor.add(name, program)
+            } else {
+                supervisor.restart(name, with: program).whenFailure { [log] in
+                    log.write("supervisor", "\($0)").ignoreFailure()
                 }
-                lines[name] = words
-                supervisor.restart(name, with: configuration(words)).ignoreFailure()
             }
-        } catch {
-            log.write("supervisor", "\(error)")
+            lines[name] = words
         }
     }
 
     private func collect(_ output: DescriptorStream, of name: String) {
-        // A program waits when its output is not written away.
-        Future(on: output.loop) { [log] in
-            for try await line in output.lines(limit: 1 << 20) {
-                try await log.write(name, String(decoding: line, as: UTF8.self)).value
+        outputs.with { [log] in
+            Future(on: output.loop) {
+                for try await line in output.lines(limit: 1 << 20) {
+                    try await log.write(name, String(decoding: line, as: UTF8.self)).value
+                }
             }
         }
+        .recover { say("what \(name) writes is not read any more: \($0)") }
         .always { output.close() }
         .ignoreFailure()
+    }
+
+    /// Completes when the log has everything that the programs wrote.
+    func whenCollected() -> Future<Void> {
+        // A process that has left its group may still have a stream open.
+        outputs.close().timeout(after: .seconds(1)).recover { _ in }.flatMap { [log] in log.whenWritten() }
     }
 
     func answer(to line: String) -> Future<String> {
         let words = line.split(separator: " ").map(String.init)
         switch words.first {
         case "status" where words.count == 1:
-            let states = supervisor.names.map { name in
-                switch supervisor.state(of: name) {
-                case .running(let process): "\(name) runs as process \(process.id)"
-                case .waiting: "\(name) waits for its next start"
-                default: "\(name) is over"
-                }
-            }
-            return loop.succeeded(states.joined(separator: "\n"))
+            let states = supervisor.names.map { "\($0) \(supervisor.state(of: $0)!)" }
+            return supervisor.loop.succeeded(states.joined(separator: "\n"))
         case "restart" where words.count == 2:
             return supervisor.restart(words[1]).map { "\(words[1]) runs as process \($0.id)" }
                 .recover { "\($0)" }
-        default: return loop.succeeded("ask for status, or restart NAME")
+        default: return supervisor.loop.succeeded("ask for status, or restart NAME")
         }
     }
-
-    /// Takes the status of processes that were left to this one, as process 1 has to. Those of its own are the library's.
-    func reapOrphans() {
-        let own = supervisor.names.compactMap { name -> Int32? in
-            if case .running(let process) = supervisor.state(of: name) { process.id } else { nil }
-        }
-        var found = siginfo_t()
-        while unsafe waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 {
-            let process = unsafe found._sifields._sigchld.si_pid
-            guard process > 0, !own.contains(process) else { return }
-            unsafe waitpid(process, nil, WNOHANG)
-        }
-    }
-}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
 }

@@ -1,16 +1,16 @@
 import ArgumentParser
-import Foundation
+import ExampleSupport
 import Glibc
 import UVFutures
 
 /// Runs the programs of a configuration file, and starts them again when they end. Usable as process 1 of a container.
 @main
-struct Supervisor: ParsableCommand {
+struct Supervisor: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Keeps the programs of a configuration file running, until SIGINT or SIGTERM.",
         discussion: """
-            Each line of the file is a name, the path of a program, and its arguments. SIGHUP reads the file again.
-            Ask a running supervisor with --control: printf 'status\\n' | nc -N -U PATH
+            Each line of the file is a name, the path of a program, and its arguments. When the file changes, and at SIGHUP,
+            it is read again. Ask a running supervisor with --control: printf 'status\\n' | nc -N -U PATH
             """)
 
     @Argument(help: "The configuration file.")
@@ -30,27 +30,60 @@ struct Supervisor: ParsableCommand {
 
     func run() throws {
         let loop = EventLoop.main
-        let programs = try Programs(file, OutputLog(log, size: logSize, on: loop), on: loop)
-        let server = try control.map { path in
-            try UnixServer.listen(
-                path: path, permissions: 0o600, on: loop,
-                awaiting: { connection in
-                    for try await line in connection.lines() {
-                        let answer = try await programs.answer(to: String(decoding: line, as: UTF8.self))
-                            .value
-                        try await connection.write("\(answer)\n").value
-                    }
-                })
-        }
-        let reloading = Future(on: loop) {
-            for try await _ in loop.signals(.hangup) { programs.reload() }
-        }
-        let reaping = loop.repeat(every: .seconds(1)) { programs.reapOrphans() }
-        try loop.run(until: programs.supervisor.drain(on: .terminate, .interrupt, within: .seconds(grace)))
-        reloading.cancel()
-        reaping.cancel()
-        if let server { _ = try loop.run(until: server.shutdown(within: .zero)) }
-        try loop.run(until: programs.log.close())
+        try loop.run(until: supervise(on: loop))
         loop.shutdown()
+    }
+
+    /// Runs the programs until a signal comes, and completes when they have ended.
+    func supervise(on loop: EventLoop) -> Future<Void> {
+        Future(on: loop) {
+            let log = try await OutputLog(log, limit: logSize, on: loop)
+            let programs = Programs(file, log, on: loop)
+            let ended = programs.supervisor.drain(on: .terminate, .interrupt, within: .seconds(grace))
+            // It begins before the file is read for the first time, so no change is missed.
+            let watch = try await FileWatch.watch(file: file, on: loop).value
+            do { try await programs.reload().value } catch {
+                try await programs.supervisor.end(within: .seconds(grace)).value
+                throw error
+            }
+            let server = try control.map { try listen(at: $0, programs, on: loop) }
+            watch.onChange { change in if change.kind != .removed { programs.reloadOrComplain() } }
+            let hangUps = Future(on: loop) {
+                for try await _ in loop.signals(.hangup) { programs.reloadOrComplain() }
+            }
+            let reaping = getpid() == 1 ? loop.repeat(every: .seconds(1)) { programs.reapOrphans() } : nil
+            try await ended.value
+            hangUps.cancel()
+            reaping?.cancel()
+            try await watch.close().value
+            _ = try await server?.shutdown(within: .zero).value
+            try await programs.whenCollected().value
+        }
+    }
+
+    private func listen(at path: String, _ programs: Programs, on loop: EventLoop) throws -> UnixServer {
+        try UnixServer.listen(
+            path: path, permissions: 0o600, on: loop,
+            awaiting: { connection in
+                for try await line in connection.lines() {
+                    let answer = try await programs.answer(to: String(decoding: line, as: UTF8.self)).value
+                    try await connection.write("\(answer)\n").value
+                }
+            })
+    }
+}
+
+extension Programs {
+    /// Takes the status of processes that were left to this one, as process 1 has to. Those of its own are the library's.
+    func reapOrphans() {
+        let own = supervisor.names.compactMap { name -> Int32? in
+            if case .running(let process) = supervisor.state(of: name) { process.id } else { nil }
+        }
+        var found = siginfo_t()
+        while unsafe waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 {
+            let process = unsafe found._sifields._sigchld.si_pid
+            guard process > 0, !own.contains(process) else { return }
+            unsafe waitpid(process, nil, WNOHANG)
+        }
     }
 }

@@ -1,6 +1,6 @@
 extension EventLoop {
     /// Returns a text that describes the current work of the loop, for people to read. The first line has the
-    /// numbers of ``statistics``. Then follows one line for each open handle, file and directory. In a debug build of the
+    /// numbers of ``statistics``. Then follows one line for each open handle, file, directory and watch of files. In a debug build of the
     /// library, the text also says at which places in the source code, as file and line, the pending promises
     /// were made.
     ///
@@ -8,7 +8,7 @@ extension EventLoop {
     /// with any release.
     public func dump() -> String {
         ([core.figures] + core.driver.openHandles.map { "handle: \($0)" } + core.files.lines.values.sorted()
-            + core.pendingPromises).joined(separator: "\n")
+            + core.watches.lines.values.map { $0() }.sorted() + core.pendingPromises).joined(separator: "\n")
     }
 }
 
@@ -17,8 +17,9 @@ extension LoopCore {
         let now = statistics
         return "event loop: \(now.futures) futures, \(now.promises) promises, \(now.timers) timers, "
             + "\(now.handles) handles, of which \(now.connections) are connections; "
-            + "\(now.files) files with \(now.fileOperations) operations; \(now.readyCallbacks) callbacks "
-            + "ready, \(now.callbacks) run in \(now.turns) turns, at most \(now.longestTurn) in one; "
+            + "\(now.files) files with \(now.fileOperations) operations; \(now.fileWatches) watches of files with "
+            + "\(now.toldFileChanges) changes told, \(now.mergedFileChanges) merged, \(now.fileWatchOverflows) overflows; "
+            + "\(now.readyCallbacks) callbacks ready, \(now.callbacks) run in \(now.turns) turns, at most \(now.longestTurn) in one; "
             + "\(now.wakeUps) wake-ups; timers \(milliseconds(now.lag)) ms late, at most "
             + "\(milliseconds(now.longestLag))"
     }

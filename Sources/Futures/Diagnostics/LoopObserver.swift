@@ -6,17 +6,17 @@ public enum LoopEvent {
     /// is the number of callbacks that the turn ran from the ready queue. `lag` is the time by which the most
     /// recent timers fired too late.
     case turnEnded(duration: Duration, callbacks: Int, lag: Duration)
-    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been opened, or a child
-    /// process has been started. The associated value describes the object in one line.
+    /// A connection, another kind of stream, a listening socket, a datagram socket, a file or a watch of files has been
+    /// opened, or a child process has been started. The associated value describes the object in one line.
     case opened(any CustomStringConvertible)
-    /// A connection, another kind of stream, a listening socket, a datagram socket or a file has been closed, or a child
-    /// process has ended. The first associated value describes the object in one line. `failure` is the error that
+    /// A connection, another kind of stream, a listening socket, a datagram socket, a file or a watch of files has been
+    /// closed, or a child process has ended. The first associated value describes the object in one line. `failure` is the error that
     /// ended the object, or `nil` if it was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// A warning, as one line of text. The loop continues. There are five kinds: a turn took more than 100
+    /// A warning, as one line of text. The loop continues. There are six kinds: a turn took more than 100
     /// ms, a server has reached its highest number of connections, a connection could not be accepted for
-    /// lack of descriptors or memory, a report to the watchdog of systemd could not be sent, or a name server
-    /// gave no answer. Each server, and each other source of warnings, gives at most one warning of a kind per
+    /// lack of descriptors or memory, a report to the watchdog of systemd could not be sent, a name server
+    /// gave no answer, or a watch of files gave up single changes. Each server, and each other source of warnings, gives at most one warning of a kind per
     /// minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the

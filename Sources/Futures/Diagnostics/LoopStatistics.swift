@@ -16,6 +16,13 @@ public struct LoopStatistics: Hashable, Sendable {
     /// The number of operations with files that wait for a thread, or run on one. An operation that was cancelled while it
     /// ran counts until it ends.
     public var fileOperations = 0
+    /// The number of open watches of files. A watch that is still being set up does not count.
+    public var fileWatches = 0
+    /// The numbers of changes of files so far: those that all watches together have told, those that were merged into
+    /// another change or taken back by it, and the times that a watch gave up single changes and told to look again.
+    public var toldFileChanges: UInt64 = 0
+    public var mergedFileChanges: UInt64 = 0
+    public var fileWatchOverflows: UInt64 = 0
     /// The number of callbacks that wait in the ready queue. The time to count them grows with their number.
     public var readyCallbacks = 0
     /// The number of turns so far. A turn is one event, such as a timer or bytes from a peer. At the end of
@@ -49,7 +56,10 @@ extension LoopCore {
         LoopStatistics(
             futures: counts.cells - (completedVoid == nil ? 0 : 1) - coarse.count, promises: counts.promises,
             timers: timers.count - coarse.count, handles: liveHandles, connections: counts.connections,
-            files: files.lines.count, fileOperations: files.operations.value, readyCallbacks: ready.count,
+            files: files.lines.count, fileOperations: files.operations.value,
+            fileWatches: watches.lines.count, toldFileChanges: watches.counts.told,
+            mergedFileChanges: watches.counts.merged, fileWatchOverflows: watches.counts.overflows,
+            readyCallbacks: ready.count,
             turns: turnState.count, callbacks: work.callbacks,
             longestTurn: work.longestTurn,
             wakeUps: inbox.wakeUps, lag: .nanoseconds(work.lag), longestLag: .nanoseconds(work.longestLag))

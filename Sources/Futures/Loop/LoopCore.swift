@@ -33,6 +33,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var counts = LoopCounts()
     /// The files that are open, which are no handles of the driver.
     package var files = OpenFiles()
+    package var watches = OpenWatches()
     var promises = PromiseList()
     let abandonment = Abandonment()
     /// The objects that other threads refer to by a number.

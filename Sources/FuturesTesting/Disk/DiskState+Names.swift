@@ -112,6 +112,14 @@ extension DiskState {
             }
     }
 
+    /// The directory above a directory, and the name there. `nil` for the root, and for a directory that was removed.
+    func place(of directory: UInt64) -> (above: UInt64, name: RelativePath)? {
+        for (above, inode) in inodes {
+            if let entry = inode.entries.first(where: { $0.value == directory }) { return (above, entry.key) }
+        }
+        return nil
+    }
+
     /// Puts the names of a directory on the disk.
     mutating func syncNames(of directory: UInt64) {
         applyNameChanges { $0.removed?.directory == directory || $0.added?.directory == directory }

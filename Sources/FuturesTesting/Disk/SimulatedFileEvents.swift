@@ -55,4 +55,12 @@ private struct SimulatedWatcher: DirectoryWatcher {
         let directory = directory as! SimulatedDirectory
         return directory.store.with { $0.events.watch(directory.inode, by: source) }
     }
+
+    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+        let directory = directory as! SimulatedDirectory
+        return directory.store.with { state in
+            guard let (above, name) = state.place(of: directory.inode) else { return nil }
+            return WatchedPlace(watch: state.events.watch(above, by: source), name: name)
+        }
+    }
 }

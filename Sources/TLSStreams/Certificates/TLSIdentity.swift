@@ -1,16 +1,53 @@
+public import FoundationEssentials
+public import Futures
+
 /// What a side of a connection proves itself with: a certificate, the certificates that lead from it to an authority,
 /// and the private key.
-public struct TLSIdentity: Hashable, Sendable {
+public struct TLSIdentity {
+    public enum Key {
+        /// A private key, RSA or EC, and its passphrase if it is encrypted. The key signs on the loop's thread or, if there is
+        /// one, in a context.
+        case file(TLSFile, passphrase: String?, signingOn: RemoteContext?)
+        /// A key that this process does not have. The closure signs with it.
+        case elsewhere((TLSSignatureRequest) throws -> Future<Data>)
+    }
+
     /// The certificate of this side, followed by those of the authorities between it and one that the peer trusts.
     public var certificates: TLSFile
-    /// The private key, RSA or EC, which may be encrypted.
-    public var key: TLSFile
-    /// The passphrase of an encrypted ``key``.
-    public var passphrase: String?
+    public var key: Key
 
-    public init(certificates: TLSFile, key: TLSFile, passphrase: String? = nil) {
+    /// Creates an identity with a private key, RSA or EC, that this process reads. `passphrase` opens an encrypted key.
+    ///
+    /// A signature takes long: with RSA of 2048 bits, most of the time of a handshake. With `context`, for example
+    /// `RemoteContext.pool`, the loop serves its other connections meanwhile. Each handshake then takes a little longer.
+    public init(
+        certificates: TLSFile, key: TLSFile, passphrase: String? = nil,
+        signingOn context: RemoteContext? = nil
+    ) {
         self.certificates = certificates
-        self.key = key
-        self.passphrase = passphrase
+        self.key = .file(key, passphrase: passphrase, signingOn: context)
+    }
+
+    /// Creates an identity with a private key that is elsewhere, for example in another process or on another machine. The
+    /// certificate's key has to be RSA or EC.
+    ///
+    /// Calls `sign` in each full handshake, on the loop's thread. The handshake waits for the future, and its time limit
+    /// holds. If `sign` throws, if the future fails, or if the size of the signature makes no sense, the handshake fails with
+    /// ``TLSError/Reason/notSigned``, and the peer gets the alert `internal_error`. If the handshake ends before, the future
+    /// is cancelled. The signature itself is not checked: the peer does that.
+    ///
+    /// ```swift
+    /// let identity = TLSIdentity(certificates: .path("server.pem")) { request in keys.sign(request.bytes) }
+    /// ```
+    public init(
+        certificates: TLSFile, sign: @escaping (_ request: TLSSignatureRequest) throws -> Future<Data>
+    ) {
+        self.certificates = certificates
+        key = .elsewhere(sign)
     }
 }
+
+@available(
+    *, unavailable, message: "An identity may hold a closure of its loop; make one on each loop that uses it."
+)
+extension TLSIdentity: Sendable {}

@@ -1,3 +1,5 @@
+public import Futures
+
 /// How the certificate of a peer is judged.
 ///
 /// ```swift
@@ -16,6 +18,13 @@ public struct TLSTrust {
     /// chain passed all checks, the one of the host name included. The connection goes on only if it returns `true`.
     /// It is called on the loop's thread, within the handshake. A resumed session does not ask again.
     public var decide: ((_ chain: [TLSCertificate], _ isTrusted: Bool) -> Bool)?
+    /// A closure that decides by a future, for example after it has asked a database. It gets the same as ``decide``. If both
+    /// are set, it is called only if ``decide`` has returned `true`, and both have to accept.
+    ///
+    /// The handshake waits for the future, on either side, and its time limit holds. If the closure throws or the future fails,
+    /// the handshake fails with that error, and the peer gets an alert. If the handshake ends before, the future is
+    /// cancelled.
+    public var decideLater: ((_ chain: [TLSCertificate], _ isTrusted: Bool) throws -> Future<Bool>)?
 
     public init() {}
 

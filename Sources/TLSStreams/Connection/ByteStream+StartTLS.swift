@@ -35,7 +35,7 @@ extension ByteStream {
                 !name.isEmpty && !name.utf8.contains(0) && engine.expect(host: name, isAddress: isAddress),
                 "startTLS(client:) was given the host “\(host)”; give a name or a numeric address")
             engine.verify(asks: true, requires: true, at: loop.date)
-            engine.decide = configuration.trust.decide
+            engine.decide(by: configuration.trust)
             if configuration.resumesSessions { resumeSessions(of: name, context, engine) }
         }
     }

@@ -11,9 +11,10 @@ final class TLSHandshake {
     private var timer: ScheduledTask<Void>?
     /// The host that was asked for, for an error.
     private let host: String?
-    /// Whether the handshake waits for a context by the name that the client has asked for.
-    private(set) var isChoosing = false
-    /// The error of that choice.
+    /// Whether the handshake waits for a future: of the choice of a context, of a signature, or of a decision.
+    var isWaiting: Bool { cancelWait != nil }
+    private var cancelWait: (() -> Void)?
+    /// The error with which that future has failed.
     private var refusal: (any Error)?
 
     init(_ transport: TLSTransport, host: String?, limits: StreamLimits) {
@@ -41,11 +42,13 @@ final class TLSHandshake {
 
     /// Goes on with the bytes that have come.
     func proceed() {
-        guard !isChoosing else { return }
+        guard !isWaiting else { return }
         switch transport.engine.handshake() {
         case .done: complete()
         case .wantsInput: transport.flush()
         case .wantsChoice(let name): choose(by: name)
+        case .wantsSignature(let request): sign(request)
+        case .wantsDecision(let chain, let isTrusted): decide(chain, isTrusted)
         case .ended: fail(TLSError(.handshakeCut, peer: transport.peer))
         case .failed(let failure): fail(refusal ?? error(failure))
         }
@@ -85,9 +88,30 @@ final class TLSHandshake {
         promise.cancel()
     }
 
-    private func stop() { timer.take()?.cancel() }
+    private func stop() {
+        timer.take()?.cancel()
+        cancelWait.take()?()
+    }
 
-    // MARK: The choice by name
+    // MARK: What a handshake waits for
+
+    /// Waits for the future that `make` returns, and goes on when `body` has used its result. The future is cancelled if the
+    /// handshake ends before.
+    private func wait<Value>(
+        for make: () throws -> Future<Value>,
+        then body: @escaping (TLSHandshake, Result<Value, any Error>) -> Void
+    ) {
+        let future: Future<Value>
+        // Others may wait for the future, too.
+        do { future = try make().map { $0 } } catch { future = transport.inner.core.failed(error) }
+        cancelWait = { future.cancel(.evenIfOthersWaiting) }
+        future.whenComplete { [transport] result in
+            guard let handshake = transport.handshake else { return }
+            handshake.cancelWait = nil
+            body(handshake, result)
+            transport.resume()
+        }
+    }
 
     private func choose(by name: String?) {
         guard case .server(let configuration) = transport.context.role,
@@ -95,25 +119,47 @@ final class TLSHandshake {
         else {
             return goOn(with: transport.context)
         }
-        isChoosing = true
-        do {
-            try choose(name).whenComplete { [transport] result in transport.handshake?.chose(result) }
-        } catch {
-            let core = transport.inner.core
-            core.later { [transport] in transport.handshake?.chose(.failure(error)) }
+        wait(for: { try choose(name) }) { handshake, result in
+            switch result {
+            case .success(let context): handshake.goOn(with: context ?? handshake.transport.context)
+            case .failure(let error):
+                handshake.refusal = error
+                handshake.transport.engine.choose(nil)
+            }
         }
     }
 
-    private func chose(_ result: Result<TLSContext?, any Error>) {
-        isChoosing = false
-        switch result {
-        case .success(let context?): goOn(with: context)
-        case .success(nil): goOn(with: transport.context)
-        case .failure(let error):
-            refusal = error
-            transport.engine.choose(nil)
+    private func sign(_ request: TLSSignatureRequest) {
+        let (engine, core) = (transport.engine, transport.inner.core)
+        guard let sign = engine.sign else { trap("A handshake asks for a signature that nobody makes.") }
+        wait(for: { try sign(request, core) }) { handshake, result in
+            switch result {
+            case .success(let signature):
+                if engine.answer(signature: signature) { return }
+                handshake.isNotSigned(request, "a signature of \(signature.count) bytes makes no sense")
+            case .failure(let error): handshake.isNotSigned(request, "\(error)")
+            }
         }
-        transport.resume()
+    }
+
+    private func isNotSigned(_ request: TLSSignatureRequest, _ detail: String) {
+        refusal = TLSError(
+            .notSigned, peer: transport.peer, certificate: request.certificate, detail: detail)
+    }
+
+    private func decide(_ chain: [TLSCertificate], _ isTrusted: Bool) {
+        let engine = transport.engine
+        let isAccepted = engine.decide?(chain, isTrusted)
+        guard isAccepted != false, let decideLater = engine.decideLater else {
+            engine.answer(accepting: isAccepted ?? isTrusted)
+            return proceed()
+        }
+        wait(for: { try decideLater(chain, isTrusted) }) { handshake, result in
+            switch result {
+            case .success(let isAccepted): engine.answer(accepting: isAccepted)
+            case .failure(let error): handshake.refusal = error
+            }
+        }
     }
 
     private func goOn(with context: TLSContext) {
@@ -130,6 +176,12 @@ extension OpenSSLConnection {
     func verify(_ configuration: TLSServerConfiguration, at now: Date) {
         let wanted = configuration.clientCertificates
         verify(asks: wanted != .none, requires: wanted == .required, at: now)
-        decide = configuration.trust.decide
+        decide(by: configuration.trust)
+    }
+
+    /// Sets the closures that decide about the peer's chain.
+    func decide(by trust: TLSTrust) {
+        decide = trust.decide
+        decideLater = trust.decideLater
     }
 }

@@ -72,7 +72,7 @@ final class TLSTransport: ByteTransport {
     }
 
     private var needsPause: Bool {
-        if let handshake { return handshake.isChoosing }
+        if let handshake { return handshake.isWaiting }
         return !isReading && !peerHasEnded && failure == nil && !isClosed
     }
 

@@ -25,10 +25,13 @@ public struct TLSError: Error, Hashable, Sendable {
         case weakCertificate
         /// The certificate is invalid in another way.
         case invalidCertificate
-        /// ``TLSTrust/decide`` has returned `false`.
+        /// ``TLSTrust/decide`` has returned `false`, or the future of ``TLSTrust/decideLater``.
         case certificateRefused
         /// The peer was required to send a certificate, and has sent none.
         case noCertificate
+        /// The closure that signs for this side has thrown, its future has failed, or what it gave is no signature:
+        /// ``TLSIdentity/init(certificates:sign:)``.
+        case notSigned
         // Negotiation
         /// The two sides speak no common version of TLS.
         case noCommonVersion
@@ -100,6 +103,7 @@ extension TLSError: CustomStringConvertible {
         case .invalidCertificate: "\(subject) is invalid\(particulars); the peer has to renew it"
         case .certificateRefused: "the closure of the trust has refused \(subject)"
         case .noCertificate: "the peer has sent no certificate, which is required; give the peer one"
+        case .notSigned: "nobody has signed for \(subject) of this side\(particulars); look at what signs"
         case .noCommonVersion:
             "both sides speak no common version\(particulars); allow one that the peer speaks"
         case .noCommonCipher:

@@ -16,6 +16,7 @@ final class DecryptionBlock {
             let step = unsafe connection.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
             guard case .done(let more) = step else { return (count, step) }
             count += more
+            if !connection.hasMore { return (count, .wantsInput) }
         }
         return (count, .done(count))
     }

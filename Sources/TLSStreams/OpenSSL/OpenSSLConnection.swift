@@ -14,6 +14,10 @@ final class OpenSSLConnection {
         case wantsInput
         /// The handshake needs a context for the name that the client has asked for.
         case wantsChoice(serverName: String?)
+        /// The handshake needs a signature of a key that is elsewhere.
+        case wantsSignature(TLSSignatureRequest)
+        /// The handshake needs a decision about the chain of the peer.
+        case wantsDecision(chain: [TLSCertificate], isTrusted: Bool)
         /// The peer has told that nothing follows.
         case ended
         case failed(OpenSSLFailure)
@@ -28,9 +32,9 @@ final class OpenSSLConnection {
     /// The session that a client asks to resume.
     private var resumed: OpenSSLSession?
     /// Decides about the chain of the peer: see ``TLSTrust/decide``.
-    var decide: (([TLSCertificate], Bool) -> Bool)? {
-        didSet { unsafe link.pointee.judge = decide == nil ? nil : judge }
-    }
+    var decide: (([TLSCertificate], Bool) -> Bool)? { didSet { setJudge() } }
+    /// Decides about it by a future: see ``TLSTrust/decideLater``.
+    var decideLater: (([TLSCertificate], Bool) throws -> Future<Bool>)? { didSet { setJudge() } }
     /// Gets a session that may be resumed.
     var onSession: ((OpenSSLSession) -> Void)? {
         didSet { unsafe link.pointee.keep_session = onSession == nil ? nil : keepSession }
@@ -81,6 +85,25 @@ final class OpenSSLConnection {
         unsafe tls_switch_context(ssl, context.raw)
     }
 
+    private func setJudge() {
+        unsafe link.pointee.judge = decide == nil && decideLater == nil ? nil : judge
+    }
+
+    /// Signs with the key of this side; `nil` if OpenSSL has it.
+    var sign: OpenSSLContext.Sign? { contexts.last?.sign }
+
+    /// Answers the question for a signature, `nil` if there is none. Returns whether the size of the signature makes sense.
+    func answer(signature: Data?) -> Bool {
+        guard let signature else { return true }
+        return unsafe signature.withUnsafeBytes { bytes in
+            unsafe tls_answer_signature(link, bytes.baseAddress, bytes.count)
+            return unsafe link.pointee.answer
+        }
+    }
+
+    /// Answers the question about the chain of the peer.
+    func answer(accepting: Bool) { unsafe link.pointee.answer = accepting }
+
     func setRecordSize(_ size: Int) { unsafe tls_set_record_size(ssl, size) }
 
     // MARK: Bytes
@@ -113,11 +136,16 @@ final class OpenSSLConnection {
 
     // MARK: Calls
 
-    func handshake() -> Step { unsafe step(tls_shake_hands(ssl)) }
+    func handshake() -> Step {
+        unsafe step(tls_shake_hands(ssl, link, sign != nil || decideLater != nil))
+    }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Step {
         unsafe step(tls_read(ssl, buffer.baseAddress, buffer.count))
     }
+
+    /// Whether another read may bring something before more bytes of the peer come.
+    var hasMore: Bool { unsafe tls_has_more(ssl, link) }
 
     func write(_ bytes: RawSpan) -> Step {
         unsafe bytes.withUnsafeBytes { bytes in unsafe step(tls_write(ssl, bytes.baseAddress, bytes.count)) }
@@ -139,8 +167,29 @@ final class OpenSSLConnection {
                 unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             return .wantsChoice(serverName: name.isEmpty ? nil : name)
+        case CInt(TLS_SUSPENDED): return question
         default: return .failed(failure(outcome.code))
         }
+    }
+
+    private var question: Step {
+        if let chain = unsafe link.pointee.chain {
+            return unsafe .wantsDecision(chain: certificates(of: chain), isTrusted: link.pointee.is_trusted)
+        }
+        guard let certificate = contexts.last?.certificate else {
+            trap("A handshake asks to sign for nobody.")
+        }
+        let algorithm: TLSSignatureRequest.Algorithm =
+            switch unsafe link.pointee.algorithm {
+            case TLS_ECDSA: .ecdsa
+            case TLS_RSA_PSS: .rsaPSS
+            default: .rsaPKCS1
+            }
+        return unsafe .wantsSignature(
+            TLSSignatureRequest(
+                algorithm: algorithm, hash: .init(rawValue: Int(link.pointee.hash)) ?? .sha256,
+                bytes: Data(bytes: link.pointee.message, count: link.pointee.message_size),
+                certificate: certificate))
     }
 
     private func failure(_ code: UInt) -> OpenSSLFailure {
@@ -218,10 +267,13 @@ private func connection(_ owner: UnsafeMutableRawPointer?) -> OpenSSLConnection 
 }
 
 private func judge(_ owner: UnsafeMutableRawPointer?, _ store: OpaquePointer?, _ isTrusted: Bool) -> Bool {
-    let chain = unsafe (0..<max(0, tls_chain_count(store))).map {
+    unsafe connection(owner).decide?(certificates(of: store), isTrusted) ?? isTrusted
+}
+
+private func certificates(of store: OpaquePointer?) -> [TLSCertificate] {
+    unsafe (0..<max(0, tls_chain_count(store))).map {
         unsafe TLSCertificate(tls_chain_certificate(store, $0))
     }
-    return unsafe connection(owner).decide?(chain, isTrusted) ?? isTrusted
 }
 
 private func keepSession(_ owner: UnsafeMutableRawPointer?, _ session: OpaquePointer?) {

@@ -5,10 +5,14 @@ internal import Futures
 /// An `SSL_CTX` and what its callbacks need. Connections keep it alive.
 @safe
 final class OpenSSLContext {
+    typealias Sign = (TLSSignatureRequest, LoopCore) throws -> Future<Data>
+
     let raw: OpaquePointer
     private let settings: UnsafeMutablePointer<tls_settings>
     /// The certificate of this side.
     private(set) var certificate: TLSCertificate?
+    /// Signs with the key of this side; `nil` if OpenSSL has it.
+    private(set) var sign: Sign?
 
     init(
         isServer: Bool, parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?,
@@ -97,12 +101,8 @@ final class OpenSSLContext {
 
     private func setIdentity(_ identity: TLSIdentity) throws {
         let chain = try PEMCertificates(identity.certificates, "a certificate").all
-        let key = try PrivateKey(identity)
         let own = TLSCertificate(chain[0])
-        try requireArgument(
-            unsafe tls_key_fits(chain[0].raw, key.raw),
-            "the key of \(identity.key.place) is not the key of the certificate of “\(own)”; give the one it was made with"
-        )
+        let key = try key(of: identity, for: chain[0], own)
         ERR_clear_error()
         let isTaken =
             unsafe SSL_CTX_use_certificate(raw, chain[0].raw) == 1
@@ -114,5 +114,24 @@ final class OpenSSLContext {
             "OpenSSL does not take the certificates of “\(own)” (\(reason)); renew them with stronger keys and signatures"
         )
         certificate = own
+    }
+
+    private func key(
+        of identity: TLSIdentity, for certificate: RawCertificate, _ own: TLSCertificate
+    ) throws -> PrivateKey {
+        switch identity.key {
+        case .elsewhere(let closure):
+            sign = { request, _ in try closure(request) }
+            return try DistantKeys.shared.key(for: certificate, own)
+        case .file(let file, let passphrase, let context):
+            let key = try PrivateKey(file, passphrase)
+            try requireArgument(
+                unsafe tls_key_fits(certificate.raw, key.raw),
+                "the key of \(file.place) is not the key of the certificate of “\(own)”; give the one it was made with"
+            )
+            guard let context else { return key }
+            sign = { request, loop in context.execute(on: loop) { try key.sign(request) } }
+            return try DistantKeys.shared.key(for: certificate, own)
+        }
     }
 }

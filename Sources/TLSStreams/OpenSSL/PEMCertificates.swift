@@ -64,34 +64,8 @@ struct PEMLists {
     }
 }
 
-/// A private key of OpenSSL's, which wipes it when it is released.
-@safe
-final class PrivateKey {
-    let raw: OpaquePointer
-
-    init(_ identity: TLSIdentity) throws {
-        var isEncrypted = false
-        let raw = unsafe try withPEM(identity.key, "a private key") { bio in
-            unsafe tls_private_key(bio, identity.passphrase, &isEncrypted)
-        }
-        let place = identity.key.place
-        guard let raw = unsafe raw else {
-            let fault =
-                !isEncrypted
-                ? "there is no private key in \(place); give a PEM file with “BEGIN PRIVATE KEY”"
-                : identity.passphrase == nil
-                    ? "the private key in \(place) is encrypted; give its passphrase"
-                    : "the private key in \(place) does not open with the given passphrase; give the right one"
-            throw FutureError.invalidArgument(fault)
-        }
-        unsafe self.raw = raw
-    }
-
-    deinit { unsafe EVP_PKEY_free(raw) }
-}
-
 /// Calls `body` with a BIO over the contents of `file`.
-private func withPEM<Value>(
+func withPEM<Value>(
     _ file: TLSFile, _ what: String, _ body: (OpaquePointer) throws -> Value
 ) throws -> Value {
     var contents = try file.contents(of: what)

@@ -18,15 +18,34 @@ public final class TLSServer {
     /// several sockets. Connections whose handshake is under way count, too.
     public let tcp: TCPServer
     private let acceptance: TLSAcceptance
+    private let limits: StreamLimits
 
     private init(
         _ context: TLSContext, _ limits: StreamLimits, _ handshakes: TLSHandshakeLimits,
         _ handler: @escaping (TLSConnection) throws -> Future<Void>?
     ) throws {
+        guard case .server = context.role else {
+            throw FutureError.invalidArgument(
+                "a TLSServer was given the context of a client; give one of TLSContext.server")
+        }
         try limits.validate()
         let acceptance = try TLSAcceptance(context, limits, handshakes, handler)
         self.acceptance = acceptance
+        self.limits = limits
         tcp = TCPServer(on: context.loop, owning: { acceptance.accept($0) })
+    }
+
+    /// Creates a server that does not listen yet. To listen, call
+    /// ``listen(host:port:backlog:sharingPort:)`` or ``listen(on:)``. For each connection, `handler` returns a future. The
+    /// server closes the connection when that future completes, and aborts it when the future fails.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if limits are out of range, or if `context` is a client's.
+    public convenience init<Ignored>(
+        context: TLSContext, limits: StreamLimits = StreamLimits(),
+        handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        _ handler: @escaping (_ connection: TLSConnection) throws -> Future<Ignored>
+    ) throws {
+        try self.init(context, limits, handshakes) { try handler($0).map { _ in } }
     }
 
     public var loop: EventLoop { tcp.loop }
@@ -70,8 +89,8 @@ public final class TLSServer {
         accepting: AcceptLimits = AcceptLimits(),
         _ handler: @escaping (_ connection: TLSConnection) throws -> Future<Ignored>
     ) throws -> TLSServer {
-        try TLSServer(context, limits, handshakes) { try handler($0).map { _ in } }
-            .listening(host, port, backlog, sharingPort, limits, accepting)
+        try TLSServer(context: context, limits: limits, handshakes: handshakes, handler)
+            .listening(host, port, backlog, sharingPort, accepting)
     }
 
     /// Listens on `port` of `host`, and returns the server. The server closes each connection when `handler` returns, and
@@ -91,7 +110,7 @@ public final class TLSServer {
                 try await handler(connection)
             }
         }
-        .listening(host, port, backlog, sharingPort, limits, accepting)
+        .listening(host, port, backlog, sharingPort, accepting)
     }
 
     /// Listens on `port` of `host`, and returns the server. Each connection stays open until your code closes it. Throws the
@@ -106,21 +125,31 @@ public final class TLSServer {
             try handler($0)
             return nil
         }
-        .listening(host, port, backlog, sharingPort, limits, accepting)
+        .listening(host, port, backlog, sharingPort, accepting)
     }
 
     private func listening(
-        _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ limits: StreamLimits,
-        _ accepting: AcceptLimits
+        _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ accepting: AcceptLimits
     ) throws -> TLSServer {
-        guard case .server = context.role else {
-            throw FutureError.invalidArgument(
-                "TLSServer.listen was given the context of a client; give one of TLSContext.server")
-        }
         try tcp.setAcceptLimits(accepting)
+        try listen(host: host, port: port, backlog: backlog, sharingPort: sharingPort)
+        return self
+    }
+
+    /// Adds a socket that listens on `port` of `host`, as ``UVFutures/TCPListener`` does. Returns the address of the new
+    /// socket. If `port` is 0, the address has the port that the system picked.
+    @discardableResult
+    public func listen(host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false) throws
+        -> SocketAddress
+    {
         try tcp.listen(
             host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits.beneath)
-        return self
+    }
+
+    /// Adds a socket that systemd has opened: see ``UVFutures/SocketServer/listen(on:limits:)``. Returns its address.
+    @discardableResult
+    public func listen(on socket: ActivatedSocket) throws -> SocketAddress {
+        try tcp.listen(on: socket, limits: limits.beneath)
     }
 
     // MARK: Ending

@@ -94,9 +94,11 @@ public final class ProcessSupervisor {
     /// Ends a program if it runs, as ``ChildProcess/end(within:by:)`` does, and starts it again at once. Its earlier
     /// restarts do not count any more. With a configuration, the program has that from now on.
     ///
-    /// Completes with the new process. Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no program of
-    /// that name, with ``Futures/FutureError/shutDown`` after ``end(within:)``, and with the errors of
-    /// ``ChildProcess/start(_:on:)``; the program is then over.
+    /// Completes with the new process. Calls while the program is ending for a restart have the same outcome: it is started
+    /// once, with the configuration that was given last, and has the time to end of the first call. Cancelling does not keep the program from being started. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if there is no program of that name, or no more, with
+    /// ``Futures/FutureError/shutDown`` after ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the
+    /// program is then over.
     @discardableResult
     public func restart(
         _ name: String, with configuration: ChildProcess.Configuration? = nil,
@@ -104,9 +106,10 @@ public final class ProcessSupervisor {
     ) -> Future<ChildProcess> {
         core.checkThread()
         guard let program = program(name) else { return missing(name) }
-        return program.end(within: grace).map { [self] in
+        if let configuration { program.configuration = configuration }
+        return program.restart(within: grace) { [self] in
             guard ending == nil else { throw FutureError.shutDown }
-            if let configuration { program.configuration = configuration }
+            guard programs.contains(where: { $0 === program }) else { throw Self.missing(name) }
             return try program.start()
         }
     }
@@ -192,8 +195,10 @@ public final class ProcessSupervisor {
 
     private func program(_ name: String) -> SupervisedProgram? { programs.first { $0.name == name } }
 
-    private func missing<Value>(_ name: String) -> Future<Value> {
-        core.failed(FutureError.invalidArgument("there is no program called \(name); add it first"))
+    private func missing<Value>(_ name: String) -> Future<Value> { core.failed(Self.missing(name)) }
+
+    private static func missing(_ name: String) -> FutureError {
+        .invalidArgument("there is no program called \(name); add it first")
     }
 }
 
@@ -201,6 +206,17 @@ public final class ProcessSupervisor {
     *, unavailable, message: "A supervisor belongs to its loop's thread; go there with loop.execute { … }."
 )
 extension ProcessSupervisor: Sendable {}
+
+extension ProcessSupervisor.State: CustomStringConvertible {
+    /// The state in a few words, such as `runs as process 4711`.
+    public var description: String {
+        switch self {
+        case .running(let process): "runs as process \(process.id)"
+        case .waiting: "waits for its next start"
+        case .over: "is over"
+        }
+    }
+}
 
 extension ProcessSupervisor.Event: CustomStringConvertible {
     /// The event in one line, such as `web ended with code 1`.

@@ -11,6 +11,8 @@ final class SupervisedProgram {
     /// The times of the restarts within the last period.
     private var recent: [LoopInstant] = []
     private var mayRestart = true
+    /// The restart that was asked for, while the process ends.
+    private var restarting: Promise<ChildProcess>?
 
     init(
         _ name: String, _ configuration: ChildProcess.Configuration, _ restarts: ProcessSupervisor.Restarts,
@@ -63,6 +65,19 @@ final class SupervisedProgram {
             }
         }
         timer?.future.ignoreFailure()
+    }
+
+    /// Ends the process, and completes with the one that `start` starts then. Calls meanwhile have the same outcome.
+    func restart(within grace: Duration, _ start: @escaping () throws -> ChildProcess) -> Future<ChildProcess>
+    {
+        if let restarting { return restarting.future }
+        let promise = supervisor.core.makeSharedPromise(of: ChildProcess.self)
+        restarting = promise
+        end(within: grace).whenComplete { [self] result in
+            restarting = nil
+            promise.complete(result.flatMap { _ in Result(catching: start) })
+        }
+        return promise.future
     }
 
     func stopRestarting() {

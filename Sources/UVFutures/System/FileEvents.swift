@@ -57,10 +57,22 @@ package protocol FileEventSource: AnyObject {
     func close()
 }
 
+/// An entry of a watched directory.
+package struct WatchedPlace: Hashable, Sendable {
+    package let watch: CInt
+    package let name: RelativePath
+
+    package init(watch: CInt, name: RelativePath) { (self.watch, self.name) = (watch, name) }
+}
+
 /// Adds watches to the source of events. Any thread may use it, and a call may block.
 package protocol DirectoryWatcher: Sendable {
     /// Watches `directory`, and returns the number of the watch. A directory that is watched has that number already.
     func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt
+    /// Watches the directory above `directory`, so that the removal or replacement of `directory` is told there. The system
+    /// tells it of `directory` itself only when no program has it open any more. Returns `nil` for the root, and if this
+    /// user may not read the directory above.
+    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace?
 }
 
 /// What the watches of files ask of the system of their loop.

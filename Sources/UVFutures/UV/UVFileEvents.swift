@@ -60,12 +60,36 @@ private final class Inotify: DirectoryWatcher {
     deinit { close(descriptor) }
 
     func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
+        let watch = watch_directory(descriptor, Self.number(of: directory))
+        guard watch >= 0 else { throw UVError(-errno, "inotify_add_watch") }
+        return watch
+    }
+
+    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+        let number = Self.number(of: directory)
+        guard let name = Self.name(ofDirectory: number) else { return nil }
+        let watch = watch_directory_above(descriptor, number)
+        guard watch >= 0 else {
+            if errno == EACCES { return nil }
+            throw UVError(-errno, "inotify_add_watch")
+        }
+        return WatchedPlace(watch: watch, name: name)
+    }
+
+    private static func number(of directory: any DirectoryHandle) -> CInt {
         guard let number = directory.descriptor else {
             trap("A directory of a simulated system was watched on a loop of the real system.")
         }
-        let watch = watch_directory(descriptor, number)
-        guard watch >= 0 else { throw UVError(-errno, "inotify_add_watch") }
-        return watch
+        return number
+    }
+
+    /// Returns the name in the directory above. `nil` for the root, and for a path that is too long for the system.
+    private static func name(ofDirectory number: CInt) -> RelativePath? {
+        let path = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            let length = unsafe path_of_directory(number, buffer.baseAddress, buffer.count)
+            count = max(length, 0)
+        }
+        return RelativePath(bytes: path).components.last
     }
 
     func removeWatch(_ watch: CInt) { _ = inotify_rm_watch(descriptor, watch) }

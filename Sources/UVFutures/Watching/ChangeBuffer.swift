@@ -29,6 +29,9 @@ final class ChangeBuffer {
     }
     /// Called when changes can be taken.
     var onReady: () -> Void = {}
+    /// Called when changes were given up, before `onReady`.
+    var onOverflow: () -> Void = {}
+    private(set) var counts = FileWatchCounts()
     /// The last change that was added without a debounce, while it waits.
     private var newest: FileChange?
 
@@ -43,6 +46,12 @@ final class ChangeBuffer {
     private var count: Int { burst.count + ready.count + raw.count }
 
     func takeFirst() -> FileChange? {
+        guard let change = removeFirst() else { return nil }
+        note(\.told, 1)
+        return change
+    }
+
+    private func removeFirst() -> FileChange? {
         if mustLookAgain {
             mustLookAgain = false
             return FileChange(path: "", kind: .lookAgain)
@@ -52,6 +61,19 @@ final class ChangeBuffer {
         return raw.takeFirst()
     }
 
+    /// Counts for this watch, and for all of the loop.
+    private func note(_ number: WritableKeyPath<FileWatchCounts, UInt64>, _ count: Int) {
+        counts[keyPath: number] &+= UInt64(count)
+        loop.watches.counts[keyPath: number] &+= UInt64(count)
+    }
+
+    /// Runs `body`, which adds so many changes, and counts those that do not wait afterwards.
+    private func countingMerged(of added: Int, _ body: () -> Void) {
+        let before = count + added
+        body()
+        note(\.merged, before - count)
+    }
+
     // MARK: What happens
 
     func created(_ path: RelativePath) { add(.created, path) }
@@ -59,23 +81,25 @@ final class ChangeBuffer {
     func attributesChanged(_ path: RelativePath) { add(.attributes, path) }
 
     func removed(_ path: RelativePath, isDirectory: Bool) {
-        if isDirectory, folds { burst.rebase(below: path, to: nil) }
+        if isDirectory, folds { countingMerged(of: 0) { burst.rebase(below: path, to: nil) } }
         add(.removed, path)
     }
 
     func moved(_ source: RelativePath, to path: RelativePath, replacing: Bool, isDirectory: Bool) {
         guard folds else { return add(.moved(from: source), path) }
-        burst.move(source, to: path, replacing: replacing, isDirectory: isDirectory)
+        countingMerged(of: 1) {
+            burst.move(source, to: path, replacing: replacing, isDirectory: isDirectory)
+        }
         changed()
     }
 
     private func add(_ kind: Kind, _ path: RelativePath) {
         if folds {
-            burst.add(kind, path)
+            countingMerged(of: 1) { burst.add(kind, path) }
         } else {
             let change = FileChange(path, kind)
             // A write in many pieces is one change for a reader who has not looked yet.
-            if kind == .modified, change == newest { return }
+            if kind == .modified, change == newest { return note(\.merged, 1) }
             newest = change
             raw.append(change)
         }
@@ -86,6 +110,8 @@ final class ChangeBuffer {
     func lookAgain() {
         (burst, ready, raw, newest) = (FoldedChanges(), FoldedChanges(), Fifo(), nil)
         mustLookAgain = true
+        note(\.overflows, 1)
+        onOverflow()
         onReady()
     }
 
@@ -118,14 +144,16 @@ final class ChangeBuffer {
 
     /// Makes everything ready that waits for the debounce.
     func flush() {
-        while let (path, kind) = burst.takeFirst() { ready.add(kind, path) }
+        countingMerged(of: 0) {
+            while let (path, kind) = burst.takeFirst() { ready.add(kind, path) }
+        }
         onReady()
     }
 
     func close() {
         timer?.cancel(.evenIfOthersWaiting)
         (burst, ready, raw, mustLookAgain, newest) = (FoldedChanges(), FoldedChanges(), Fifo(), false, nil)
-        onReady = {}
+        (onReady, onOverflow) = ({}, {})
     }
 }
 

@@ -32,6 +32,7 @@ public final class FileWatch {
     /// The promise of the call that made the watch, until everything is watched.
     private var startPromise: Promise<FileWatch>?
     private let closedPromise: Promise<Void>
+    private var overflowReports = ReportLimit()
     /// The watch itself while something waits for a change.
     private var hold: FileWatch? {
         didSet {
@@ -50,6 +51,7 @@ public final class FileWatch {
         closedPromise.onCancelRequest { .continue }
         waits.onDeparture = { [unowned self] in update() }
         changes.onReady = { [unowned self] in deliver() }
+        changes.onOverflow = { [unowned self] in warnOfOverflow() }
         engine.onEnd = { [unowned self] in end($0) }
     }
 
@@ -59,13 +61,42 @@ public final class FileWatch {
         engine.close()
         changeBuffer.close()
         closedPromise.succeed()
+        tellEnd(nil)
     }
 
     private func start() -> Future<FileWatch> {
         let promise = core.makePromise(of: FileWatch.self)
         startPromise = promise
-        engine.start { [self] in startPromise.take()?.succeed(self) }
+        engine.start { [self] in
+            guard let promise = startPromise.take() else { return }
+            core.watches.lines[ObjectIdentifier(self)] = { [unowned self] in line }
+            if core.isObserved { core.tell(.opened(description)) }
+            promise.succeed(self)
+        }
         return promise.future
+    }
+
+    // MARK: Diagnostics
+
+    private var line: String {
+        let counts = changeBuffer.counts
+        return "watch of \(path): \(engine.directoryCount) directories, \(counts.told) changes told, "
+            + "\(counts.merged) merged, \(counts.overflows) overflows"
+    }
+
+    private func warnOfOverflow() {
+        guard core.isObserved, overflowReports.admits(at: core.clock) else { return }
+        core.tell(
+            .warning(
+                "\(path) has changed more than its watch keeps, which told to look again: take changes sooner, or raise "
+                    + "FileWatchLimits.maxChanges or the sysctl fs.inotify.max_queued_events"))
+    }
+
+    private func tellEnd(_ failure: (any Error)?) {
+        guard core.watches.lines.removeValue(forKey: ObjectIdentifier(self)) != nil, core.isObserved else {
+            return
+        }
+        core.tell(.closed(description, failure: failure))
     }
 
     // MARK: Futures
@@ -186,6 +217,7 @@ public final class FileWatch {
         }
         if let error { closedPromise.fail(error) } else { closedPromise.succeed() }
         startPromise.take()?.fail(error ?? CancellationError())
+        tellEnd(error)
         hold = nil
     }
 }
@@ -215,7 +247,7 @@ extension FileWatch {
     /// Watches the directory at `path`: the files in it, and not those in directories below. Completes when it is watched.
     ///
     /// If `path` is a link, the directory is watched to which it leads now. The watch ends with ``FileWatchError`` when
-    /// that directory is removed, renamed or unmounted. Fails with the errors of ``watch(file:debounce:limits:on:)``.
+    /// that directory is removed, replaced, renamed or unmounted. Fails with the errors of ``watch(file:debounce:limits:on:)``.
     public static func watch(
         directory path: String, debounce: Duration = defaultDebounce,
         limits: FileWatchLimits = FileWatchLimits(), on loop: EventLoop

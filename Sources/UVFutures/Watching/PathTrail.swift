@@ -1,21 +1,18 @@
 /// The way to a file: the directories in which a change may give the path another file, each watched.
 ///
 /// These are the directory of the file and, if the path leads through links, those of the links.
-struct PathTrail: FoundWatches {
-    struct Place: Hashable, Sendable {
-        let watch: CInt
-        let name: RelativePath
-    }
-
+struct PathTrail: Sendable {
     /// The most links that a path may lead through, as in the system.
     private static let mostLinks = 40
 
-    private(set) var places: [Place] = []
+    private(set) var places: [WatchedPlace] = []
+    /// These directories as entries of those above, which tell their removal also while programs have them open.
+    private(set) var above: [WatchedPlace] = []
     /// The place of the last component of the path, behind all links. `nil` if the path leads nowhere.
-    private(set) var end: Place?
+    private(set) var end: WatchedPlace?
     /// The file. `nil` if there is none.
     private(set) var file: FileInformation?
-    var watches: [CInt] { places.map(\.watch) }
+    var watches: [CInt] { (places + above).map(\.watch) }
 
     private let files: any FileSystem
     private let watcher: any DirectoryWatcher
@@ -58,7 +55,7 @@ struct PathTrail: FoundWatches {
             guard isLast || isLink || found?.kind == .symbolicLink else {
                 throw FileWatchError.removed(path: prefix(name))
             }
-            let place = Place(watch: try watch(walked, in: directory), name: name)
+            let place = WatchedPlace(watch: try watch(walked, in: directory), name: name)
             places.append(place)
             // Once more: what has changed before the directory was watched is not told.
             found = try Self.look(at: walked + [name], in: directory)
@@ -90,9 +87,23 @@ struct PathTrail: FoundWatches {
         }
     }
 
-    private func watch(_ names: [RelativePath], in directory: any DirectoryHandle) throws(UVError) -> CInt {
-        guard !names.isEmpty else { return try watcher.watch(directory) }
-        return try watcher.watch(directory.openDirectory(names.joined, followsLink: false))
+    /// Watches a directory, and the one above it.
+    private mutating func watch(
+        _ names: [RelativePath], in directory: any DirectoryHandle
+    ) throws(UVError) -> CInt {
+        let path = names.isEmpty ? .here : names.joined
+        while true {
+            let opened = try directory.openDirectory(path, followsLink: false)
+            let watch = try watcher.watch(opened)
+            let place = try watcher.watchAbove(opened)
+            let now = try directory.information(of: path, followsLink: false)
+            // The directory of the process stays at its path when it is removed.
+            guard now.linkCount > 0 || !names.isEmpty else { throw UVError(.notFound, "open") }
+            // Nothing tells what has happened to the directory before it was watched.
+            guard try opened.information(of: .here, followsLink: false).inode == now.inode else { continue }
+            if let place { above.append(place) }
+            return watch
+        }
     }
 }
 

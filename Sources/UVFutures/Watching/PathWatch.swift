@@ -7,8 +7,10 @@ internal import Futures
 final class PathWatch: WatchEngine {
     private let path: String
     private let name: RelativePath
-    private var places: Set<PathTrail.Place> = []
-    private var end: PathTrail.Place?
+    private var places: Set<WatchedPlace> = []
+    /// The directories on the way as entries of those above.
+    private var above: Set<WatchedPlace> = []
+    private var end: WatchedPlace?
     private var file: FileInformation?
     private var watches: [CInt] = []
     /// Whether a name on the way has changed since it was followed, and whether that was the file's own name.
@@ -23,7 +25,7 @@ final class PathWatch: WatchEngine {
         super.init(hub, changes)
     }
 
-    override var directoryCount: Int { watches.count }
+    override var directoryCount: Int { Set(places.map(\.watch)).count }
 
     override func start(_ done: @escaping () -> Void) { follow { _ in done() } }
 
@@ -42,7 +44,7 @@ final class PathWatch: WatchEngine {
         let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> PathTrail = { files, watcher in
             try PathTrail(path, files, watcher)
         }
-        run(job) { [self] result in
+        run(job) { [self] (result: Result<PathTrail, any Error>) in
             switch result {
             case .success(let trail):
                 let before = file
@@ -60,7 +62,8 @@ final class PathWatch: WatchEngine {
         watches = Set(trail.watches).sorted()
         for watch in watches where !old.contains(watch) { hub.retain(watch, by: self) }
         for watch in old where !watches.contains(watch) { hub.release(watch, by: self) }
-        (places, end, file) = (Set(trail.places), trail.end, trail.file)
+        (places, above) = (Set(trail.places), Set(trail.above))
+        (end, file) = (trail.end, trail.file)
     }
 
     /// Returns the error with which the watch ends because the way leads nowhere.
@@ -92,7 +95,8 @@ final class PathWatch: WatchEngine {
 
     override func handleChange(_ event: FileEvent) {
         guard let name = event.name else { return handleChange(ofDirectory: event) }
-        let place = PathTrail.Place(watch: event.watch, name: name)
+        let place = WatchedPlace(watch: event.watch, name: name)
+        if above.contains(place), !event.changes.isDisjoint(with: [.deleted, .movedTo]) { mustFollow = true }
         guard places.contains(place) else { return }
         let isFile = place == end
         if !event.changes.isDisjoint(with: [.created, .deleted, .movedFrom, .movedTo]) {
@@ -117,5 +121,6 @@ final class PathWatch: WatchEngine {
         guard event.changes.contains(.ignored) else { return }
         watches.removeAll { $0 == event.watch }
         places = places.filter { $0.watch != event.watch }
+        above = above.filter { $0.watch != event.watch }
     }
 }

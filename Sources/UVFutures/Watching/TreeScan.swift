@@ -1,6 +1,6 @@
 /// The directories of a tree, each watched before it was listed.
-struct TreeScan: FoundWatches {
-    struct Directory {
+struct TreeScan: Sendable {
+    struct Directory: Sendable {
         /// The index of the parent directory. `nil` for the first one.
         let parent: Int?
         let name: RelativePath
@@ -28,8 +28,9 @@ struct TreeScan: FoundWatches {
     }
 
     private(set) var root: Identity
+    /// The root as an entry of the directory above. Found in a scan of the whole tree alone.
+    private(set) var place: WatchedPlace?
     private(set) var directories: [Directory] = []
-    var watches: [CInt] { directories.map(\.watch) }
 
     /// Scans as `order` says. Blocks. The error is a `FileWatchError`, or a `GoneDirectory` if the directory is not there.
     static func scan(
@@ -48,6 +49,7 @@ struct TreeScan: FoundWatches {
                 }
             }
             var scan = TreeScan(root: root)
+            if order.path.isEmpty { try scan.watchRoot(directory, order, files, watcher) }
             try scan.add(directory, order.path.last ?? .here, parent: nil, order, watcher)
             return scan
         } catch let error as UVError {
@@ -56,6 +58,19 @@ struct TreeScan: FoundWatches {
     }
 
     private init(root: Identity) { self.root = root }
+
+    /// Watches the root, and the directory above. If the root has gone until then, nothing will tell it: throws an error.
+    private mutating func watchRoot(
+        _ directory: any DirectoryHandle, _ order: Order, _ files: any FileSystem,
+        _ watcher: any DirectoryWatcher
+    ) throws {
+        _ = try watcher.watch(directory)
+        place = try watcher.watchAbove(directory)
+        let named = try files.openDirectory(at: order.root)
+        guard Identity(try named.information(of: .here, followsLink: false)) == root else {
+            throw FileWatchError.moved(path: order.root)
+        }
+    }
 
     private mutating func add(
         _ directory: any DirectoryHandle, _ name: RelativePath, parent: Int?, _ order: Order,

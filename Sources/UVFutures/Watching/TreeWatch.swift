@@ -10,6 +10,8 @@ final class TreeWatch: WatchEngine {
     private let limit: Int
     private let root = WatchedDirectory(.here, in: nil)
     private var identity: TreeScan.Identity?
+    /// The root as an entry of the directory above, which tells its removal also while programs have it open.
+    private var place: WatchedPlace?
     private var directories: [CInt: WatchedDirectory] = [:]
     /// The directories that had another path when they were to be scanned.
     private var unscanned: [WatchedDirectory] = []
@@ -32,10 +34,11 @@ final class TreeWatch: WatchEngine {
         let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> TreeScan = { files, watcher in
             try TreeScan.scan(order, in: files, watcher)
         }
-        run(job) { [self] result in
+        run(job) { [self] (result: Result<TreeScan, any Error>) in
             do {
                 let found = try result.get()
                 identity = found.root
+                if directory === root { setPlace(found.place) }
                 install(found, at: directory, tells: tells)
                 afterwards()
             } catch is GoneDirectory {
@@ -109,6 +112,14 @@ final class TreeWatch: WatchEngine {
         return other
     }
 
+    private func setPlace(_ new: WatchedPlace?) {
+        let old = place
+        place = new
+        guard old?.watch != new?.watch else { return }
+        if let new { hub.retain(new.watch, by: self) }
+        if let old { hub.release(old.watch, by: self) }
+    }
+
     private func giveUpWatch(of directory: WatchedDirectory) {
         guard let watch = directory.watch.take() else { return }
         directories[watch] = nil
@@ -129,11 +140,17 @@ final class TreeWatch: WatchEngine {
     override func releaseWatches() {
         for watch in directories.keys.sorted() { hub.release(watch, by: self) }
         directories = [:]
+        setPlace(nil)
     }
 
     // MARK: Events
 
     override func handleChange(_ event: FileEvent) {
+        if let name = event.name, WatchedPlace(watch: event.watch, name: name) == place {
+            // A rename of the root is told by itself.
+            if event.changes.contains(.deleted) { return end(FileWatchError.removed(path: path)) }
+            if event.changes.contains(.movedTo) { return end(FileWatchError.moved(path: path)) }
+        }
         guard let directory = directories[event.watch] else { return }
         guard let name = event.name else { return handleChange(ofDirectory: directory, event.changes) }
         let isDirectory = event.changes.contains(.isDirectory)

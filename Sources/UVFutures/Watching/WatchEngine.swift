@@ -89,24 +89,22 @@ class WatchEngine {
 
     // MARK: Jobs
 
-    /// Runs `job` off the loop. Then calls `done`, unless the engine has ended.
-    final func run<Found: FoundWatches>(
+    /// Runs `job` off the loop. Then calls `done`, unless the engine has ended. Watches of the system that the job has
+    /// added, and that `done` does not retain, are removed again.
+    final func run<Found: Sendable>(
         _ job: @escaping @Sendable (any FileSystem, any DirectoryWatcher) throws -> Found,
         _ done: @escaping (Result<Found, any Error>) -> Void
     ) {
         isBusy = true
-        let (files, watcher) = (hub.system.fileSystem, hub.watcher)
+        let (files, watcher) = (hub.system.fileSystem, RememberingWatcher(hub.watcher))
         let found = RemoteContext.files.execute(on: loop) { try job(files, watcher) }
         found.whenComplete { [self] result in
             // What has happened until now is in the queue before anything else happens.
             let touched = hub.takeEvents()
             isBusy = false
-            if isEnded {
-                for watch in (try? result.get())?.watches ?? [] { hub.removeUnused(watch) }
-            } else {
-                done(result)
-                process()
-            }
+            if !isEnded { done(result) }
+            for watch in watcher.watches { hub.removeUnused(watch) }
+            if !isEnded { process() }
             for engine in touched where engine !== self { engine.process() }
         }
     }
@@ -148,7 +146,24 @@ class WatchEngine {
     var directoryCount: Int { 0 }
 }
 
-/// What a job has found, with the watches of the system that it has added.
-protocol FoundWatches: Sendable {
-    var watches: [CInt] { get }
+/// Remembers the watches of the system that a job has added, also if the job fails.
+private final class RememberingWatcher: DirectoryWatcher {
+    private let base: any DirectoryWatcher
+    private let added = Locked<Set<CInt>>([])
+
+    init(_ base: any DirectoryWatcher) { self.base = base }
+
+    var watches: [CInt] { added.withLock { $0.sorted() } }
+
+    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
+        let watch = try base.watch(directory)
+        _ = added.withLock { $0.insert(watch) }
+        return watch
+    }
+
+    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+        guard let place = try base.watchAbove(directory) else { return nil }
+        _ = added.withLock { $0.insert(place.watch) }
+        return place
+    }
 }

@@ -24,8 +24,8 @@ def processor():
     return models[0] if models else platform.machine()
 
 
-def swift_nio():
-    return re.search(r'exact: "([^"]+)', (HERE / "Peers/SwiftNIO/Package.swift").read_text())[1]
+def swift_nio(package):
+    return re.search(rf'{package}", exact: "([^"]+)', (HERE / "Peers/SwiftNIO/Package.swift").read_text())[1]
 
 
 def here(command):
@@ -33,7 +33,9 @@ def here(command):
         "Swift": first_line("swift", "--version", pattern=r"version ([\d.]+)"),
         "clang": first_line("clang", "--version", pattern=r"version ([\d.]+)"),
         "libuv": first_line("pkg-config", "--modversion", "libuv"),
-        "SwiftNIO": swift_nio(),
+        "OpenSSL": first_line("pkg-config", "--modversion", "openssl"),
+        "SwiftNIO": swift_nio("swift-nio"),
+        "SwiftNIO SSL": swift_nio("swift-nio-ssl"),
         "Rust": first_line("rustc", "--version", pattern=r"rustc ([\d.]+)"),
         "Go": first_line("go", "version", pattern=r"go([\d.]+)"),
         "Node.js": first_line("node", "--version", pattern=r"v(.*)"),

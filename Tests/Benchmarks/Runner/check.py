@@ -63,6 +63,9 @@ class Verdicts(unittest.TestCase):
     def test_wide_but_above_is_not_met(self):
         self.assertEqual(self.verdict("1.05 × C", rounds([140, 150, 160, 170, 180])), "not met")
 
+    def test_wide_but_below_is_met(self):
+        self.assertEqual(self.verdict("1.05 × C", rounds([60, 70, 80, 90, 100])), "met")
+
     def test_exact_figure_needs_no_rounds(self):
         self.assertEqual(self.verdict("800", {0: 800}), "met")
         self.assertEqual(self.verdict("800", {0: 801}), "not met")

@@ -16,6 +16,7 @@ import about
 import samples
 import servers
 from load import IDLE, TOPICS, generate
+from order import order
 
 TABLES = {
     "CPU per round trip": ("cpuNanoseconds", "ns"),
@@ -56,12 +57,6 @@ def peers(topic, names):
     for name in names:
         commands[f"{name}, again" if name in commands else name] = servers.TOPICS[topic][name]
     return commands
-
-
-def order(names, number):
-    turns, start = divmod(number - 1, len(names))
-    rotated = names[start:] + names[:start]
-    return rotated[::-1] if turns % 2 else rotated
 
 
 class Measurement:

@@ -40,8 +40,9 @@ TOPICS = {"echo": SCENARIOS, "datagrams": DATAGRAMS, "asynchronous": ASYNCHRONOU
 IDLE = 5_000
 
 
-def generate(server, core, options):
-    command = ["taskset", "-c", str(core), BUILD / "c/load", "--port", server.port, "--server-pid", str(server.pid)]
+def generate(server, core, options, first=()):
+    """Plays a scenario; `first` is a command that starts the load generator."""
+    command = ["taskset", "-c", str(core), *first, BUILD / "c/load", "--port", server.port, "--server-pid", str(server.pid)]
     result = subprocess.run(
         [*command, *options.split()], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
     )

@@ -47,11 +47,21 @@ DATAGRAMS = {
     "uvloop": [PYTHON, "-B", HERE / "Peers/Python/datagrams.py"],
 }
 
+# Each takes the files of a certificate and of its key, and serves plain connections, too.
+TLS = {
+    "ours: chunks": [BUILD / "release/TLSEcho", "--read", "chunks"],
+    "ours: spans": [BUILD / "release/TLSEcho", "--read", "spans"],
+    "C OpenSSL": [BUILD / "c/tls"],
+    "SwiftNIO SSL": [BUILD / "nio/release/NIOTLSEcho"],
+    "Node.js": ["node", HERE / "Peers/Node/tls.js"],
+}
+
 # What is compared: TOPIC → name → command. In C nobody reads lines otherwise than bytes.
 TOPICS = {
     "echo": COMMANDS,
     "asynchronous": ASYNCHRONOUS_COMMANDS,
     "datagrams": DATAGRAMS,
+    "tls": TLS,
     "lines": {
         name: command if name == "C libuv" else [*command, "--lines"]
         for name, command in ASYNCHRONOUS_COMMANDS.items()
@@ -92,6 +102,8 @@ class Server:
         )
         self.pid = self.process.pid
         for line in self.process.stdout:
+            if line.startswith("plain on "):
+                self.plain_port = line.strip().rpartition(":")[2]
             if line.startswith("listening on "):
                 self.port = line.strip().rpartition(":")[2]
                 return

@@ -8,7 +8,7 @@ from ratios import FEWEST, difference, estimate, ratio, repeats
 from servers import HERE
 
 SLACK = 0.03  # of a ratio: the end of the interval may lie so far above the target
-WIDEST = 0.06  # of a ratio: a wider interval says nothing
+WIDEST = 0.06  # of a ratio: a wider interval says nothing, unless all of it is below the target
 
 
 @dataclass
@@ -40,6 +40,8 @@ class Target:
         enough = exact or found.rounds >= FEWEST
         if enough and found.low > limit:
             return "not met"
+        if enough and by_factor and found.high <= self.limit:
+            return "met"
         if not enough or by_factor and found.width > WIDEST:
             return "says nothing: run more rounds"
         return "met" if found.high <= limit else "not met"

@@ -88,6 +88,34 @@ struct SimulatedDiskTests {
         #expect(world.now - start == .seconds(3))
     }
 
+    @Test("a slow disk of a world delays no name, no timer, no connection and no job of the pool")
+    func slowDisk() throws {
+        let world = World(seed: 1)
+        defer { world.end() }
+        let (host, other) = (try world.addHost("a"), try world.addHost("b"))
+        let server = try TCPServer.listen(host: "0.0.0.0", port: 7, on: other.loop) { connection in
+            connection.forEachChunk { connection.write($0) }
+        }
+        host.disk.write("/x", "text")
+        host.disk.latency = .constant(.seconds(60))
+        let loop = host.loop
+        // More operations than run at a time.
+        let contents = (0..<8).map { _ in Directory.open("/", on: loop).flatMap { $0.contents(of: "x") } }
+        let start = world.now
+        let echo = TCPConnection.connect(host: "b", port: 7, on: loop).flatMap { connection in
+            connection.write("hello")
+            return connection.read().always { connection.close() }
+        }
+        #expect(try world.run(until: echo) == Data("hello".utf8))
+        try world.run(until: loop.sleep(for: .milliseconds(10)))
+        #expect(try world.run(until: RemoteContext.pool.execute(on: loop) { 7 }) == 7)
+        #expect(world.now - start < .seconds(1))
+        #expect(contents.allSatisfy { !$0.isCompleted })
+        for content in contents { #expect(try world.run(until: content) == Data("text".utf8)) }
+        #expect(world.now - start >= .seconds(120))
+        server.close()
+    }
+
     @Test("a killed program leaves what it has written, and a loss of power what was synchronised")
     func losses() throws {
         let world = World(seed: 3)

@@ -114,7 +114,7 @@ struct TLSServerTests {
                 complaint {
                     _ = try TLSServer.listen(
                         host: "127.0.0.1", port: 0, context: try loop.client(), owning: { _ in })
-                } == "TLSServer.listen was given the context of a client; give one of TLSContext.server")
+                } == "a TLSServer was given the context of a client; give one of TLSContext.server")
         }
     }
 

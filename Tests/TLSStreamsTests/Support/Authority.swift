@@ -9,6 +9,9 @@ struct TestKey {
     /// An RSA key of so many bits or, for zero, one on the curve P-256.
     init(rsa bits: CInt = 0, passphrase: String? = nil) { pem = unsafe text(make_key(bits, passphrase)) }
 
+    /// One of the kind Ed25519.
+    static let edwards = TestKey(rsa: -1)
+
     static let short = TestKey(rsa: 1024)
     static let rsa = TestKey(rsa: 2048)
 }

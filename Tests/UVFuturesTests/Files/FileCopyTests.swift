@@ -1,4 +1,5 @@
 import ByteStreams
+import Dispatch
 import Foundation
 import Futures
 import FuturesTesting
@@ -49,6 +50,32 @@ struct FileCopyTests {
                 let all = try loop.run(until: receiver.readToEnd(limit: 30_000_000))
                 #expect(all == bytes)
                 #expect(try loop.run(until: copied) == bytes.count)
+            }
+        }
+    }
+
+    @Test("a file that the disk does not bring stops its copy, and not the loop", arguments: [false, true])
+    func coldFile(past: Bool) async {
+        // In a process of its own, since it holds all threads of the pool.
+        await #expect(processExitsWith: .success) { [past] in
+            try withSource { loop, file, bytes in
+                try withStreams(loop, past) { (sender, receiver) throws in
+                    let (gate, started) = (DispatchSemaphore(value: 0), Counter())
+                    let held = (0..<RemoteContext.files.limit!).map { _ in
+                        RemoteContext.files.execute(on: loop) {
+                            started.add(1)
+                            gate.wait()
+                        }
+                    }
+                    try loop.runUntil { started.value == held.count }
+                    let copied = file.copy(to: sender)
+                    sender.shutdownWrite()
+                    for _ in 0..<10 { try loop.run(until: loop.sleep(for: .milliseconds(2))) }
+                    #expect(sender.bytesSent == 0 && !copied.isCompleted)
+                    for _ in held { gate.signal() }
+                    #expect(try loop.run(until: receiver.readToEnd()) == bytes)
+                    #expect(try loop.run(until: copied) == bytes.count)
+                }
             }
         }
     }

@@ -46,6 +46,65 @@ struct ProcessSupervisorTests {
         }
     }
 
+    @Test(
+        "restarts that are asked for while the program ends start it once, with the last configuration",
+        arguments: 1...3)
+    func restartsAtOnce(count: Int) throws {
+        try withSupervisor { supervisor, loop, events in
+            let process = try supervisor.add("a", .init("daemon"))
+            loop.advance(by: .milliseconds(1))
+            _ = events()
+            let restarts = (1...count).map { supervisor.restart("a", with: .init("daemon", "\($0)")) }
+            let last = supervisor.restart("a")
+            // Who gives up waiting does not keep the others from their process.
+            #expect(restarts.count == 1 || restarts[1].cancel())
+            let next = try loop.run(until: last)
+            #expect(try loop.run(until: restarts[0]) === next)
+            #expect(next.configuration.arguments == ["\(count)"])
+            loop.advance(by: .seconds(10))
+            #expect(events() == ["a ended with code 0", "a started as process \(process.id + 1)"])
+            #expect("\(supervisor.state(of: "a")!)" == "runs as process \(next.id)")
+        }
+    }
+
+    @Test(
+        "a restart and another end of the program leave no process that nobody knows",
+        arguments: ["remove", "end"])
+    func restartAndEnd(way: String) throws {
+        try withSupervisor { supervisor, loop, events in
+            try supervisor.add("a", .init("daemon"))
+            loop.advance(by: .milliseconds(1))
+            _ = events()
+            let restart = supervisor.restart("a")
+            let end = way == "remove" ? supervisor.remove("a") : supervisor.end()
+            let failure = loop.failure(of: restart)
+            #expect(
+                way == "remove"
+                    ? failure.map { "\($0)" } == "there is no program called a; add it first"
+                    : failure as? FutureError == .shutDown)
+            try loop.run(until: end)
+            #expect(supervisor.names == [])
+            // It was asked to end twice.
+            #expect(events() == ["a ended with signal 15"])
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+
+    @Test("a restart beats the wait for the next start")
+    func restartWhileWaiting() throws {
+        try withSupervisor { supervisor, loop, events in
+            try supervisor.add("a", .init("finish"), restarts: steady)
+            loop.advance(by: .milliseconds(11))
+            #expect("\(supervisor.state(of: "a")!)" == "waits for its next start")
+            _ = events()
+            let process = try loop.run(until: supervisor.restart("a", with: .init("daemon")))
+            loop.advance(by: .seconds(100))
+            #expect(events() == ["a started as process \(process.id)"])
+            loop.advance(by: .milliseconds(1))
+            _ = try loop.run(until: supervisor.remove("a"))
+        }
+    }
+
     @Test("what makes no sense is refused")
     func nonsense() throws {
         try withSupervisor { supervisor, loop, _ in

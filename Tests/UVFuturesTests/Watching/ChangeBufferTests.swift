@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 @testable import UVFutures
@@ -74,6 +75,42 @@ struct ChangeBufferTests {
         #expect(told(buffer) == ["look again"])
         loop.advance(by: .seconds(1))
         #expect(told(buffer) == [])
+        loop.shutdown()
+    }
+
+    @Test("each change is told or merged, whatever comes after each other", arguments: [0, 50])
+    func counts(debounce: Int) {
+        let buffer = ChangeBuffer(.milliseconds(debounce), limit: 1000, on: loop.core)
+        var random = SeededGenerator(seed: 7)
+        let names = ["a", "b", "a/x", "a/y", "b/x"].map(path)
+        for round in 1...200 {
+            let before = buffer.counts
+            var added: UInt64 = 0
+            for _ in 0..<Int.random(in: 1...20, using: &random) {
+                let (name, other) = (
+                    names.randomElement(using: &random)!, names.randomElement(using: &random)!
+                )
+                let (isDirectory, replaces) = (Bool.random(using: &random), Bool.random(using: &random))
+                added += 1
+                switch Int.random(in: 0..<(name == other ? 4 : 5), using: &random) {
+                case 0: buffer.created(name)
+                case 1: buffer.modified(name)
+                case 2: buffer.attributesChanged(name)
+                case 3: buffer.removed(name, isDirectory: isDirectory)
+                default: buffer.moved(name, to: other, replacing: replaces, isDirectory: isDirectory)
+                }
+                if round.isMultiple(of: 2), Int.random(in: 0..<4, using: &random) == 0 {
+                    loop.advance(by: .milliseconds(60))
+                }
+            }
+            buffer.flush()
+            let taken = told(buffer).count
+            #expect(buffer.counts.told - before.told == taken)
+            #expect(buffer.counts.told + buffer.counts.merged == before.told + before.merged + added)
+        }
+        #expect(buffer.counts.overflows == 0)
+        #expect(loop.core.watches.counts == buffer.counts)
+        buffer.close()
         loop.shutdown()
     }
 

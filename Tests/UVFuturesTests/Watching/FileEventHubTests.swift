@@ -10,7 +10,8 @@ struct FileEventHubTests {
     @Test(
         "a lack of the system's watches is an error that names the sysctl, and ends a tree that grows",
         .disabled(
-            if: isSanitized, "a sanitizer has a thread, so the process cannot have a namespace of its own"))
+            if: isThreadSanitized,
+            "that sanitizer has a thread, so the process cannot have a namespace of its own"))
     func noWatches() async {
         await #expect(processExitsWith: .success) {
             // The limit is that of a namespace of its own, which a process of one thread can have.
@@ -47,6 +48,28 @@ struct FileEventHubTests {
         }
     }
 
+    @Test("a watch that fails to start gives the system's watches back, also beside another watch")
+    func failedStart() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let (directory, other) = (TemporaryDirectory(), TemporaryDirectory())
+                for name in ["a", "b", "c"] { directory.makeDirectory(name) }
+                let watch = try loop.run(until: FileWatch.watch(directory: other.path, on: loop))
+                let before = watchesOfTheSystem()
+                // The directory and the one above.
+                #expect(before == 2)
+                var limits = FileWatchLimits()
+                limits.maxDirectories = 3
+                let tree = FileWatch.watch(tree: directory.path, limits: limits, on: loop)
+                #expect(
+                    loop.failure(of: tree) as? FileWatchError
+                        == .tooManyDirectories(path: directory.path, limit: 3))
+                #expect(watchesOfTheSystem() == before)
+                try loop.run(until: watch.close())
+            }
+        }
+    }
+
     @Test("a watch of the system that is shared ends with the last watch that uses it")
     func sharing() throws {
         try withLoop { loop in
@@ -64,6 +87,14 @@ struct FileEventHubTests {
             try loop.run(until: watches[2].close())
         }
     }
+}
+
+/// The number of watches of all inotify instances of this process.
+private func watchesOfTheSystem() -> Int {
+    let folder = "/proc/self/fdinfo"
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let texts = numbers.compactMap { try? String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+    return texts.reduce(0) { $0 + $1.split(separator: "\n").count { $0.hasPrefix("inotify wd:") } }
 }
 
 /// Whether watches meet a limit of three as they should. Run in a process of one thread, which it changes.

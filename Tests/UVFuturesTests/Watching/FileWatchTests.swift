@@ -203,6 +203,56 @@ struct FileWatchTests {
         }
     }
 
+    @Test(
+        "statistics, a dump and an observer tell of a watch: what it told, what it merged, and its overflows"
+    )
+    func diagnostics() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.makeDirectory("/tree")
+        var events: [String] = []
+        loop.observe { event in
+            switch event {
+            case .opened(let what): events.append("opened \(what)")
+            case .closed(let what, let failure):
+                events.append("closed \(what): \(failure.map { "\($0)" } ?? "")")
+            case .warning(let text): events.append(text)
+            default: break
+            }
+        }
+        var limits = FileWatchLimits()
+        limits.maxChanges = 10
+        let watch = try loop.run(until: FileWatch.watch(tree: "/tree", limits: limits, on: loop))
+        #expect(loop.statistics.fileWatches == 1)
+        for text in ["one", "two", "three"] { disk.write("/tree/x", text) }
+        #expect(try loop.changes(of: watch, atLeast: 1) == ["created x"])
+        // The file was made, and then modified twice.
+        #expect(loop.statistics.toldFileChanges == 1)
+        #expect(loop.statistics.mergedFileChanges == 3)
+        for _ in 0..<2 {
+            // Of each of ten new files, what was written was merged. The eleventh is too many.
+            for number in 0..<11 { disk.write("/tree/\(number)", "") }
+            #expect(try loop.run(until: watch.next()).kind == .lookAgain)
+            for number in 0..<11 { disk.remove("/tree/\(number)") }
+            #expect(try loop.run(until: watch.next()).kind == .lookAgain)
+        }
+        #expect(loop.statistics.fileWatchOverflows == 4)
+        #expect(loop.dump().contains("1 watches of files with 5 changes told, 23 merged, 4 overflows"))
+        #expect(
+            loop.dump().contains("\nwatch of /tree: 1 directories, 5 changes told, 23 merged, 4 overflows"))
+        disk.remove("/tree")
+        #expect(loop.failure(of: watch.closed) as? FileWatchError == .removed(path: "/tree"))
+        #expect(loop.statistics.fileWatches == 0)
+        #expect(
+            events == [
+                "opened FileWatch (/tree)",
+                "/tree has changed more than its watch keeps, which told to look again: take changes sooner, or raise "
+                    + "FileWatchLimits.maxChanges or the sysctl fs.inotify.max_queued_events",
+                "closed FileWatch (/tree): \(FileWatchError.removed(path: "/tree"))",
+            ])
+        loop.shutdown()
+    }
+
     @Test("a loop that is shut down ends its watches, and the futures that wait")
     func shutdown() throws {
         let loop = try EventLoop()

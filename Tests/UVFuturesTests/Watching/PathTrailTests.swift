@@ -11,6 +11,10 @@ struct PathTrailTests {
         func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
             inodes.number(of: try directory.information(of: .here, followsLink: false).inode)
         }
+
+        func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+            WatchedPlace(watch: -(try watch(directory)), name: .here)
+        }
     }
 
     private final class Numbers: Sendable {
@@ -40,6 +44,7 @@ struct PathTrailTests {
         let linked = try trail(directory.url("a/outer"))
         #expect(linked.places.map(\.name.description) == ["outer", "inner", "file"])
         #expect(linked.places.map(\.watch) == [0, 1, 2])
+        #expect(linked.above.map(\.watch) == [0, -1, -2])
         #expect(linked.file?.inode == plain.file?.inode)
     }
 

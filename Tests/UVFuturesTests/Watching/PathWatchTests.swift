@@ -1,6 +1,7 @@
 import Foundation
 import Futures
 import FuturesTesting
+import Glibc
 import Testing
 import UVFutures
 
@@ -37,6 +38,36 @@ struct PathWatchTests {
             #expect(
                 loop.failure(of: next) as? FileWatchError
                     == (isRenamed ? .moved(path: path) : .removed(path: path)))
+        }
+    }
+
+    @Test(
+        "a directory that is removed while a program has it open ends the watch of its file, or is found again"
+    )
+    func directoryGoesWhileOpen() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.makeDirectory("a")
+            directory.write("a/x", "one")
+            let watch = try loop.run(
+                until: FileWatch.watch(file: directory.url("a/x"), debounce: .zero, on: loop))
+            #expect(watch.directoryCount == 1)
+            var held = unsafe [open(directory.url("a"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)]
+            // Another one takes its place: the watch goes on there.
+            directory.makeDirectory("b")
+            directory.write("b/x", "two")
+            directory.remove("a/x")
+            directory.rename("b", "a")
+            while try loop.run(until: watch.next()).kind == .removed {}
+            directory.write("a/x", "three")
+            #expect(try loop.run(until: watch.next()).kind == .modified)
+            unsafe held.append(open(directory.url("a"), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            directory.remove("a/x")
+            while try loop.run(until: watch.next()).kind != .removed {}
+            directory.remove("a")
+            #expect(
+                loop.failure(of: watch.next()) as? FileWatchError == .removed(path: directory.url("a")))
+            for descriptor in held { close(descriptor) }
         }
     }
 

@@ -190,6 +190,60 @@ struct TreeWatchTests {
     }
 
     @Test(
+        "a directory that is removed or replaced ends its watch at once, also while a program has it open",
+        arguments: [false, true])
+    func endsWhileOpen(isReplaced: Bool) throws {
+        try withTree(directories: ["other", "sibling"]) { (loop, directory, watch) throws in
+            let held = unsafe open(directory.url("tree"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(held) }
+            // What happens beside it is no end of it.
+            directory.remove("sibling")
+            directory.write("tree/x")
+            #expect(try loop.changes(of: watch, atLeast: 1) == ["created x"])
+            directory.remove("tree/x")
+            #expect(try loop.run(until: watch.next()).kind == .removed)
+            if isReplaced { directory.rename("other", "tree") } else { directory.remove("tree") }
+            let path = directory.url("tree")
+            #expect(
+                loop.failure(of: watch.next()) as? FileWatchError
+                    == (isReplaced ? .moved(path: path) : .removed(path: path)))
+        }
+    }
+
+    @Test("a simulated directory that is removed while it is open ends its watch at once, too")
+    func endsWhileOpenInAWorld() throws {
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.makeDirectory("/srv/tree")
+        let held = try loop.run(until: Directory.open("/srv/tree", on: loop))
+        let watch = try loop.run(until: FileWatch.watch(tree: "/srv/tree", on: loop))
+        disk.remove("/srv/tree")
+        #expect(loop.failure(of: watch.next()) as? FileWatchError == .removed(path: "/srv/tree"))
+        try loop.run(until: held.close())
+        loop.shutdown()
+    }
+
+    @Test("a directory that goes while its watch begins is missed by no one")
+    func goesAtTheBeginning() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            for _ in 0..<50 {
+                directory.makeDirectory("tree")
+                let held = unsafe open(directory.url("tree"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                let starting = FileWatch.watch(tree: directory.url("tree"), on: loop)
+                directory.remove("tree")
+                let failure: (any Error)?
+                switch loop.outcome(of: starting) {
+                case .success(let watch): failure = loop.failure(of: watch.next())
+                case .failure(let error): failure = error
+                }
+                #expect(failure as? FileWatchError == .removed(path: directory.url("tree")))
+                close(held)
+            }
+        }
+    }
+
+    @Test(
         "a watch ends when its file system is unmounted, and one of a tree looks again when a part of it is")
     func unmounts() throws {
         try withTree(directories: ["tree/part"]) { (loop, directory, watch) throws in

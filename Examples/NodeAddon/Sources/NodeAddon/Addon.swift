@@ -9,6 +9,7 @@ final class Addon {
     private var isEnding = false
     var server: TCPServer?
     var datagrams: UDPSocket?
+    var watch: FileWatch?
     /// How many there are.
     var tickers = 0
     /// Of the chain without end.

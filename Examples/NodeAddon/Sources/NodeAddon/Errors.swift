@@ -42,7 +42,7 @@ extension Addon {
         return value
     }
 
-    private func text(_ value: napi_value?) -> String {
+    func text(_ value: napi_value?) -> String {
         var text: napi_value?
         guard napi_coerce_to_string(env, value, &text) == napi_ok else {
             _ = takeException()

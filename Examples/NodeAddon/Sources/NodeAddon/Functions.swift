@@ -8,7 +8,7 @@ extension Addon {
             ("delay", delay), ("soon", soon), ("twice", twice), ("callLater", callLater), ("ticker", ticker),
             ("countTickers", countTickers), ("primes", primes), ("connect", connect), ("listen", listen),
             ("close", close), ("setTurnBudget", setTurnBudget), ("startChain", startChain),
-            ("countSteps", countSteps),
+            ("countSteps", countSteps), ("readFile", readFile), ("watchFile", watchFile), ("run", run),
         ]
     }
 
@@ -92,10 +92,11 @@ extension Addon {
         return value(Double(server.localAddress.port))
     }
 
-    /// `close()`: no new connections, and no more datagrams
+    /// `close()`: no new connections, no more datagrams, and no more changes of a file
     private func close(_: napi_value?, _: [napi_value?]) -> napi_value? {
         server?.close()
         datagrams?.close()
+        watch?.close()
         return nil
     }
 

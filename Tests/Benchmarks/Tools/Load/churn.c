@@ -1,5 +1,5 @@
 // Connections that carry one message each: connect, send, receive, say that this was all, wait for the server to say
-// the same, and begin again.
+// the same, and begin again. Of TLS, each has a handshake. Aborted ones are reset when their answer has come.
 
 #include "load.h"
 
@@ -23,12 +23,15 @@ void run_churn(int epoll, connection_t *connections, long target) {
             uint64_t before = connection->echoed;
             send_due(connection);
             if (receive_echoes(connection)) {
-                if (before < connection->due && connection->echoed == connection->due) end_sending(connection);
-                continue;
+                send_due(connection); // The handshake may have become complete.
+                bool is_answered = before < connection->due && connection->echoed == connection->due;
+                if (is_answered && !aborts) end_sending(connection);
+                if (!is_answered || !aborts) continue;
             }
             require(connection->echoed == connection->due, "the server closed the connection");
             ended += count_answers(connection, 0);
-            close_connection(connection);
+            if (aborts) abort_connection(connection);
+            else close_connection(connection);
             if (begun++ < target) begin(connection, epoll);
         }
     }

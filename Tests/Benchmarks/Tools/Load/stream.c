@@ -47,6 +47,7 @@ void open_connection(connection_t *connection, int epoll) {
     check(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
     uint64_t offset = lines ? rand() % (period / size) * size : rand();
     *connection = (connection_t){descriptor, .offset = offset, .began = calloc(depth, sizeof(uint64_t))};
+    if (tls) connection->session = begin_encryption(descriptor);
 }
 
 void begin_message(connection_t *connection, uint64_t time) {
@@ -54,19 +55,30 @@ void begin_message(connection_t *connection, uint64_t time) {
     connection->due += size;
 }
 
+static ssize_t send_some(const connection_t *connection, const void *bytes, size_t count) {
+    if (connection->session) return send_encrypted(connection, bytes, count);
+    return send(connection->descriptor, bytes, count, MSG_NOSIGNAL);
+}
+
+static ssize_t receive_some(const connection_t *connection, void *bytes, size_t count) {
+    if (connection->session) return receive_encrypted(connection, bytes, count);
+    return recv(connection->descriptor, bytes, count, 0);
+}
+
 void send_due(connection_t *connection) {
     while (connection->sent < connection->due) {
         uint64_t length = connection->due - connection->sent;
         const unsigned char *bytes = stream_at(connection, connection->sent);
-        ssize_t count = send(connection->descriptor, bytes, length < CHUNK ? length : CHUNK, MSG_NOSIGNAL);
+        ssize_t count = send_some(connection, bytes, length < CHUNK ? length : CHUNK);
         if (count < 0 && errno == EAGAIN) return;
         connection->sent += check(count, "send");
     }
 }
 
 bool receive_echoes(connection_t *connection) {
-    for (ssize_t count = CHUNK; count == CHUNK;) {
-        count = recv(connection->descriptor, received, CHUNK, 0);
+    // Of TLS, a record at most comes at a time.
+    for (ssize_t count = CHUNK; count == CHUNK || connection->session;) {
+        count = receive_some(connection, received, CHUNK);
         if (count < 0 && errno == EAGAIN) break;
         if (check(count, "recv") == 0) return false;
         require(connection->echoed + count <= connection->sent, "more came back than was sent");
@@ -83,9 +95,19 @@ long count_answers(const connection_t *connection, uint64_t before) {
     return end - first;
 }
 
-void end_sending(const connection_t *connection) { check(shutdown(connection->descriptor, SHUT_WR), "shutdown"); }
+void end_sending(const connection_t *connection) {
+    if (connection->session) return end_encryption(connection);
+    check(shutdown(connection->descriptor, SHUT_WR), "shutdown");
+}
 
 void close_connection(connection_t *connection) {
+    if (connection->session) free_encryption(connection);
     close(connection->descriptor);
     free(connection->began);
+}
+
+void abort_connection(connection_t *connection) {
+    struct linger now = {.l_onoff = 1};
+    check(setsockopt(connection->descriptor, SOL_SOCKET, SO_LINGER, &now, sizeof now), "linger");
+    close_connection(connection);
 }

@@ -1,0 +1,104 @@
+import RESP
+
+/// A command that clients may send.
+struct Command: Sendable {
+    struct Traits: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// It changes keys or values.
+        static let writes = Traits(rawValue: 1)
+        /// It may need memory.
+        static let grows = Traits(rawValue: 2)
+        static let allowedWhileSubscribed = Traits(rawValue: 4)
+    }
+
+    typealias Words = KeyValueService.Words
+    /// There is no session when the log is loaded.
+    typealias Run = @Sendable (KeyValueService, Session?, Words, RawSpan, inout [UInt8]) throws -> Void
+
+    let name: String
+    /// The number of words, with the name. If it is negative, there may be more.
+    let arity: Int
+    let traits: Traits
+    let run: Run
+
+    init(_ name: String, _ arity: Int, _ traits: Traits = [], _ run: @escaping Run) {
+        (self.name, self.arity, self.traits, self.run) = (name, arity, traits, run)
+    }
+
+    /// Creates a command that changes or tells something of the session.
+    init(
+        _ name: String, _ arity: Int, _ traits: Traits = [],
+        ofSession run:
+            @escaping @Sendable (KeyValueService, Session, Words, RawSpan, inout [UInt8]) throws -> Void
+    ) {
+        self.init(name, arity, traits) { service, session, words, bytes, answer in
+            if let session { try run(service, session, words, bytes, &answer) }
+        }
+    }
+
+    static let all: [CommandName: Command] = {
+        let commands = strings + counters + keys + times + channels + server
+        return Dictionary(uniqueKeysWithValues: commands.map { (CommandName($0.name), $0) })
+    }()
+}
+
+/// A name in upper case, as a number. Longer names than those of the commands are all the same.
+struct CommandName: Hashable {
+    private var high: UInt64 = 0
+    private var low: UInt64 = 0
+
+    init(_ name: RawSpan) {
+        guard name.byteCount <= 16 else { return }
+        for index in 0..<name.byteCount {
+            let byte = name.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+            high = high << 8 | low >> 56
+            low = low << 8 | UInt64((97...122).contains(byte) ? byte - 32 : byte)
+        }
+    }
+
+    init(_ name: String) { self.init(name.utf8Span.span.bytes) }
+}
+
+/// What is answered to a command that cannot be performed. The first word says which kind of error it is.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    static let syntax = CommandError("ERR syntax error")
+    static let notInteger = CommandError("ERR value is not an integer or out of range")
+
+    static func wrongCount(_ name: String) -> CommandError {
+        CommandError("ERR wrong number of arguments for '\(name)' command")
+    }
+
+    static func misconfigured(_ failure: String) -> CommandError {
+        CommandError("MISCONF Errors writing to the AOF file: \(failure)")
+    }
+
+    static func unknown(_ words: [Range<Int>], _ bytes: RawSpan) -> CommandError {
+        // As long as Redis shows it.
+        let name = bytes.text(words[0].prefix(128))
+        let shown = words.dropFirst().prefix(20).map { "'\(bytes.text($0.prefix(128)))' " }.joined()
+        return CommandError("ERR unknown command '\(name)', with args beginning with: \(shown)")
+    }
+
+    static func unknownSubcommand(_ name: String, of command: String) -> CommandError {
+        CommandError("ERR unknown subcommand '\(name)'. Try \(command) HELP.")
+    }
+}
+
+extension RawSpan {
+    func text(_ range: Range<Int>) -> String { String(decoding: array(range), as: UTF8.self) }
+
+    /// Whether the bytes in `range` are this word, in whatever case.
+    func isWord(_ range: Range<Int>, _ word: String) -> Bool {
+        range.count == word.utf8.count && CommandName(extracting(range)) == CommandName(word)
+    }
+
+    func number(_ range: Range<Int>) throws -> Int {
+        guard let number = integer(in: range) else { throw CommandError.notInteger }
+        return number
+    }
+}

@@ -1,0 +1,159 @@
+import Glibc
+import RESP
+
+/// A hash table of keys and values, which are bytes.
+///
+/// An entry keeps its slot until it is removed. Entries with the same bucket form a chain, so an iteration over the buckets
+/// can go on after the table has grown or shrunk: ``scan(_:_:)``.
+struct KeyTable {
+    struct Entry {
+        var key: [UInt8] = []
+        var value: [UInt8] = []
+        /// The time in milliseconds since 1970 at which the entry ends, or `never`.
+        var expires = KeyTable.never
+        fileprivate var hash: UInt64 = 0
+        /// The next slot of the chain, or of the free ones. -1 at the end.
+        fileprivate var next: Int32 = -1
+        fileprivate(set) var isUsed = false
+    }
+
+    static let never = Int64.max
+    private static let fewestBuckets = 16
+
+    private(set) var entries: [Entry] = []
+    private var buckets = [Int32](repeating: -1, count: Self.fewestBuckets)
+    private var firstFree: Int32 = -1
+    private(set) var count = 0
+    /// What others cannot know. So they cannot choose keys that all have one bucket.
+    private let secret: UInt64
+
+    init(secret: UInt64) { self.secret = secret }
+
+    /// The slot of the entry with this key, or `nil`.
+    func slot(of key: RawSpan) -> Int? {
+        let hash = hash(key)
+        var slot = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
+        while slot >= 0 {
+            let next = entries[Int(slot)].next
+            if entries[Int(slot)].hash == hash, entries[Int(slot)].key.isEqual(to: key) { return Int(slot) }
+            slot = next
+        }
+        return nil
+    }
+
+    /// Adds an entry with a key that has none, and returns its slot.
+    mutating func insert(_ key: RawSpan) -> Int {
+        if count == buckets.count { rebuild(buckets: 2 * buckets.count) }
+        let slot = takeFreeSlot()
+        let hash = hash(key)
+        let bucket = Int(truncatingIfNeeded: hash) & (buckets.count - 1)
+        entries[slot].key.appendBytes(key)
+        entries[slot].hash = hash
+        entries[slot].isUsed = true
+        entries[slot].next = buckets[bucket]
+        buckets[bucket] = Int32(slot)
+        count += 1
+        return slot
+    }
+
+    private mutating func takeFreeSlot() -> Int {
+        guard firstFree >= 0 else {
+            entries.append(Entry())
+            return entries.count - 1
+        }
+        let slot = Int(firstFree)
+        firstFree = entries[slot].next
+        return slot
+    }
+
+    mutating func remove(_ slot: Int) {
+        let bucket = Int(truncatingIfNeeded: entries[slot].hash) & (buckets.count - 1)
+        if buckets[bucket] == Int32(slot) {
+            buckets[bucket] = entries[slot].next
+        } else {
+            var before = Int(buckets[bucket])
+            while entries[before].next != Int32(slot) { before = Int(entries[before].next) }
+            entries[before].next = entries[slot].next
+        }
+        entries[slot] = Entry()
+        entries[slot].next = firstFree
+        firstFree = Int32(slot)
+        count -= 1
+        if count * 8 < buckets.count, buckets.count > Self.fewestBuckets {
+            rebuild(buckets: buckets.count / 2)
+        }
+    }
+
+    mutating func removeAll() { self = KeyTable(secret: secret) }
+
+    private mutating func rebuild(buckets count: Int) {
+        buckets = [Int32](repeating: -1, count: count)
+        for slot in entries.indices where entries[slot].isUsed {
+            let bucket = Int(truncatingIfNeeded: entries[slot].hash) & (count - 1)
+            entries[slot].next = buckets[bucket]
+            buckets[bucket] = Int32(slot)
+        }
+    }
+
+    /// Changes the value in place.
+    mutating func withValue<Result>(_ slot: Int, _ body: (inout [UInt8]) -> Result) -> Result {
+        body(&entries[slot].value)
+    }
+
+    mutating func setExpiry(_ slot: Int, _ time: Int64) { entries[slot].expires = time }
+
+    /// Calls `body` with the slots of the bucket at `cursor`, and returns the next cursor, 0 at the end. The first is 0.
+    ///
+    /// Whatever is in the table from the first call to the last is met, even if the table grows or shrinks meanwhile: the
+    /// cursor counts with its highest bit first, so the buckets that one becomes when the table grows come together.
+    func scan(_ cursor: UInt64, _ body: (Int) -> Void) -> UInt64 {
+        let mask = UInt64(buckets.count - 1)
+        var slot = buckets[Int(cursor & mask)]
+        while slot >= 0 {
+            body(Int(slot))
+            slot = entries[Int(slot)].next
+        }
+        let next = ((cursor | ~mask).bitReversed &+ 1).bitReversed
+        return next
+    }
+
+    /// A hash that multiplies each word with the secret, and folds the product.
+    private func hash(_ key: RawSpan) -> UInt64 {
+        var hash = secret ^ UInt64(key.byteCount)
+        var index = 0
+        while index + 8 <= key.byteCount {
+            hash = mix(hash ^ key.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        var last: UInt64 = 0
+        while index < key.byteCount {
+            last = last << 8 | UInt64(key.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+            index += 1
+        }
+        return mix(mix(hash ^ last))
+    }
+
+    private func mix(_ word: UInt64) -> UInt64 {
+        let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: secret | 1)
+        return product.high ^ product.low
+    }
+}
+
+extension UInt64 {
+    fileprivate var bitReversed: UInt64 {
+        var value = byteSwapped
+        value = (value & 0x0F0F_0F0F_0F0F_0F0F) << 4 | (value >> 4) & 0x0F0F_0F0F_0F0F_0F0F
+        value = (value & 0x3333_3333_3333_3333) << 2 | (value >> 2) & 0x3333_3333_3333_3333
+        return (value & 0x5555_5555_5555_5555) << 1 | (value >> 1) & 0x5555_5555_5555_5555
+    }
+}
+
+extension [UInt8] {
+    func isEqual(to bytes: RawSpan) -> Bool {
+        count == bytes.byteCount
+            && (isEmpty
+                || withUnsafeBytes { own in
+                    bytes.withUnsafeBytes { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
+                })
+    }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import Glibc
+import UVFutures
+
+@main
+struct KeyValueServer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Keeps keys and values in memory, and speaks the protocol of Redis, until SIGINT or SIGTERM.",
+        discussion: """
+            Strings, counters, expiry, SCAN, and PUBLISH to those who SUBSCRIBE. To try it:
+              redis-cli -p 7379 set greeting hello
+              redis-benchmark -p 7379 -t get,set -P 16
+            """)
+
+    @Option(help: "The address to listen on: a numeric one, or localhost.")
+    var host = "127.0.0.1"
+
+    @Option(parsing: .unconditional, help: "The port to listen on; 0 picks a free one.")
+    var port = 7379
+
+    @Option(
+        help: "The file that keeps all changes, from which everything is loaded at start; none unless given.")
+    var appendFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When changes are on the disk: before they are answered (always), within a second (everysec), or when the "
+                + "system likes (no).", valueName: "policy"))
+    var sync = AppendLog.Policy.everysec
+
+    @Option(
+        parsing: .unconditional,
+        help: "The size in bytes from which the file is written anew, whenever it has doubled.")
+    var rewriteSize = 67_108_864
+
+    @Option(
+        parsing: .unconditional,
+        help:
+            "The bytes of keys and values at which commands that need memory are refused; no limit unless given."
+    )
+    var memoryLimit: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many connections may be open at a time; others wait in the backlog.")
+    var maxConnections: Int?
+
+    @Option(
+        parsing: .unconditional,
+        help: "After how many seconds without a byte a connection is closed; never unless given.")
+    var idleTimeout: Double?
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many seconds open connections have to finish after a signal. A second signal means now.")
+    var grace = 5.0
+
+    func validate() throws {
+        guard (0...86_400).contains(grace) else {
+            throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
+        }
+        guard memoryLimit ?? 1 > 0 else {
+            throw ValidationError("a memory limit of \(memoryLimit!) bytes makes no sense; give one or more")
+        }
+        guard rewriteSize > 0 else {
+            throw ValidationError("a rewrite size of \(rewriteSize) bytes makes no sense; give one or more")
+        }
+        guard (0.001...32_767).contains(idleTimeout ?? 1) else {
+            throw ValidationError(
+                "an idle timeout of \(idleTimeout!) seconds makes no sense; give 0.001 to 32767")
+        }
+    }
+
+    /// A server that listens, and what it serves.
+    typealias Serving = (server: SocketServer<SocketConnection>, service: KeyValueService)
+
+    /// Loads what there is, and listens then.
+    func start(on loop: EventLoop, say: @escaping (String) -> Void = { _ in }) -> Future<Serving> {
+        let service = KeyValueService(KeyValueService.Settings(memoryLimit: memoryLimit), on: loop)
+        let loaded =
+            appendFile.map { path in
+                service.openLog(at: path, sync, rewriteSize: rewriteSize).map { say($0) }
+            } ?? loop.succeeded()
+        return loaded.map { [self] in
+            let server = SocketServer<SocketConnection>(on: loop) { service.serve($0) }
+            // Clients leave as they like.
+            server.onConnectionError = { _ in }
+            try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
+            try server.listen(host: host, port: port, limits: streamLimits)
+            return (server, service)
+        }
+    }
+
+    private var streamLimits: StreamLimits {
+        var limits = StreamLimits()
+        limits.idleTimeout = idleTimeout.map { .seconds($0) }
+        return limits
+    }
+
+    func run() throws {
+        let loop = EventLoop.main
+        let (server, service) = try loop.run(until: start(on: loop) { say($0) })
+        say("listening on \(server.localAddress)")
+        let summary = try loop.run(until: server.drain(on: .interrupt, .terminate, within: .seconds(grace)))
+        if let log = service.log { try loop.run(until: log.close()) }
+        loop.shutdown()
+        say("after the signal \(summary)")
+    }
+
+    /// Whatever is wrong takes one line, without the usage.
+    static func main() {
+        do {
+            try parse().run()
+        } catch {
+            exit(
+                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
+        }
+    }
+}
+
+extension AppendLog.Policy: ExpressibleByArgument {}
+
+struct Refusal: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Prints a line at once, also into a pipe.
+func say(_ line: String) {
+    print(line)
+    fflush(nil)
+}

@@ -1,0 +1,204 @@
+import Foundation
+import RESP
+import UVFutures
+
+/// What all clients share: the keys and values, the log of changes, and the channels.
+final class KeyValueService {
+    struct Settings {
+        /// The bytes above which commands that need memory are refused, or `nil`.
+        var memoryLimit: Int?
+    }
+
+    typealias Words = [Range<Int>]
+
+    let loop: EventLoop
+    let settings: Settings
+    var store: Store
+    /// The log of changes. `nil` while it is loaded, and if there is none.
+    var log: AppendLog?
+    var channels = Channels()
+    private(set) var sessions: [Int: Session] = [:]
+    /// The sessions with answers that wait for the disk, in the order in which they began to wait.
+    private var holding: [Session] = []
+    private(set) var acceptedCount = 0
+    private(set) var commandCount = 0
+    let started: LoopInstant
+    /// The name and the command of the last one: mostly, the next is the same.
+    private var last: (name: CommandName, command: Command)?
+    /// The memory of answers.
+    private var answer: [UInt8] = []
+    private var isExpiring = false
+
+    init(_ settings: Settings = Settings(), on loop: EventLoop) {
+        (self.loop, self.settings) = (loop, settings)
+        started = loop.now
+        store = Store(secret: loop.random.next()) { [unowned loop] in
+            Int64(loop.date.timeIntervalSince1970 * 1000)
+        }
+        store.onExpiry = { [unowned self] in logRemoval($0, $1) }
+    }
+
+    // MARK: Clients
+
+    /// Performs the commands that come, until the client ends or breaks the protocol.
+    func serve(_ connection: SocketConnection) -> Future<Void> {
+        acceptedCount += 1
+        let session = Session(connection, id: acceptedCount)
+        sessions[session.id] = session
+        connection.gathersWrites = true
+        return connection.forEachMessage(decodedBy: RESPCommandDecoder()) { [self] command, bytes in
+            try perform(command, bytes, for: session)
+        }
+        .recover { [self] error in
+            guard error is RESPError || error is Session.Quit else { throw error }
+            guard error is RESPError else { return }
+            var answer: [UInt8] = []
+            answer.appendError("ERR \(error)")
+            _ = send(answer.span.bytes, to: session)
+        }
+        .flatMap { session.released }
+        .always { [self] in
+            sessions[session.id] = nil
+            channels.removeAll(of: session)
+        }
+    }
+
+    /// Performs a command. The returned future is that of the answer: it waits for a client that reads too slowly.
+    func perform(_ command: RESPCommand, _ bytes: RawSpan, for session: Session) throws -> Future<Void> {
+        if let rewritten = command.rewritten {
+            let rewritten = Array(rewritten)
+            var decoder = RESPCommandDecoder()
+            guard let plain = try decoder.decode(rewritten.span.bytes, isAtEnd: true) else {
+                return session.done
+            }
+            return try perform(plain.frame, rewritten.span.bytes, for: session)
+        }
+        guard let first = command.words.first else { return session.done }
+        commandCount += 1
+        var answer: [UInt8] = []
+        swap(&answer, &self.answer)
+        defer { swap(&answer, &self.answer) }
+        answer.removeAll(keepingCapacity: answer.capacity <= 65_536)
+        do {
+            let found = try find(bytes.extracting(first), command.words, bytes)
+            try run(found, command.words, bytes, session, &answer)
+        } catch let error as CommandError {
+            answer.removeAll(keepingCapacity: true)
+            answer.appendError(error.description)
+        }
+        let sent = send(answer.span.bytes, to: session)
+        if session.isQuitting { throw Session.Quit() }
+        return sent
+    }
+
+    /// Sends the answer of a command, when all changes that it may tell of are on the disk.
+    private func send(_ answer: RawSpan, to session: Session) -> Future<Void> {
+        guard let log, log.holdsAnswers || session.isHolding else { return session.connection.write(answer) }
+        if !session.isHolding { holding.append(session) }
+        return session.hold(answer, until: log.change)
+    }
+
+    private func find(_ name: RawSpan, _ words: Words, _ bytes: RawSpan) throws -> Command {
+        let key = CommandName(name)
+        if let last, last.name == key { return last.command }
+        guard let command = Command.all[key] else { throw CommandError.unknown(words, bytes) }
+        last = (key, command)
+        return command
+    }
+
+    private func run(
+        _ command: Command, _ words: Words, _ bytes: RawSpan, _ session: Session, _ answer: inout [UInt8]
+    ) throws {
+        guard command.arity < 0 ? words.count >= -command.arity : words.count == command.arity else {
+            throw CommandError.wrongCount(command.name)
+        }
+        if session.isSubscribed, !command.traits.contains(.allowedWhileSubscribed) {
+            throw CommandError(
+                "ERR Can't execute '\(command.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
+                    + "allowed in this context")
+        }
+        if command.traits.contains(.grows), let limit = settings.memoryLimit, store.usedMemory >= limit {
+            throw CommandError("OOM command not allowed when used memory > 'maxmemory'.")
+        }
+        if command.traits.contains(.writes), let failure = log?.failure {
+            throw CommandError.misconfigured(failure)
+        }
+        try command.run(self, session, words, bytes, &answer)
+    }
+
+    // MARK: Changes
+
+    /// Tells the log the value and the time of an entry.
+    func logSet(_ slot: Int) { log?.record(slot) { store.appendSet(slot, to: &$0) } }
+
+    func logExpiry(_ slot: Int) {
+        log?.record(slot) { record in
+            let time = store.expiry(slot)
+            record.appendArray(count: time == KeyTable.never ? 2 : 3)
+            record.appendBulk(time == KeyTable.never ? "PERSIST" : "PEXPIREAT")
+            record.appendBulk(store.key(slot).span.bytes)
+            if time != KeyTable.never { record.appendBulk(String(time)) }
+        }
+    }
+
+    func logAppend(_ slot: Int, _ suffix: RawSpan) {
+        log?.record(slot) { record in
+            record.appendArray(count: 3)
+            record.appendBulk("APPEND")
+            record.appendBulk(store.key(slot).span.bytes)
+            record.appendBulk(suffix)
+        }
+    }
+
+    func logRemoval(_ slot: Int, _ key: [UInt8]) {
+        log?.record(slot) { record in
+            record.appendArray(count: 2)
+            record.appendBulk("DEL")
+            record.appendBulk(key.span.bytes)
+        }
+    }
+
+    func logRemovalOfAll() {
+        log?.record(nil) { record in
+            record.appendArray(count: 1)
+            record.appendBulk("FLUSHALL")
+        }
+    }
+
+    // MARK: Time
+
+    /// Removes what has ended, ten times a second, while there is something that will end.
+    func startExpiring() {
+        guard !isExpiring, store.hasExpiring else { return }
+        isExpiring = true
+        loop.schedule(after: .milliseconds(100)) { [self] in
+            isExpiring = false
+            // A pause between two portions lets clients have their turn.
+            if store.removeExpired(limit: 1000) { loop.later(on: .nextTurn) { [self] in expireMore() } }
+            startExpiring()
+        }
+        .future.ignoreFailure()
+    }
+
+    private func expireMore() {
+        if store.removeExpired(limit: 1000) { loop.later(on: .nextTurn) { [self] in expireMore() } }
+    }
+
+    // MARK: The log
+
+    /// Tells the sessions that wait for the disk.
+    func logWasSynced(_ log: AppendLog) {
+        let waiting = holding
+        holding = []
+        for session in waiting {
+            session.release(upTo: log.safe)
+            if session.isHolding { holding.append(session) }
+        }
+    }
+
+    func logFailed(_ log: AppendLog) {
+        let waiting = holding
+        holding = []
+        for session in waiting { session.failHeld(log.failure ?? "") }
+    }
+}

@@ -1,0 +1,149 @@
+import RESP
+
+/// The keys and values, and what ends when.
+struct Store {
+    /// The bytes that an entry takes besides those of its key and its value.
+    private static let overhead = 128
+
+    private(set) var table: KeyTable
+    private var wheel = ExpiryWheel()
+    /// The milliseconds since 1970.
+    private let clock: () -> Int64
+    /// Called with the slot and the key of an entry that has ended.
+    var onExpiry: (_ slot: Int, _ key: [UInt8]) -> Void = { _, _ in }
+    private(set) var usedMemory = 0
+    private(set) var expiredCount = 0
+    private(set) var expiringCount = 0
+
+    init(secret: UInt64, clock: @escaping () -> Int64) {
+        table = KeyTable(secret: secret)
+        self.clock = clock
+    }
+
+    var now: Int64 { clock() }
+
+    var count: Int { table.count }
+    /// Whether there is something that will end.
+    var hasExpiring: Bool { expiringCount > 0 }
+
+    /// The slot of the entry with this key, or `nil`. An entry that has ended is there no more.
+    mutating func find(_ key: RawSpan) -> Int? {
+        guard let slot = table.slot(of: key) else { return nil }
+        // Most entries do not end. Then nobody has to know what time it is.
+        let expires = table.entries[slot].expires
+        guard expires != KeyTable.never, expires <= now else { return slot }
+        expire(slot)
+        return nil
+    }
+
+    /// The slot of the entry with this key, which is made with an empty value if there is none.
+    mutating func findOrInsert(_ key: RawSpan) -> Int {
+        if let slot = find(key) { return slot }
+        usedMemory += Self.overhead + key.byteCount
+        return table.insert(key)
+    }
+
+    func value(_ slot: Int) -> [UInt8] { table.entries[slot].value }
+    func key(_ slot: Int) -> [UInt8] { table.entries[slot].key }
+    func expiry(_ slot: Int) -> Int64 { table.entries[slot].expires }
+
+    /// Adds the value to an answer, without a copy of it in between.
+    func appendValue(_ slot: Int, to answer: inout [UInt8]) {
+        let value = table.entries[slot].value
+        answer.appendBulk(value.span.bytes)
+    }
+
+    mutating func setValue(_ slot: Int, _ value: RawSpan) {
+        change(slot) {
+            $0.removeAll(keepingCapacity: $0.capacity <= 2 * value.byteCount + 64)
+            $0.appendBytes(value)
+        }
+    }
+
+    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) { change(slot) { $0.appendBytes(bytes) } }
+
+    private mutating func change(_ slot: Int, _ body: (inout [UInt8]) -> Void) {
+        usedMemory += table.withValue(slot) { value in
+            let before = value.count
+            body(&value)
+            return value.count - before
+        }
+    }
+
+    /// Sets when the entry ends. `KeyTable.never` means that it does not.
+    mutating func setExpiry(_ slot: Int, _ time: Int64) {
+        let before = table.entries[slot].expires
+        guard before != time else { return }
+        expiringCount += (time == KeyTable.never ? 0 : 1) - (before == KeyTable.never ? 0 : 1)
+        table.setExpiry(slot, time)
+        if time != KeyTable.never { wheel.add(slot, at: time) }
+    }
+
+    mutating func remove(_ slot: Int) {
+        let entry = table.entries[slot]
+        usedMemory -= Self.overhead + entry.key.count + entry.value.count
+        if entry.expires != KeyTable.never { expiringCount -= 1 }
+        table.remove(slot)
+    }
+
+    mutating func removeAll() {
+        table.removeAll()
+        wheel = ExpiryWheel()
+        (usedMemory, expiringCount) = (0, 0)
+    }
+
+    private mutating func expire(_ slot: Int) {
+        expiredCount += 1
+        onExpiry(slot, table.entries[slot].key)
+        remove(slot)
+    }
+
+    /// Removes up to `limit` of the entries that have ended. Returns whether there may be more.
+    mutating func removeExpired(limit: Int) -> Bool {
+        let now = now
+        for _ in 0..<limit {
+            guard let slot = wheel.next(upTo: now) else { return false }
+            let expires = table.entries.indices.contains(slot) ? table.entries[slot].expires : KeyTable.never
+            if expires <= now {
+                expire(slot)
+            } else if expires != KeyTable.never {
+                wheel.add(slot, at: expires)
+            }
+        }
+        return true
+    }
+}
+
+extension Store {
+    /// Whether there is an entry in this slot, and it has not ended.
+    func isPresent(_ slot: Int) -> Bool {
+        let entry = table.entries[slot]
+        return entry.isUsed && (entry.expires == KeyTable.never || entry.expires > now)
+    }
+
+    /// The number that the value is, or `nil`.
+    func number(_ slot: Int) -> Int? {
+        let value = table.entries[slot].value
+        return value.span.bytes.integer(in: 0..<value.count)
+    }
+
+    mutating func setNumber(_ slot: Int, _ number: Int) {
+        change(slot) {
+            $0.removeAll(keepingCapacity: true)
+            $0.appendNumber(number)
+        }
+    }
+
+    /// Adds the command that makes this entry.
+    func appendSet(_ slot: Int, to record: inout [UInt8]) {
+        let expires = table.entries[slot].expires
+        record.appendArray(count: expires == KeyTable.never ? 3 : 5)
+        record.appendBulk("SET")
+        let (key, value) = (table.entries[slot].key, table.entries[slot].value)
+        record.appendBulk(key.span.bytes)
+        record.appendBulk(value.span.bytes)
+        guard expires != KeyTable.never else { return }
+        record.appendBulk("PXAT")
+        record.appendBulk(String(expires))
+    }
+}

@@ -1,0 +1,70 @@
+/// Answers of the protocol, which are written one behind the other into an array of bytes.
+extension [UInt8] {
+    /// Adds a line, such as `+OK`.
+    public mutating func appendStatus(_ text: StaticString) {
+        append(UInt8(ascii: "+"))
+        appendText(text)
+        appendEnd()
+    }
+
+    /// Adds an error. Its first word says which one it is, such as `ERR`.
+    public mutating func appendError(_ text: String) {
+        append(UInt8(ascii: "-"))
+        append(contentsOf: text.utf8.map { $0 == 10 || $0 == 13 ? 32 : $0 })
+        appendEnd()
+    }
+
+    public mutating func appendInteger(_ number: Int) {
+        append(UInt8(ascii: ":"))
+        appendNumber(number)
+        appendEnd()
+    }
+
+    /// Adds a string of any bytes.
+    public mutating func appendBulk(_ bytes: RawSpan) {
+        append(UInt8(ascii: "$"))
+        appendNumber(bytes.byteCount)
+        appendEnd()
+        appendBytes(bytes)
+        appendEnd()
+    }
+
+    public mutating func appendBulk(_ text: String) { appendBulk(text.utf8Span.span.bytes) }
+
+    /// Adds the answer that there is no string.
+    public mutating func appendNull() { appendText("$-1\r\n") }
+
+    /// Adds the head of an array. Its elements follow.
+    public mutating func appendArray(count: Int) {
+        append(UInt8(ascii: "*"))
+        appendNumber(count)
+        appendEnd()
+    }
+
+    public mutating func appendBytes(_ bytes: RawSpan) {
+        bytes.withUnsafeBytes { append(contentsOf: $0) }
+    }
+
+    /// Adds the digits of `number`.
+    public mutating func appendNumber(_ number: Int) {
+        if (0..<10).contains(number) { return append(UInt8(ascii: "0") + UInt8(number)) }
+        if number < 0 { append(UInt8(ascii: "-")) }
+        var magnitude = number.magnitude
+        let start = count
+        while magnitude > 0 {
+            let (quotient, digit) = magnitude.quotientAndRemainder(dividingBy: 10)
+            append(UInt8(ascii: "0") + UInt8(digit))
+            magnitude = quotient
+        }
+        self[start...].reverse()
+    }
+
+    private mutating func appendText(_ text: StaticString) {
+        text.withUTF8Buffer { append(contentsOf: $0) }
+    }
+
+    private mutating func appendEnd() {
+        append(13)
+        append(10)
+    }
+}

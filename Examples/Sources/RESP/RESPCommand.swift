@@ -1,0 +1,19 @@
+/// A command of the protocol of Redis, as ranges of the bytes that it came in: its name, and what stands behind it.
+public struct RESPCommand {
+    /// The ranges of the name and the arguments. Empty for a command of no words, which has no answer.
+    public let words: [Range<Int>]
+    /// A line with quotes has no such ranges. These are the bytes of a command that says the same, as an array.
+    public let rewritten: [UInt8]?
+
+    init(_ words: [Range<Int>], rewritten: [UInt8]? = nil) {
+        self.words = words
+        self.rewritten = rewritten
+    }
+}
+
+/// What a peer did that the protocol forbids. Nothing that follows can be understood.
+public struct RESPError: Error, Hashable, CustomStringConvertible {
+    public let description: String
+
+    init(_ complaint: String) { description = "Protocol error: \(complaint)" }
+}

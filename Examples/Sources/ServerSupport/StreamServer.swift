@@ -1,0 +1,130 @@
+public import TLSStreams
+
+/// A server of plain connections or, with a certificate, of encrypted ones. The handler cannot tell them apart.
+public final class StreamServer {
+    private enum Kind {
+        case plain(SocketServer<SocketConnection>)
+        case encrypted(TLSServer)
+    }
+
+    private let kind: Kind
+    private let limits: StreamLimits
+    private let encryptedBytes = ByteCount()
+
+    /// Creates a server that does not listen yet. It closes each connection when the future of `handler` completes.
+    public init(
+        on loop: EventLoop, _ encryption: ServerEncryption, limits: StreamLimits = StreamLimits(),
+        _ handler: @escaping (_ connection: ByteStream) throws -> Future<Void>
+    ) throws {
+        self.limits = limits
+        guard let context = try encryption.context(on: loop) else {
+            kind = .plain(SocketServer(on: loop, handler))
+            return
+        }
+        var handshakes = TLSHandshakeLimits()
+        if let timeout = limits.handshakeTimeout { handshakes.timeout = timeout }
+        let bytes = encryptedBytes
+        let server = try TLSServer(context: context, limits: limits, handshakes: handshakes) { connection in
+            try handler(connection).always { bytes.count += connection.bytesSent }
+        }
+        kind = .encrypted(server)
+        context.reloadAtHangup()
+    }
+
+    /// Says what goes wrong with a connection, or with its handshake.
+    public func onError(_ report: @escaping (any Error) -> Void) {
+        switch kind {
+        case .plain(let server): server.onConnectionError = report
+        case .encrypted(let server):
+            server.onConnectionError = report
+            server.onHandshakeFailure = { say("a handshake failed: \($0)") }
+        }
+    }
+
+    public func setAcceptLimits(_ limits: AcceptLimits) throws {
+        switch kind {
+        case .plain(let server): try server.setAcceptLimits(limits)
+        case .encrypted(let server): try server.tcp.setAcceptLimits(limits)
+        }
+    }
+
+    // MARK: Listening
+
+    @discardableResult
+    public func listen(host: String, port: Int, backlog: Int = 1024, sharingPort: Bool = false) throws
+        -> SocketAddress
+    {
+        switch kind {
+        case .plain(let server):
+            try server.listen(
+                host: host, port: port, backlog: backlog, sharingPort: sharingPort, limits: limits)
+        case .encrypted(let server):
+            try server.listen(host: host, port: port, backlog: backlog, sharingPort: sharingPort)
+        }
+    }
+
+    public func listen(on socket: ActivatedSocket) throws {
+        switch kind {
+        case .plain(let server): try server.listen(on: socket, limits: limits)
+        case .encrypted(let server): try server.listen(on: socket)
+        }
+    }
+
+    /// Listens at a path for plain connections. An encrypted server throws an error.
+    @discardableResult
+    public func listen(path: String, backlog: Int = 1024) throws -> SocketAddress {
+        guard case .plain(let server) = kind else {
+            throw FutureError.invalidArgument("encrypted connections are not accepted at a path; give a port")
+        }
+        return try server.listen(path: path, backlog: backlog, limits: limits)
+    }
+
+    // MARK: Looking at it
+
+    public var localAddresses: [SocketAddress] {
+        switch kind {
+        case .plain(let server): server.localAddresses
+        case .encrypted(let server): server.tcp.localAddresses
+        }
+    }
+
+    /// The numbers of connections and of bytes, as the sockets count them.
+    public var statistics: ServerStatistics {
+        switch kind {
+        case .plain(let server): server.statistics
+        case .encrypted(let server): server.tcp.statistics
+        }
+    }
+
+    /// The numbers of handshakes. `nil` if the server is plain.
+    public var handshakes: TLSHandshakeStatistics? {
+        guard case .encrypted(let server) = kind else { return nil }
+        return server.handshakes
+    }
+
+    /// The number of bytes that handlers have sent.
+    public var bytesSent: Int {
+        guard case .plain(let server) = kind else { return encryptedBytes.count }
+        return server.statistics.bytesSent
+    }
+
+    // MARK: Ending
+
+    public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
+        switch kind {
+        case .plain(let server): server.drain(on: .interrupt, .terminate, within: deadline)
+        case .encrypted(let server): server.drain(on: .interrupt, .terminate, within: deadline)
+        }
+    }
+
+    public func shutdown(within grace: Duration) -> Future<ShutdownSummary> {
+        switch kind {
+        case .plain(let server): server.shutdown(within: grace)
+        case .encrypted(let server): server.shutdown(within: grace)
+        }
+    }
+}
+
+private final class ByteCount {
+    var count = 0
+}

@@ -1,0 +1,80 @@
+internal import CTLS
+internal import FoundationEssentials
+internal import Futures
+
+/// A private key of OpenSSL's, which wipes it when it is released.
+@safe
+final class PrivateKey: @unchecked Sendable {
+    // OpenSSL has locks of its own for what changes in a key.
+    let raw: OpaquePointer
+
+    init(owning raw: OpaquePointer) { unsafe self.raw = raw }
+
+    init(_ file: TLSFile, _ passphrase: String?) throws {
+        var isEncrypted = false
+        let raw = unsafe try withPEM(file, "a private key") { bio in
+            unsafe tls_private_key(bio, passphrase, &isEncrypted)
+        }
+        let place = file.place
+        guard let raw = unsafe raw else {
+            let fault =
+                !isEncrypted
+                ? "there is no private key in \(place); give a PEM file with “BEGIN PRIVATE KEY”"
+                : passphrase == nil
+                    ? "the private key in \(place) is encrypted; give its passphrase"
+                    : "the private key in \(place) does not open with the given passphrase; give the right one"
+            throw FutureError.invalidArgument(fault)
+        }
+        unsafe self.raw = raw
+    }
+
+    deinit { unsafe EVP_PKEY_free(raw) }
+
+    /// Signs, on any thread.
+    func sign(_ request: TLSSignatureRequest) throws -> Data {
+        let algorithm =
+            switch request.algorithm {
+            case .ecdsa: TLS_ECDSA
+            case .rsaPKCS1: TLS_RSA_PKCS1
+            case .rsaPSS: TLS_RSA_PSS
+            }
+        var signature = unsafe Data(count: Int(EVP_PKEY_get_size(raw)))
+        let count = unsafe signature.withUnsafeMutableBytes { room in
+            unsafe request.bytes.withUnsafeBytes { bytes in
+                unsafe tls_sign(
+                    raw, algorithm, CInt(request.hash.rawValue), bytes.baseAddress, bytes.count,
+                    room.baseAddress, room.count)
+            }
+        }
+        try requireArgument(
+            count > 0,
+            "OpenSSL does not sign with the key of “\(request.certificate)”; look at its size and its kind")
+        return signature.prefix(count)
+    }
+}
+
+/// Keys for OpenSSL that are elsewhere: it asks for each signature.
+@safe
+final class DistantKeys: @unchecked Sendable {
+    static let shared = DistantKeys()
+
+    // Not written after it has been made.
+    private let raw: OpaquePointer
+
+    private init() {
+        guard let raw = unsafe tls_make_distance() else {
+            trap("OpenSSL has no memory for keys that are elsewhere.")
+        }
+        unsafe self.raw = raw
+    }
+
+    /// Returns the key that stands for the one of `certificate`.
+    func key(for certificate: RawCertificate, _ own: TLSCertificate) throws -> PrivateKey {
+        guard let key = unsafe tls_distant_key(raw, certificate.raw) else {
+            throw FutureError.invalidArgument(
+                "the key of the certificate of “\(own)” cannot sign elsewhere; give a certificate of an RSA or EC key"
+            )
+        }
+        return unsafe PrivateKey(owning: key)
+    }
+}

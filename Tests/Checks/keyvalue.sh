@@ -1,0 +1,187 @@
+#!/bin/bash
+# Uses the built KeyValueServer by redis-cli, by redis-benchmark and by the client of Python, and kills it under load.
+# usage: keyvalue.sh [KILLS]    how often it is killed, 5 unless given
+. "$(dirname "$0")/server.sh"
+example=KeyValueServer
+
+cli() { timeout 10 redis-cli -p "$port" "$@"; }
+
+# usage: expect TEXT COMMAND...
+expect() {
+    local said
+    said=$(cli "${@:2}")
+    [ "$said" = "$1" ] || fail "answers ${*:2} by: $said"
+}
+
+# usage: expect_refusal TEXT ARGUMENT...
+expect_refusal() {
+    local said complaint="$work/complaint"
+    if said=$(timeout 10 "$bin/$example" "${@:2}" 2>"$complaint"); then fail "accepts ${*:2}"; fi
+    [ "$(wc -l <"$complaint")" = 1 ] || fail "${*:2}: not one line of complaint: $(cat "$complaint")"
+    grep -qF -e "$1" "$complaint" || fail "${*:2}: complains otherwise: $(cat "$complaint")"
+    [[ $said != *"listening on"* ]] || fail "${*:2}: claims to listen"
+}
+
+by_hand() {
+    start
+    expect OK set greeting hello
+    expect hello get greeting
+    expect 3 incrby n 3
+    expect none type nothing
+    expect 2 dbsize
+    cli info | grep -q '^db0:keys=2,expires=0' || fail "does not tell its keys"
+    [ "$(printf 'set a "x y"\r\nget a\r\nquit\r\n' | timeout 10 nc -N "$host" "$port" | tr -d '\r' | tr '\n' ' ')" = '+OK $3 x y +OK ' ] ||
+        fail "does not understand lines"
+    timeout 20 redis-cli -p "$port" subscribe news >"$work/heard" &
+    local listener=$!
+    timeout 10 bash -c "until [ \"\$(redis-cli -p $port publish news hi)\" = 1 ]; do :; done" || fail "has no listener"
+    timeout 10 bash -c "until grep -q '^hi' '$work/heard'; do :; done" || fail "does not publish"
+    kill $listener
+    wait $listener 2>/dev/null || true
+    expect_refusal "in use" --port "$port"
+    stop -TERM 5
+}
+
+refusals() {
+    expect_refusal "Invalid value" --port many
+    expect_refusal "65536" --port 65536
+    expect_refusal "a grace of -1.0 seconds makes no sense" --grace -1
+    expect_refusal "a memory limit of 0 bytes makes no sense" --memory-limit 0
+    expect_refusal "a rewrite size of 0 bytes makes no sense" --rewrite-size 0
+    expect_refusal "an idle timeout of 0.0 seconds makes no sense" --idle-timeout 0
+    expect_refusal "sometimes" --sync sometimes
+    expect_refusal "300.0.0.1" --host 300.0.0.1
+    expect_refusal "ENOENT" --append-file "$work/none/log"
+    expect_refusal "EISDIR" --append-file "$work"
+    timeout 10 "$bin/$example" --help | grep -q 'redis-benchmark -p 7379' || fail "does not say how to try it"
+}
+
+by_benchmark() {
+    start
+    local said
+    said=$(timeout 50 redis-benchmark -p "$port" -n 20000 -P 16 -q -t ping,set,get,incr,mset 2>&1 | tr '\r' '\n')
+    [ "$(grep -c 'requests per second' <<<"$said")" = 6 ] || fail "the benchmark says: $said"
+    expect_no_more_writes
+    stop -TERM 5
+}
+
+# The answers to all commands that come together leave with one write.
+expect_no_more_writes() {
+    local status=0
+    timeout -s INT 5 strace -f -qq -e trace=write,writev,sendto,sendmsg -o "$work/trace" -p "$server" 2>/dev/null &
+    local tracer=$!
+    timeout 3 bash -c "until grep -q TracerPid:.*[1-9] /proc/$server/status; do :; done" || status=$?
+    if [ $status != 0 ]; then
+        echo "$example: writes not counted, ptrace is not permitted"
+        return
+    fi
+    [ "$(yes PING | head -n 100 | timeout 10 nc -N "$host" "$port" | grep -c PONG)" = 100 ] || fail "loses answers"
+    kill -INT $tracer
+    wait $tracer 2>/dev/null || true
+    [ "$(grep -c '\(write\|send\)[a-z]*(.*PONG' "$work/trace")" = 1 ] || fail "answers by: $(cat "$work/trace")"
+}
+
+by_python() {
+    start --append-file "$work/log" --sync everysec
+    timeout 30 /usr/bin/python3 - "$host" "$port" <<'PYTHON' || fail "the client of Python is not content"
+import sys
+import threading
+import redis
+
+client = redis.Redis(sys.argv[1], int(sys.argv[2]), client_name="python")
+assert client.set("a", b"\x00\r\n\xff") and client.get("a") == b"\x00\r\n\xff"
+assert client.set("once", 1, nx=True, ex=100) is True and client.set("once", 2, nx=True) is None
+assert 0 < client.ttl("once") <= 100 and client.pttl("a") == -1 and client.ttl("none") == -2
+assert client.incr("n", 5) == 5 and client.decr("n") == 4
+with client.pipeline(transaction=False) as pipe:
+    for number in range(1000):
+        pipe.set(f"key{number}", number)
+    assert pipe.execute() == [True] * 1000
+assert client.mget("key0", "none", "key999") == [b"0", None, b"999"]
+assert len(set(client.scan_iter("key*", count=17))) == 1000
+assert client.delete(*[f"key{n}" for n in range(1000)]) == 1000
+assert client.info()["redis_version"] == "7.0.0" and client.client_getname() == "python"
+large = b"x" * 5_000_000
+assert client.set("large", large) and client.get("large") == large
+try:
+    client.execute_command("NONSENSE", "a")
+    raise AssertionError("accepts nonsense")
+except redis.ResponseError as error:
+    assert "unknown command" in str(error), error
+heard = client.pubsub(ignore_subscribe_messages=True)
+heard.subscribe("news")
+heard.psubscribe("n*")
+while client.pubsub is None:
+    pass
+heard.get_message(timeout=1), heard.get_message(timeout=1)
+assert client.publish("news", "hi") == 2
+kinds = [heard.get_message(timeout=5)["type"] for _ in range(2)]
+assert sorted(kinds) == ["message", "pmessage"], kinds
+counts = []
+
+
+def count():
+    mine = redis.Redis(sys.argv[1], int(sys.argv[2]))
+    counts.extend(mine.incr("shared") for _ in range(500))
+
+
+threads = [threading.Thread(target=count) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert sorted(counts) == list(range(1, 4001))
+PYTHON
+    stop -TERM 10
+    # What it wrote is there again, and Redis can read it.
+    start --append-file "$work/log"
+    expect 4000 get shared
+    expect_refusal "is used by another server" --append-file "$work/log"
+    stop -TERM 5
+    redis-check-aof "$work/log" >"$work/checked" 2>&1 && grep -q "AOF is valid\|is valid" "$work/checked" ||
+        fail "Redis says of its file: $(cat "$work/checked")"
+}
+
+# Killed at random moments of a load that waits for the disk. What was acknowledged is there again.
+kills() {
+    start --append-file "$work/killed" --sync always --rewrite-size 20000
+    timeout $((60 + 10 * $1)) /usr/bin/python3 "$(dirname "$0")/keyvalue-kills.py" "$1" "$bin/$example" "$work/killed" "$server" "$port" ||
+        fail "lost what it had acknowledged"
+    server=
+}
+
+full_disk() {
+    # A limit of the size of files stands for the disk.
+    wrapped=(prlimit --fsize=20000 env --ignore-signal=XFSZ)
+    start --append-file "$work/full" --sync always
+    wrapped=()
+    local said count=0
+    while said=$(cli set "key$count" "$(printf '%01000d' "$count")") && [ "$said" = OK ]; do count=$((count + 1)); done
+    [[ $said == "MISCONF Errors writing to the AOF file: "* ]] || fail "says when the disk is full: $said"
+    expect "$(printf '%01000d' 0)" get key0
+    kill -KILL "$server"
+    wait "$server" 2>/dev/null || true
+    start --append-file "$work/full"
+    for number in $(seq 0 $((count - 1))); do expect "$(printf '%01000d' "$number")" get "key$number"; done
+    stop -TERM 5
+}
+
+damage() {
+    start --append-file "$work/damaged" --sync always
+    for number in 1 2 3; do expect OK set "key$number" value; done
+    stop -TERM 5
+    local size
+    size=$(stat -c %s "$work/damaged")
+    truncate -s $((size - 3)) "$work/damaged"
+    start --append-file "$work/damaged"
+    grep -q "its last [0-9]* bytes were not complete, and have been cut off" "$work/out" || fail "does not tell of a torn end"
+    expect 2 dbsize
+    stop -TERM 5
+    printf X | dd of="$work/damaged" bs=1 seek=30 conv=notrunc status=none
+    expect_refusal "is damaged at offset 0, and changes follow there" --append-file "$work/damaged"
+}
+
+for part in by_hand refusals by_benchmark by_python "kills ${1-5}" full_disk damage; do
+    $part
+    echo "$example, $part: works"
+done
