@@ -21,6 +21,8 @@ expect_refused() {
     grep -q "$2" "$work/said" || fail "does not say: $2, but: $(tail -n 1 "$work/said")"
     grep -qi '^connection: close' "$work/said" || fail "does not say that it closes"
 }
+# Reads all there is, unlike grep -q: who writes into a closed pipe fails.
+has() { grep -c -e "$1" >/dev/null; }
 metric() { get "$url/metrics" | sed -n "s/^$1 //p"; }
 
 mkdir -p "$work/site/below"
@@ -37,19 +39,19 @@ refusals() {
         if timeout 10 "$bin/WebServer" $arguments >/dev/null 2>"$complaint"; then fail "accepts $arguments"; fi
         [ "$(wc -l <"$complaint")" = 1 ] || fail "$arguments: not one line of complaint: $(cat "$complaint")"
     done
-    timeout 10 "$bin/WebServer" --help | grep -q -- --max-head || fail "has no --help"
+    timeout 10 "$bin/WebServer" --help | has --max-head || fail "has no --help"
 }
 
 pages() {
     [ "$(get "$url/hello")" = "Hello, world!" ] || fail "does not say hello"
-    get -I "$url/hello" | grep -q '^Content-Length: 14' || fail "does not answer HEAD"
+    get -I "$url/hello" | has '^Content-Length: 14' || fail "does not answer HEAD"
     [ "$(get "$url/bytes/10000" | wc -c)" = 10000 ] || fail "does not send 10000 bytes"
     expect 404 "$url/none"
     expect 404 "$url/bytes/x"
     expect 405 -X DELETE "$url/hello"
     expect 501 -X BREW "$url/hello"
     expect 204 -X OPTIONS "$url/hello"
-    get "$url/" | grep -q '<title>WebServer' || fail "has no page"
+    get "$url/" | has '<title>WebServer' || fail "has no page"
     # Three requests in one write, answered in order on one connection.
     printf 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\nGET /bytes/3 HTTP/1.1\r\nHost: a\r\n\r\nGET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' |
         timeout 10 nc -N "$host" "$port" | tr -d '\r' | grep -E '^(HTTP|Hello|xxx)' | tr '\n' ' ' >"$work/said"
@@ -63,7 +65,7 @@ bodies() {
     get -T "$work/body" "$url/echo" | cmp - "$work/body" || fail "does not send a body back"
     get -H 'Transfer-Encoding: chunked' -T "$work/body" "$url/echo" | cmp - "$work/body" || fail "does not send chunks back"
     get -0 -T "$work/body" "$url/echo" | cmp - "$work/body" || fail "does not send a body back by HTTP/1.0"
-    get -v -H 'Expect: 100-continue' -T "$work/body" "$url/echo" 2>&1 >/dev/null | grep -q '< HTTP/1.1 100' ||
+    get -v -H 'Expect: 100-continue' -T "$work/body" "$url/echo" 2>&1 >/dev/null | has '< HTTP/1.1 100' ||
         fail "does not ask for a body"
     expect 413 -H 'Expect:' --data-binary "@$work/site/large" "$url/echo"
     expect 405 --data-binary "@$work/body" "$url/hello"
@@ -71,7 +73,7 @@ bodies() {
 
 files() {
     [ "$(get "$url/files/")" = '<h1>hi</h1>' ] || fail "has no index.html"
-    get -I "$url/files/below/a%20b.css" | grep -q '^Content-Type: text/css' || fail "does not know a type"
+    get -I "$url/files/below/a%20b.css" | has '^Content-Type: text/css' || fail "does not know a type"
     get "$url/files/large" | cmp - "$work/site/large" || fail "does not send a large file"
     get -r 1000-1999999 "$url/files/large" | cmp - <(tail -c +1001 "$work/site/large" | head -c 1999000) || fail "does not send a range"
     get -r -5 "$url/files/large" | cmp - <(tail -c 5 "$work/site/large") || fail "does not send the end"
@@ -120,7 +122,7 @@ load() {
 }
 
 metrics() {
-    get "$url/metrics" | grep -q '^webserver_connections 1$' || fail "counts other connections than one"
+    get "$url/metrics" | has '^webserver_connections 1$' || fail "counts other connections than one"
     [ "$(metric 'webserver_responses_total{class="2xx"}')" -gt 20000 ] || fail "does not count answers"
     timeout 3 curl -sSN "$url/events" >"$work/events" || [ $? = 124 ] || fail "has no events"
     [ "$(grep -c '^data: {"milliseconds":' "$work/events")" -ge 4 ] || fail "sends few events: $(cat "$work/events")"
