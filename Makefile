@@ -2,7 +2,7 @@
 # build         the library and its tests
 # test          the whole suite, and each snippet of the documentation
 # test-release  the suite as the optimizer leaves it
-# run           the echo server, in release: make run ARGS='--port 0'
+# run           the echo server, in release: make run ARGS='--port 0'; or another one: make run PROGRAM=WebServer
 # check         format, walls between the rooms, the dictionary, warnings, code that must not compile or must warn
 # sanitize      the suite under the address and the thread sanitizer, and the proof that a leak is found; in CI the first
 #               on the libuv of test-newest
@@ -38,8 +38,11 @@ NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
 NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 # The programs with which the tests of TLSStreams speak.
 PEERS = openssl curl python3 nodejs
+# What uses WebServer.
+WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
 N = 20
+PROGRAM = EchoServer
 UVLOOP = 0.23.0
 LIBUV = 1.52.1
 
@@ -50,7 +53,7 @@ help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(PEERS) $(HOSTS)
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(PEERS) $(HOSTS) $(WEB)
 
 build:
 	$(NEEDS) $(PEERS)
@@ -69,7 +72,7 @@ test-release:
 
 run:
 	$(NEEDS) git
-	swift run -c release --package-path Examples $(FLAGS) EchoServer $(ARGS)
+	swift run -c release --package-path Examples $(FLAGS) $(PROGRAM) $(ARGS)
 
 check:
 	$(NEEDS) git python3 strace
@@ -108,20 +111,21 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools python3-redis
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools python3-redis $(WEB)
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
-	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter 'ReplicaTests|RESPTests|KeyValueLogTests'
+	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter 'ReplicaTests|MutationTests|RESPTests|KeyValueLogTests'
 	Tests/Checks/keyvalue.sh 100
 	Tests/Checks/soak.sh
+	Tests/Checks/web.sh 10000
 	Tests/Checks/forward.sh 10G
 	Tests/Checks/idle.sh
 	Tests/Checks/slow.sh
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis $(WEB)
 	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
 	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
@@ -134,6 +138,8 @@ examples:
 	Tests/Checks/idle.sh 1000
 	Tests/Checks/slow.sh 200 500 2 0
 	Tests/Checks/forward.sh 256M
+	node Examples/Tests/HTTP1Tests/Corpus/llhttp.js --check
+	Tests/Checks/web.sh 1000
 
 hosts:
 	$(NEEDS) git strace python3-pip $(HOSTS)
@@ -142,7 +148,7 @@ hosts:
 bench bench-quick: QUICK = $(if $(filter bench-quick,$@), --quick)
 bench bench-quick:
 	$(NEEDS) git valgrind binutils python3 $(if $(filter asynchronous,$(TOPIC)),cargo librust-tokio-dev golang-go) \
-		$(if $(filter tls,$(TOPIC)),openssl nodejs) $(if $(filter programs,$(TOPIC)),redis-server redis-tools)
+		$(if $(filter tls,$(TOPIC)),openssl nodejs) $(if $(filter programs,$(TOPIC)),redis-server redis-tools nodejs wrk)
 	$(if $(TOPIC),Tests/Benchmarks/topic.sh$(QUICK) $(TOPIC),Tests/Benchmarks/run.sh$(QUICK))
 	$(if $(TOPIC),,Tests/Benchmarks/loops.sh$(QUICK))
 

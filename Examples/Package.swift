@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// For what could move to the library: its own settings.
+let settings: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableExperimentalFeature("Lifetimes"),
+]
+
 let package = Package(
     name: "examples",
     products: [.library(name: "EchoLibrary", type: .dynamic, targets: ["EchoLibrary"])],
@@ -13,6 +22,23 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CMalloc"),
+        .target(
+            name: "HTTP1", dependencies: [.product(name: "ByteStreams", package: "swift-uv-futures")],
+            swiftSettings: settings),
+        .target(
+            name: "WebSockets",
+            dependencies: ["HTTP1", .product(name: "ByteStreams", package: "swift-uv-futures")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "WebServer",
+            dependencies: [
+                "CMalloc", "HTTP1", "WebSockets",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            resources: [.embedInCode("page.html")]),
+        .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], exclude: ["Corpus"]),
+        .testTarget(name: "WebSocketsTests", dependencies: ["WebSockets", "HTTP1"]),
         .target(
             name: "ExampleSupport",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),

@@ -53,11 +53,16 @@ files)
     ;;
 programs)
     swift_build --package-path ../../Examples --product KeyValueServer -Xswiftc -enable-testing
+    swift_build --package-path ../../Examples --product WebServer -Xswiftc -enable-testing
+    clang -O2 -Wall -Wextra -Wno-unused-parameter -o .build/c/http Peers/C/http.c $(pkg-config --cflags --libs libuv)
+    build_nio
     mkdir -p "$results/$1"
     samples=$results/$1/samples.jsonl
     rm -f "$samples"
     Runner/keyvalue.py --rounds "$([[ $results == results ]] && echo 11 || echo 5)" "$samples"
-    Runner/chart.py --title "Programs: CPU time" --table "CPU per command" "$samples" >"$results/$1/programs.svg"
+    Runner/web.py --rounds "$([[ $results == results ]] && echo 11 || echo 5)" "$samples"
+    Runner/chart.py --title "Programs: CPU time" --table "CPU per command" --table "CPU per request, web" "$samples" \
+        >"$results/$1/programs.svg"
     ;;
 tls)
     swift_build --product TLSEcho

@@ -18,6 +18,9 @@ present() {
         liblua5.4-dev) pkg-config --exists lua5.4 ;;
         lua-luv) lua5.4 -e 'require "luv"' ;;
         golang-go) command -v go ;;
+        apache2-utils) command -v ab ;;
+        # Debian's python3, for which it is.
+        python3-websockets) /usr/bin/python3 -c 'import websockets' ;;
         redis-tools) command -v redis-benchmark ;;
         python3-redis) /usr/bin/python3 -c 'import redis' ;;
         unbound) PATH=$PATH:/usr/sbin command -v unbound ;;

@@ -21,6 +21,7 @@ extension ByteStream {
         set {
             core.checkThread()
             isGathering = newValue
+            if !newValue { details?.spareGathering = nil }
         }
     }
 
@@ -74,7 +75,7 @@ extension ByteStream {
             let (taken, rest) = try gathering.send(to: transport)
             outbound.gathering = nil
             let promise = gathering.promise.take()
-            details?.spareGathering = gathering
+            if isGathering { details?.spareGathering = gathering }
             noteSent(taken)
             if rest.isEmpty { return gatheredHaveLeft(promise) }
             _ = outbound.append(rest, nil, promise ?? core.makeSharedPromise())

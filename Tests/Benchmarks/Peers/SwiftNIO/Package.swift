@@ -16,6 +16,8 @@ let package = Package(
     targets: [
         .executableTarget(name: "NIOEcho", dependencies: nio),
         .executableTarget(
+            name: "NIOWeb", dependencies: nio + [.product(name: "NIOHTTP1", package: "swift-nio")]),
+        .executableTarget(
             name: "NIOTLSEcho", dependencies: nio + [.product(name: "NIOSSL", package: "swift-nio-ssl")]),
         .executableTarget(name: "NIOAsyncEcho", dependencies: nio),
         .executableTarget(name: "NIOMicro", dependencies: nio + ["Figures"]),

@@ -1,0 +1,84 @@
+/// The fields of a message, in order: names and values.
+///
+/// The fields of a message that was read are kept as the bytes that came. A name or value becomes a string only when you
+/// ask for it.
+public struct Fields: Sendable {
+    /// The bytes of all names and values.
+    var text: [UInt8] = []
+    var lines: [FieldLine] = []
+
+    public init() {}
+
+    public var count: Int { lines.count }
+    public var isEmpty: Bool { lines.isEmpty }
+
+    /// Adds a field behind the others. Traps if the name or the value has a byte that would break the message: check
+    /// what comes from outside.
+    public mutating func append(_ name: String, _ value: String) {
+        precondition(
+            !name.isEmpty && name.utf8.allSatisfy { ByteSet.token.contains($0) },
+            "\"\(name)\" is no name of a field. Use letters, digits and hyphens.")
+        precondition(
+            value.utf8.allSatisfy(isValueByte),
+            "The value of the field \(name) has a control character. Remove CR, LF and NUL before.")
+        let start = text.count
+        text.append(contentsOf: name.utf8)
+        let middle = text.count
+        text.append(contentsOf: value.utf8)
+        lines.append(FieldLine(start, middle, middle, text.count))
+    }
+
+    /// The value of the field called `name`, which is in lower case: `nil` if there is none. If there are several, their
+    /// values with commas between them. Bytes that are no UTF-8 are replaced.
+    public subscript(name: StaticString) -> String? {
+        var found: String?
+        for line in lines where text.span.matches(Int(line.nameStart), Int(line.nameEnd), name) {
+            let value = string(line.value)
+            found = found.map { $0 + ", " + value } ?? value
+        }
+        return found
+    }
+
+    /// The field at `index`.
+    public subscript(index: Int) -> (name: String, value: String) {
+        (string(lines[index].name), string(lines[index].value))
+    }
+
+    /// Whether one of the values of the fields called `name` has the element `element`, between commas. Both are in lower
+    /// case, and the case of what came does not matter.
+    public func contains(_ element: String, in name: StaticString) -> Bool {
+        guard let value = self[name] else { return false }
+        return value.utf8.split(separator: UInt8(ascii: ",")).contains { part in
+            String(part)?.trimmed.lowercased() == element
+        }
+    }
+
+    func string(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
+}
+
+/// Where a name and a value are, as offsets.
+struct FieldLine: Sendable {
+    let nameStart: Int32
+    let nameEnd: Int32
+    let valueStart: Int32
+    let valueEnd: Int32
+
+    init(_ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int) {
+        self.nameStart = Int32(truncatingIfNeeded: nameStart)
+        self.nameEnd = Int32(truncatingIfNeeded: nameEnd)
+        self.valueStart = Int32(truncatingIfNeeded: valueStart)
+        self.valueEnd = Int32(truncatingIfNeeded: valueEnd)
+    }
+
+    var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }
+    var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
+}
+
+extension StringProtocol {
+    /// The text without spaces and tabs at both ends.
+    public var trimmed: String {
+        var bytes = Array(utf8.drop(while: isSpaceOrTab))
+        while let last = bytes.last, isSpaceOrTab(last) { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

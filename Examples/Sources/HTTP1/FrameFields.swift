@@ -1,0 +1,102 @@
+/// What the fields of a head say about where the body ends, and about the connection. What is doubtful is refused: two
+/// programs that understand it in two ways would let requests be smuggled.
+struct FrameFields {
+    private(set) var contentLength: Int?
+    private(set) var isChunked = false
+    private(set) var hasHost = false
+    private(set) var wantsClose = false
+    private(set) var wantsKeepAlive = false
+    private(set) var wantsUpgrade = false
+    private(set) var expectsContinue = false
+    /// Whether a field came that no trailer may be.
+    private(set) var isForbiddenInTrailers = false
+
+    @inline(__always)
+    mutating func note(_ bytes: Span<UInt8>, _ line: FieldLine) throws(HTTPError) {
+        switch line.nameEnd - line.nameStart {
+        case 4: if isNamed(bytes, line, "host") { try noteHost(bytes, line.value) }
+        case 6: if isNamed(bytes, line, "expect") { try noteExpectation(bytes, line.value) }
+        case 10: if isNamed(bytes, line, "connection") { noteConnection(bytes, line.value) }
+        case 14: if isNamed(bytes, line, "content-length") { try noteLength(bytes, line.value) }
+        case 17: if isNamed(bytes, line, "transfer-encoding") { try noteCoding(bytes, line.value) }
+        default: break
+        }
+    }
+
+    @inline(__always)
+    private func isNamed(_ bytes: Span<UInt8>, _ line: FieldLine, _ name: StaticString) -> Bool {
+        bytes.matches(Int(line.nameStart), Int(line.nameEnd), name)
+    }
+
+    private mutating func noteHost(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPError) {
+        isForbiddenInTrailers = true
+        guard !hasHost else { throw .repeatedHost }
+        hasHost = true
+        for index in value {
+            guard ByteSet.host.contains(bytes[index]) else { throw .badHost }
+        }
+    }
+
+    private mutating func noteExpectation(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPError) {
+        guard bytes.matches(value.lowerBound, value.upperBound, "100-continue") else {
+            throw .unknownExpectation
+        }
+        expectsContinue = true
+    }
+
+    private mutating func noteConnection(_ bytes: Span<UInt8>, _ value: Range<Int>) {
+        forEachElement(bytes, value) { start, end in
+            if bytes.matches(start, end, "close") { wantsClose = true }
+            if bytes.matches(start, end, "keep-alive") { wantsKeepAlive = true }
+            if bytes.matches(start, end, "upgrade") { wantsUpgrade = true }
+        }
+    }
+
+    private mutating func noteLength(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPError) {
+        isForbiddenInTrailers = true
+        guard contentLength == nil else { throw .repeatedContentLength }
+        // 18 digits always fit.
+        guard (1...18).contains(value.count) else { throw .badContentLength }
+        var length = 0
+        for index in value {
+            guard let digit = decimalValue(bytes[index]) else { throw .badContentLength }
+            length = length * 10 + digit
+        }
+        contentLength = length
+    }
+
+    private mutating func noteCoding(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPError) {
+        isForbiddenInTrailers = true
+        guard !isChunked else { throw .repeatedTransferEncoding }
+        var (count, chunkedCount, lastIsChunked) = (0, 0, false)
+        forEachElement(bytes, value) { start, end in
+            count += 1
+            lastIsChunked = bytes.matches(start, end, "chunked")
+            if lastIsChunked { chunkedCount += 1 }
+        }
+        guard lastIsChunked, chunkedCount == 1 else { throw .badTransferEncoding }
+        guard count == 1 else { throw .unknownTransferEncoding }
+        isChunked = true
+    }
+
+    /// Calls `body` with the ends of each element between commas, without spaces around it.
+    private func forEachElement(
+        _ bytes: Span<UInt8>, _ value: Range<Int>, _ body: (_ start: Int, _ end: Int) -> Void
+    ) {
+        var start = value.lowerBound
+        for index in value.lowerBound...value.upperBound
+        where index == value.upperBound || bytes[index] == UInt8(ascii: ",") {
+            var end = index
+            while start < end, isSpaceOrTab(bytes[start]) { start += 1 }
+            while end > start, isSpaceOrTab(bytes[end - 1]) { end -= 1 }
+            body(start, end)
+            start = index + 1
+        }
+    }
+}
+
+@inline(__always)
+func decimalValue(_ byte: UInt8) -> Int? {
+    let digit = byte &- UInt8(ascii: "0")
+    return digit < 10 ? Int(digit) : nil
+}

@@ -1,0 +1,48 @@
+import HTTP1
+import TLSStreams
+
+extension Session {
+    /// Sends the body of a request back, chunk by chunk, while it comes.
+    func echo(_ head: RequestHead) -> Future<Void> {
+        let body = EchoBody(of: self, chunked: head.version == .http11)
+        // A client of HTTP/1.0 knows no chunks: the end of the connection is that of the body.
+        if head.version == .http10 { isLast = true }
+        if head.body != .none { receive(head, into: body) }
+        body.begin()
+        return head.body == .none ? body.end(Fields()) : connection.writable
+    }
+}
+
+private final class EchoBody: IncomingBody {
+    private let session: Session
+    private let isChunked: Bool
+
+    init(of session: Session, chunked: Bool) {
+        self.session = session
+        isChunked = chunked
+    }
+
+    func begin() {
+        // A part of the answer leaves before the request is complete, so a drain has to wait for the rest.
+        session.connection.endsWhenIdle = false
+        session.hasBegun = true
+        session.site.begin(status: 200)
+        session.site.writer.lines("Content-Type: application/octet-stream\r\n")
+        session.site.writer.lines(session.connectionLine)
+        if isChunked { session.site.writer.endHeadChunked() } else { session.site.writer.endHead() }
+        _ = session.send()
+    }
+
+    func take(_ bytes: RawSpan) -> Future<Void> {
+        session.site.writer.removeAll()
+        if isChunked { session.site.writer.chunk(bytes) } else { session.site.writer.raw(bytes) }
+        return session.send()
+    }
+
+    func end(_ trailers: Fields) -> Future<Void> {
+        session.connection.endsWhenIdle = true
+        session.site.writer.removeAll()
+        if isChunked { session.site.writer.endChunks(trailers: trailers) }
+        return session.send()
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import HTTP1
+import TLSStreams
+import WebSockets
+
+extension Session {
+    /// Answers a request, or begins to.
+    func answer(_ head: RequestHead) throws -> Future<Void> {
+        let path = head.path
+        switch head.method {
+        case .get, .head: break
+        case .post where path == "/echo", .put where path == "/echo": return echo(head)
+        case .options:
+            return respondWithoutBody(204, head) { $0.lines("Allow: GET, HEAD, POST, PUT, OPTIONS\r\n") }
+        case .post, .put, .delete, .patch:
+            return respond(405, head, text: "only GET and HEAD are known here", [("Allow", "GET, HEAD")])
+        case .trace, .connect, .other:
+            return respond(501, head, text: "the method \(head.method) is not known here")
+        }
+        switch path {
+        case "/hello":
+            return respond(200, head, "Content-Type: text/plain\r\n", "Hello, world!\n".utf8Span.span.bytes)
+        case "/": return page(head)
+        case "/events": return head.method == .head ? respond(200, head, text: "") : try events(head)
+        case "/metrics": return respond(200, head, text: site.telemetry.prometheus())
+        case "/echo": return try upgrade(head)
+        default: break
+        }
+        if path.hasPrefix("/bytes/") {
+            guard let count = Int(path.dropFirst(7)), (0...1 << 20).contains(count) else {
+                return respond(404, head, text: "give a number from 0 to 1048576 behind /bytes/")
+            }
+            beginAnswer(200, "Content-Type: application/octet-stream\r\n", bodyBytes: count)
+            // Large data is not copied: it leaves from where it is.
+            return head.method == .head
+                ? send() : connection.write([Data(site.writer.bytes), site.filler[..<count]])
+        }
+        if path.hasPrefix("/files/"), let root = site.root { return file(head, below: root) }
+        return respond(404, head, text: "there is nothing at this path")
+    }
+
+    // MARK: Answers
+
+    /// Answers with a body that is at hand. A `HEAD` gets its fields alone.
+    func respond(
+        _ status: Int, _ head: RequestHead? = nil, _ typeLine: StaticString, _ body: RawSpan,
+        _ fields: [(StaticString, String)] = []
+    ) -> Future<Void> {
+        beginAnswer(status, typeLine, fields, bodyBytes: body.byteCount)
+        if head?.method != .head { site.writer.raw(body) }
+        return send()
+    }
+
+    private func beginAnswer(
+        _ status: Int, _ typeLine: StaticString, _ fields: [(StaticString, String)] = [], bodyBytes: Int
+    ) {
+        site.begin(status: status)
+        site.writer.lines(typeLine)
+        for (name, value) in fields { site.writer.field(name, value) }
+        site.writer.lines(connectionLine)
+        site.writer.field("Content-Length", bodyBytes)
+        site.writer.endHead()
+    }
+
+    @discardableResult
+    func respond(
+        _ status: Int, _ head: RequestHead? = nil, text: String, _ fields: [(StaticString, String)] = []
+    ) -> Future<Void> {
+        respond(
+            status, head, "Content-Type: text/plain; charset=utf-8\r\n", (text + "\n").utf8Span.span.bytes,
+            fields)
+    }
+
+    /// Answers with a status that has no body.
+    func respondWithoutBody(
+        _ status: Int, _ head: RequestHead, _ fields: (inout MessageWriter) -> Void
+    ) -> Future<Void> {
+        site.begin(status: status)
+        fields(&site.writer)
+        site.writer.lines(connectionLine)
+        site.writer.endHead()
+        return send()
+    }
+
+    /// Sends what was written, with all else that is written in this turn. Completes later if the client does not take it:
+    /// then it is not served on.
+    func send() -> Future<Void> { connection.write(site.writer.bytes) }
+
+    private func page(_ head: RequestHead) -> Future<Void> {
+        let page = PackageResources.page_html
+        return respond(
+            200, head, "Content-Type: text/html; charset=utf-8\r\n", page.span.bytes,
+            [
+                ("Cache-Control", "no-cache"),
+                ("Content-Security-Policy", "default-src 'self' 'unsafe-inline'"),
+            ])
+    }
+}

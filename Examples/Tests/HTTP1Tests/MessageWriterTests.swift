@@ -1,0 +1,45 @@
+import HTTP1
+import Testing
+
+struct MessageWriterTests {
+    @Test func `what is written is read again`() throws {
+        var (writer, trailers) = (MessageWriter(), Fields())
+        trailers.append("Sum", "7")
+        writer.begin(.post, "/a?b", host: "c:8")
+        writer.field("X", 7)
+        writer.endHeadChunked()
+        for size in [0, 1, 15, 16, 255, 256, 4096] {
+            writer.chunk([UInt8](repeating: 1, count: size).span.bytes)
+        }
+        writer.endChunks(trailers: trailers)
+        #expect(verdict(.request, [writer.bytes[...]]).hasPrefix("ok POST /a?b 3 4639:"))
+        #expect(verdict(.request, [writer.bytes[...]]).hasSuffix(" 1"))
+    }
+
+    @Test func `a response is written`() {
+        var writer = MessageWriter()
+        writer.begin(status: 404)
+        writer.end(body: [UInt8]("no\n".utf8).span.bytes)
+        #expect(
+            String(decoding: writer.bytes, as: UTF8.self)
+                == "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno\n")
+        writer.removeAll()
+        writer.begin(status: 299)
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == "HTTP/1.1 299 \r\n")
+    }
+
+    @Test func `a value that would begin another field traps`() async {
+        await #expect(processExitsWith: .failure) {
+            var writer = MessageWriter()
+            writer.field("Location", "/\r\nSet-Cookie: a")
+        }
+        await #expect(processExitsWith: .failure) {
+            var fields = Fields()
+            fields.append("A B", "c")
+        }
+        await #expect(processExitsWith: .failure) {
+            var writer = MessageWriter()
+            writer.begin(.get, "/a b", host: "c")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Looks at WebServer's page in headless Chromium, and compares its numbers with those of /metrics. Leaves a picture of it in
+light and one in dark. usage: live-page.py URL PICTURE"""
+
+import asyncio
+import base64
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import urllib.request
+
+import websockets
+
+url, picture = sys.argv[1:]
+
+
+class Page:
+    """A page of the browser, by its debugging protocol."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.number = 0
+
+    async def call(self, method, **parameters):
+        self.number += 1
+        await self.socket.send(json.dumps({"id": self.number, "method": method, "params": parameters}))
+        while True:
+            said = json.loads(await asyncio.wait_for(self.socket.recv(), 20))
+            if said.get("id") == self.number:
+                assert "error" not in said, said
+                return said["result"]
+
+    async def value(self, expression):
+        said = await self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in said, said
+        return said["result"].get("value")
+
+    async def photograph(self, path):
+        said = await self.call("Page.captureScreenshot", format="png")
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(said["data"]))
+
+
+def metrics():
+    text = urllib.request.urlopen(f"{url}/metrics", timeout=10).read().decode()
+    return {name: float(value) for name, value in re.findall(r"^(\w+) ([\d.e-]+)$", text, re.M)}
+
+
+async def look(page):
+    await page.call("Page.enable")
+    await page.call("Emulation.setDeviceMetricsOverride", width=1280, height=760, deviceScaleFactor=1, mobile=False)
+    await page.call("Page.navigate", url=url + "/")
+    for _ in range(100):
+        if await page.value("typeof events !== 'undefined' && events.length >= 3"):
+            break
+        await asyncio.sleep(0.1)
+    else:
+        raise AssertionError("no events come into the page")
+    # Something to show.
+    load = await asyncio.create_subprocess_exec(
+        "wrk", "-t1", "-c20", "-d3s", url + "/bytes/10000", stdout=asyncio.subprocess.DEVNULL)
+    await load.wait()
+    curves = await page.value("charts.map(chart => chart.paths[1].getAttribute('d'))")
+    before = metrics()
+    # Two more events: both of them after the numbers that were just read.
+    await page.value("new Promise(done => { let n = 0; source.addEventListener('message', () => ++n == 2 && done()) })")
+    shown = await page.value("events.at(-1)")
+    words = await page.value("Object.fromEntries(charts.map(chart => [chart.id, chart.now.textContent]))")
+    feet = await page.value("Object.fromEntries(charts.map(chart => [chart.id, chart.below.textContent]))")
+    after = metrics()
+    pairs = {
+        "accepted": "webserver_connections_accepted_total", "received": "webserver_received_bytes_total",
+        "sent": "webserver_sent_bytes_total", "turns": "webserver_loop_turns_total",
+        "callbacks": "webserver_loop_callbacks_total",
+    }
+    for name, metric in pairs.items():
+        assert before[metric] <= shown[name] <= after[metric], \
+            f"the page has {name} {shown[name]}, and the server {before[metric]} to {after[metric]}"
+    # What a page says in words is what came.
+    # One connection was the one that asked.
+    assert words["open"] == f"{before['webserver_connections'] - 1:,.0f}", f"the page says {words['open']} connections"
+    assert feet["open"].startswith(f"{shown['accepted']:,} accepted"), feet["open"]
+    assert before["webserver_connections_accepted_total"] == shown["accepted"], "a connection is not shown"
+    assert feet["requests"].startswith(f"{shown['requests']:,} in all"), feet["requests"]
+    assert abs(after["process_cpu_seconds_total"] - shown["processor"] / 1e6) < 1
+    later = await page.value("charts.map(chart => chart.paths[1].getAttribute('d'))")
+    assert all(one and one != other for one, other in zip(curves, later)), "a chart does not move"
+    assert await page.value("document.querySelector('#state').textContent") == "live"
+    for scheme in ("light", "dark"):
+        await page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        await page.photograph(f"{picture}-{scheme}.png")
+    print(f"WebServer: the page shows {shown['requests']:,} requests, {shown['turns']:,} turns and a lag of {words['lag']}, "
+          "as the server says")
+
+
+async def main():
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    assert program, "there is no Chromium"
+    with tempfile.TemporaryDirectory() as profile:
+        browser = subprocess.Popen(
+            [program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+             "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"],
+            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        try:
+            for line in browser.stderr:
+                if found := re.search(r"ws://127\.0\.0\.1:(\d+)/", line):
+                    break
+            else:
+                raise AssertionError("Chromium does not start")
+            pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/json", timeout=10))
+            target = next(page for page in pages if page["type"] == "page")["webSocketDebuggerUrl"]
+            async with websockets.connect(target, max_size=None, compression=None) as socket:
+                await look(Page(socket))
+        finally:
+            browser.terminate()
+            browser.wait()
+
+
+asyncio.run(main())
