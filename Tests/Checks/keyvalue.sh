@@ -43,7 +43,7 @@ by_hand() {
 }
 
 refusals() {
-    expect_refusal "Invalid value" --port many
+    expect_refusal "The value 'many' is invalid" --port many
     expect_refusal "65536" --port 65536
     expect_refusal "a grace of -1.0 seconds makes no sense" --grace -1
     expect_refusal "a memory limit of 0 bytes makes no sense" --memory-limit 0

@@ -22,6 +22,8 @@ final class AppendLog {
     private let directory: Directory
     private let name: String
     private var file: File
+    /// The lock by which no other server uses the file.
+    private var lock: FileLock
     private unowned let service: KeyValueService
     /// The size of the file up to the last batch that was written well.
     private var size: Int
@@ -42,6 +44,7 @@ final class AppendLog {
     /// A file with what there is now, which is being written.
     private struct Rewrite {
         let file: File
+        let lock: FileLock
         /// Changes of entries before this slot are added. The others will come with their entries.
         var slot = 0
         var size = 0
@@ -51,10 +54,12 @@ final class AppendLog {
     }
 
     init(
-        _ file: File, size: Int, in directory: Directory, _ name: String, _ policy: Policy, rewriteSize: Int,
+        _ file: File, lock: FileLock, size: Int, in directory: Directory, _ name: String, _ policy: Policy,
+        rewriteSize: Int,
         of service: KeyValueService
     ) {
         (self.file, self.size, self.directory, self.name) = (file, size, directory, name)
+        self.lock = lock
         (self.policy, self.service, self.rewriteSize) = (policy, service, rewriteSize)
         nextRewrite = max(rewriteSize, 2 * size)
         if policy == .everysec { syncEverySecond() }
@@ -151,8 +156,8 @@ final class AppendLog {
         let file = try await directory.open(
             temporaryName, .readWrite, creating: .ifMissing, truncating: true
         ).value
-        _ = try await file.tryLock(.exclusive).value
-        rewrite = Rewrite(file: file)
+        guard let lock = try await file.tryLock(.exclusive).value else { throw LogError.inUse(temporaryName) }
+        rewrite = Rewrite(file: file, lock: lock)
         while rewrite!.slot < service.store.table.entries.count || rewrite!.pending.count > 65_536 {
             addEntries(limit: 262_144)
             try await writeRest()
@@ -166,7 +171,8 @@ final class AppendLog {
         try await file.sync().value
         try await directory.rename(temporaryName, to: name).value
         try await directory.sync().value
-        (self.file, size, pending) = (file, rewrite!.size, rewrite!.pending)
+        (self.file, self.lock) = (file, lock)
+        (size, pending) = (rewrite!.size, rewrite!.pending)
         nextRewrite = max(rewriteSize, 2 * size)
         rewrite = nil
         rewriteCount += 1

@@ -6,12 +6,14 @@ import RESP
 /// An entry keeps its slot until it is removed. Entries with the same bucket form a chain, so an iteration over the buckets
 /// can go on after the table has grown or shrunk: ``scan(_:_:)``.
 struct KeyTable {
+    /// Small, since a look-up that misses the cache of the processor takes longer than everything else.
     struct Entry {
-        var key: [UInt8] = []
-        var value: [UInt8] = []
+        /// The key, and the value behind it. They are in one block, so one look-up of the memory finds both.
+        fileprivate(set) var bytes: [UInt8] = []
         /// The time in milliseconds since 1970 at which the entry ends, or `never`.
-        var expires = KeyTable.never
-        fileprivate var hash: UInt64 = 0
+        fileprivate(set) var expires = KeyTable.never
+        fileprivate var hash: UInt32 = 0
+        fileprivate(set) var keyCount: UInt32 = 0
         /// The next slot of the chain, or of the free ones. -1 at the end.
         fileprivate var next: Int32 = -1
         fileprivate(set) var isUsed = false
@@ -32,10 +34,10 @@ struct KeyTable {
     /// The slot of the entry with this key, or `nil`.
     func slot(of key: RawSpan) -> Int? {
         let hash = hash(key)
-        var slot = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
+        var slot = buckets[Int(hash) & (buckets.count - 1)]
         while slot >= 0 {
             let next = entries[Int(slot)].next
-            if entries[Int(slot)].hash == hash, entries[Int(slot)].key.isEqual(to: key) { return Int(slot) }
+            if entries[Int(slot)].hash == hash, entries[Int(slot)].hasKey(key) { return Int(slot) }
             slot = next
         }
         return nil
@@ -46,8 +48,9 @@ struct KeyTable {
         if count == buckets.count { rebuild(buckets: 2 * buckets.count) }
         let slot = takeFreeSlot()
         let hash = hash(key)
-        let bucket = Int(truncatingIfNeeded: hash) & (buckets.count - 1)
-        entries[slot].key.appendBytes(key)
+        let bucket = Int(hash) & (buckets.count - 1)
+        entries[slot].bytes.appendBytes(key)
+        entries[slot].keyCount = UInt32(key.byteCount)
         entries[slot].hash = hash
         entries[slot].isUsed = true
         entries[slot].next = buckets[bucket]
@@ -67,7 +70,7 @@ struct KeyTable {
     }
 
     mutating func remove(_ slot: Int) {
-        let bucket = Int(truncatingIfNeeded: entries[slot].hash) & (buckets.count - 1)
+        let bucket = Int(entries[slot].hash) & (buckets.count - 1)
         if buckets[bucket] == Int32(slot) {
             buckets[bucket] = entries[slot].next
         } else {
@@ -89,16 +92,24 @@ struct KeyTable {
     private mutating func rebuild(buckets count: Int) {
         buckets = [Int32](repeating: -1, count: count)
         for slot in entries.indices where entries[slot].isUsed {
-            let bucket = Int(truncatingIfNeeded: entries[slot].hash) & (count - 1)
+            let bucket = Int(entries[slot].hash) & (count - 1)
             entries[slot].next = buckets[bucket]
             buckets[bucket] = Int32(slot)
         }
     }
 
-    /// Changes the value in place.
-    mutating func withValue<Result>(_ slot: Int, _ body: (inout [UInt8]) -> Result) -> Result {
-        body(&entries[slot].value)
+    /// Takes the value away, and adds another one by `append`.
+    mutating func setValue(_ slot: Int, _ append: (inout [UInt8]) -> Void) {
+        let keyCount = Int(entries[slot].keyCount)
+        entries[slot].bytes.removeLast(entries[slot].bytes.count - keyCount)
+        append(&entries[slot].bytes)
+        // A value that was long keeps no memory for one that is short.
+        if entries[slot].bytes.capacity > 2 * entries[slot].bytes.count + 256 {
+            entries[slot].bytes = [UInt8](entries[slot].bytes[...])
+        }
     }
+
+    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) { entries[slot].bytes.appendBytes(bytes) }
 
     mutating func setExpiry(_ slot: Int, _ time: Int64) { entries[slot].expires = time }
 
@@ -118,7 +129,7 @@ struct KeyTable {
     }
 
     /// A hash that multiplies each word with the secret, and folds the product.
-    private func hash(_ key: RawSpan) -> UInt64 {
+    private func hash(_ key: RawSpan) -> UInt32 {
         var hash = secret ^ UInt64(key.byteCount)
         var index = 0
         while index + 8 <= key.byteCount {
@@ -130,7 +141,7 @@ struct KeyTable {
             last = last << 8 | UInt64(key.unsafeLoad(fromByteOffset: index, as: UInt8.self))
             index += 1
         }
-        return mix(mix(hash ^ last))
+        return UInt32(truncatingIfNeeded: mix(hash ^ last))
     }
 
     private func mix(_ word: UInt64) -> UInt64 {
@@ -148,12 +159,18 @@ extension UInt64 {
     }
 }
 
-extension [UInt8] {
-    func isEqual(to bytes: RawSpan) -> Bool {
-        count == bytes.byteCount
-            && (isEmpty
-                || withUnsafeBytes { own in
-                    bytes.withUnsafeBytes { memcmp(own.baseAddress!, $0.baseAddress!, own.count) == 0 }
-                })
+extension KeyTable.Entry {
+    /// Where the value is.
+    var valueRange: Range<Int> { Int(keyCount)..<bytes.count }
+
+    var key: [UInt8] { Array(bytes[..<Int(keyCount)]) }
+
+    fileprivate func hasKey(_ key: RawSpan) -> Bool {
+        let count = Int(keyCount)
+        guard count == key.byteCount else { return false }
+        guard count > 0 else { return true }
+        return bytes.withUnsafeBytes { own in
+            key.withUnsafeBytes { memcmp(own.baseAddress!, $0.baseAddress!, count) == 0 }
+        }
     }
 }

@@ -30,7 +30,7 @@ extension KeyValueService {
             let directory = try await Directory.open(url.deletingLastPathComponent().path, on: loop).value
             let name = url.lastPathComponent
             let file = try await directory.open(name, .readWrite, creating: .ifMissing).value
-            guard try await file.tryLock(.exclusive).value != nil else { throw LogError.inUse(path) }
+            guard let lock = try await file.tryLock(.exclusive).value else { throw LogError.inUse(path) }
             try await directory.sync().value
             let size = try await file.information().value.size
             let loaded = try await load(file)
@@ -40,7 +40,8 @@ extension KeyValueService {
                 try await file.sync().value
             }
             log = AppendLog(
-                file, size: loaded, in: directory, name, policy, rewriteSize: rewriteSize, of: self)
+                file, lock: lock, size: loaded, in: directory, name, policy, rewriteSize: rewriteSize,
+                of: self)
             startExpiring()
             let cut = size - loaded
             return "loaded \(store.count) keys from \(path)"

@@ -43,31 +43,25 @@ struct Store {
         return table.insert(key)
     }
 
-    func value(_ slot: Int) -> [UInt8] { table.entries[slot].value }
+    func valueCount(_ slot: Int) -> Int { table.entries[slot].valueRange.count }
     func key(_ slot: Int) -> [UInt8] { table.entries[slot].key }
     func expiry(_ slot: Int) -> Int64 { table.entries[slot].expires }
 
     /// Adds the value to an answer, without a copy of it in between.
     func appendValue(_ slot: Int, to answer: inout [UInt8]) {
-        let value = table.entries[slot].value
-        answer.appendBulk(value.span.bytes)
+        let (bytes, range) = (table.entries[slot].bytes, table.entries[slot].valueRange)
+        answer.appendBulk(bytes.span.bytes.extracting(range))
     }
 
     mutating func setValue(_ slot: Int, _ value: RawSpan) {
-        change(slot) {
-            $0.removeAll(keepingCapacity: $0.capacity <= 2 * value.byteCount + 64)
-            $0.appendBytes(value)
-        }
+        usedMemory -= valueCount(slot)
+        table.setValue(slot) { $0.appendBytes(value) }
+        usedMemory += value.byteCount
     }
 
-    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) { change(slot) { $0.appendBytes(bytes) } }
-
-    private mutating func change(_ slot: Int, _ body: (inout [UInt8]) -> Void) {
-        usedMemory += table.withValue(slot) { value in
-            let before = value.count
-            body(&value)
-            return value.count - before
-        }
+    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) {
+        table.appendToValue(slot, bytes)
+        usedMemory += bytes.byteCount
     }
 
     /// Sets when the entry ends. `KeyTable.never` means that it does not.
@@ -80,9 +74,8 @@ struct Store {
     }
 
     mutating func remove(_ slot: Int) {
-        let entry = table.entries[slot]
-        usedMemory -= Self.overhead + entry.key.count + entry.value.count
-        if entry.expires != KeyTable.never { expiringCount -= 1 }
+        usedMemory -= Self.overhead + table.entries[slot].bytes.count
+        if table.entries[slot].expires != KeyTable.never { expiringCount -= 1 }
         table.remove(slot)
     }
 
@@ -117,21 +110,20 @@ struct Store {
 extension Store {
     /// Whether there is an entry in this slot, and it has not ended.
     func isPresent(_ slot: Int) -> Bool {
-        let entry = table.entries[slot]
-        return entry.isUsed && (entry.expires == KeyTable.never || entry.expires > now)
+        let expires = table.entries[slot].expires
+        return table.entries[slot].isUsed && (expires == KeyTable.never || expires > now)
     }
 
     /// The number that the value is, or `nil`.
     func number(_ slot: Int) -> Int? {
-        let value = table.entries[slot].value
-        return value.span.bytes.integer(in: 0..<value.count)
+        let (bytes, range) = (table.entries[slot].bytes, table.entries[slot].valueRange)
+        return bytes.span.bytes.integer(in: range)
     }
 
     mutating func setNumber(_ slot: Int, _ number: Int) {
-        change(slot) {
-            $0.removeAll(keepingCapacity: true)
-            $0.appendNumber(number)
-        }
+        usedMemory -= valueCount(slot)
+        table.setValue(slot) { $0.appendNumber(number) }
+        usedMemory += valueCount(slot)
     }
 
     /// Adds the command that makes this entry.
@@ -139,9 +131,9 @@ extension Store {
         let expires = table.entries[slot].expires
         record.appendArray(count: expires == KeyTable.never ? 3 : 5)
         record.appendBulk("SET")
-        let (key, value) = (table.entries[slot].key, table.entries[slot].value)
-        record.appendBulk(key.span.bytes)
-        record.appendBulk(value.span.bytes)
+        let (bytes, range) = (table.entries[slot].bytes, table.entries[slot].valueRange)
+        record.appendBulk(bytes.span.bytes.extracting(0..<range.lowerBound))
+        record.appendBulk(bytes.span.bytes.extracting(range))
         guard expires != KeyTable.never else { return }
         record.appendBulk("PXAT")
         record.appendBulk(String(expires))

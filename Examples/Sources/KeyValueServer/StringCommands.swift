@@ -72,7 +72,7 @@ extension KeyValueService {
 
     fileprivate func append(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
         let (key, suffix) = (bytes.extracting(words[1]), bytes.extracting(words[2]))
-        let before = store.find(key).map { store.value($0).count } ?? 0
+        let before = store.find(key).map { store.valueCount($0) } ?? 0
         guard before + suffix.byteCount <= Self.longestValue else {
             throw CommandError("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
         }
@@ -83,7 +83,7 @@ extension KeyValueService {
     }
 
     fileprivate func length(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
-        answer.appendInteger(store.find(bytes.extracting(words[1])).map { store.value($0).count } ?? 0)
+        answer.appendInteger(store.find(bytes.extracting(words[1])).map { store.valueCount($0) } ?? 0)
     }
 
     fileprivate func getMany(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
