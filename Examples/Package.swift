@@ -32,6 +32,7 @@ let package = Package(
         .executableTarget(
             name: "WebServer",
             dependencies: [
+                "ExampleSupport", "ServerSupport",
                 "CMalloc", "HTTP1", "WebSockets",
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -91,8 +92,9 @@ let package = Package(
         .executableTarget(
             name: "KeyValueServer",
             dependencies: [
+                "ExampleSupport", "ServerSupport",
                 "RESP",
-                .product(name: "UVFutures", package: "swift-uv-futures"),
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(

@@ -1,9 +1,10 @@
 import ArgumentParser
-import Glibc
-import UVFutures
+import ExampleSupport
+import ServerSupport
+import TLSStreams
 
 @main
-struct KeyValueServer: ParsableCommand {
+struct KeyValueServer: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract:
             "Keeps keys and values in memory, and speaks the protocol of Redis, until SIGINT or SIGTERM.",
@@ -51,6 +52,8 @@ struct KeyValueServer: ParsableCommand {
         help: "After how many seconds without a byte a connection is closed; never unless given.")
     var idleTimeout: Double?
 
+    @OptionGroup var encryption: ServerEncryption
+
     @Option(
         parsing: .unconditional,
         help: "How many seconds open connections have to finish after a signal. A second signal means now.")
@@ -73,7 +76,7 @@ struct KeyValueServer: ParsableCommand {
     }
 
     /// A server that listens, and what it serves.
-    typealias Serving = (server: SocketServer<SocketConnection>, service: KeyValueService)
+    typealias Serving = (server: StreamServer, service: KeyValueService)
 
     /// Loads what there is, and listens then.
     func start(on loop: EventLoop, say: @escaping (String) -> Void = { _ in }) -> Future<Serving> {
@@ -83,11 +86,11 @@ struct KeyValueServer: ParsableCommand {
                 service.openLog(at: path, sync, rewriteSize: rewriteSize).map { say($0) }
             } ?? loop.succeeded()
         return loaded.map { [self] in
-            let server = SocketServer<SocketConnection>(on: loop) { service.serve($0) }
+            let server = try StreamServer(on: loop, encryption, limits: streamLimits) { service.serve($0) }
             // Clients leave as they like.
-            server.onConnectionError = { _ in }
+            server.onError { _ in }
             try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
-            try server.listen(host: host, port: port, limits: streamLimits)
+            try server.listen(host: host, port: port)
             return (server, service)
         }
     }
@@ -101,32 +104,12 @@ struct KeyValueServer: ParsableCommand {
     func run() throws {
         let loop = EventLoop.main
         let (server, service) = try loop.run(until: start(on: loop) { say($0) })
-        say("listening on \(server.localAddress)")
-        let summary = try loop.run(until: server.drain(on: .interrupt, .terminate, within: .seconds(grace)))
+        say("listening on \(server.localAddresses[0])")
+        let summary = try loop.run(until: server.drain(within: .seconds(grace)))
         if let log = service.log { try loop.run(until: log.close()) }
         loop.shutdown()
         say("after the signal \(summary)")
     }
-
-    /// Whatever is wrong takes one line, without the usage.
-    static func main() {
-        do {
-            try parse().run()
-        } catch {
-            exit(
-                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
-        }
-    }
 }
 
 extension AppendLog.Policy: ExpressibleByArgument {}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// Prints a line at once, also into a pipe.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
-}

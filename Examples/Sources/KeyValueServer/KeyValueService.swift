@@ -41,7 +41,7 @@ final class KeyValueService {
     // MARK: Clients
 
     /// Performs the commands that come, until the client ends or breaks the protocol.
-    func serve(_ connection: SocketConnection) -> Future<Void> {
+    func serve(_ connection: ByteStream) -> Future<Void> {
         acceptedCount += 1
         let session = Session(connection, id: acceptedCount)
         sessions[session.id] = session

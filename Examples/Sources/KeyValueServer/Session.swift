@@ -17,7 +17,7 @@ final class Session {
     /// The bytes of held answers at which the client has to wait.
     private static let mostHeld = 1_048_576
 
-    let connection: SocketConnection
+    let connection: ByteStream
     let id: Int
     var name: [UInt8] = []
     var isQuitting = false
@@ -29,7 +29,7 @@ final class Session {
     private var heldBytes = 0
     private var release: Promise<Void>?
 
-    init(_ connection: SocketConnection, id: Int) {
+    init(_ connection: ByteStream, id: Int) {
         self.connection = connection
         self.id = id
         done = connection.loop.succeeded()

@@ -36,7 +36,7 @@ public struct ServerEncryption: ParsableArguments, Sendable {
     public var isWanted: Bool { tlsCertificate != nil }
 
     /// Reads the files, and returns the context for connections of clients. `nil` if they speak no TLS.
-    func context(on loop: EventLoop) throws -> TLSContext? {
+    public func context(on loop: EventLoop) throws -> TLSContext? {
         guard let tlsCertificate, let tlsKey else { return nil }
         let identity = TLSIdentity(certificates: .path(tlsCertificate), key: .path(tlsKey))
         var configuration = TLSServerConfiguration(identity: identity)
@@ -50,7 +50,7 @@ public struct ServerEncryption: ParsableArguments, Sendable {
 
 extension TLSContext {
     /// Reads the files again whenever SIGHUP comes, and says what became of it.
-    func reloadAtHangup() {
+    public func reloadAtHangup() {
         Future<Void>(on: loop) {
             for try await _ in self.loop.signals(.hangup) {
                 do {

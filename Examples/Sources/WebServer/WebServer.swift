@@ -1,6 +1,7 @@
 import ArgumentParser
-import Glibc
+import ExampleSupport
 import HTTP1
+import ServerSupport
 import TLSStreams
 
 /// A web server: pages and files, streams of events, WebSockets, and a page that shows how its own loop is.
@@ -8,7 +9,7 @@ import TLSStreams
 /// It shows: messages that are decoded where they lie, one write for all answers of a turn, back-pressure from the client to
 /// the disk, limits of everything, and an end that loses no answer.
 @main
-struct WebServer: ParsableCommand {
+struct WebServer: OneLineCommand {
     static let configuration = CommandConfiguration(
         abstract: "Serves HTTP/1.1 and WebSockets, until SIGINT or SIGTERM.",
         discussion: """
@@ -37,11 +38,7 @@ struct WebServer: ParsableCommand {
 
     @OptionGroup var limits: MessageLimits
 
-    @Option(help: "The file of the certificate and those above it, for https.")
-    var tlsCertificate: String?
-
-    @Option(help: "The file of the private key of that certificate.")
-    var tlsKey: String?
+    @OptionGroup var encryption: ServerEncryption
 
     @Option(
         parsing: .unconditional,
@@ -52,9 +49,6 @@ struct WebServer: ParsableCommand {
         guard (0...86_400).contains(grace) else {
             throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
         }
-        guard (tlsCertificate == nil) == (tlsKey == nil) else {
-            throw ValidationError("--tls-certificate and --tls-key go together; give both or none")
-        }
     }
 
     func run() throws {
@@ -63,7 +57,7 @@ struct WebServer: ParsableCommand {
         let site = Site(root: root, limits: limits.http, on: loop)
         let (server, ended) = try serve(site, on: loop)
         site.server = server
-        let scheme = tlsKey == nil ? "http" : "https"
+        let scheme = encryption.isWanted ? "https" : "http"
         say("listening on \(server.localAddress)")
         say("look at \(scheme)://\(server.localAddress)/")
         let summary = try loop.run(until: ended)
@@ -76,13 +70,11 @@ struct WebServer: ParsableCommand {
     private func serve(_ site: Site, on loop: EventLoop) throws -> (TCPServer, Future<ShutdownSummary>) {
         let accepting = AcceptLimits(maxConnections: maxConnections)
         let server: TCPServer
-        if let tlsCertificate, let tlsKey {
-            let identity = TLSIdentity(certificates: .path(tlsCertificate), key: .path(tlsKey))
+        if let context = try encryption.context(on: loop) {
             let tls = try TLSServer.listen(
-                host: host, port: port,
-                context: TLSContext.server(TLSServerConfiguration(identity: identity), on: loop),
-                limits: limits.stream, accepting: accepting
+                host: host, port: port, context: context, limits: limits.stream, accepting: accepting
             ) { connection in site.serve(connection) }
+            context.reloadAtHangup()
             tls.onConnectionError = { _ in site.counts.failures += 1 }
             tls.onHandshakeFailure = { _ in site.counts.failures += 1 }
             server = tls.tcp
@@ -96,24 +88,4 @@ struct WebServer: ParsableCommand {
         Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess { site.goAway() }
         return (server, server.drain(on: .interrupt, .terminate, within: .seconds(grace)))
     }
-
-    /// Whatever is wrong takes one line, without the usage.
-    static func main() {
-        do {
-            try parse().run()
-        } catch {
-            exit(
-                withError: exitCode(for: error).isSuccess ? error : Refusal(description: message(for: error)))
-        }
-    }
-}
-
-struct Refusal: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// Prints a line at once, also into a pipe.
-func say(_ line: String) {
-    print(line)
-    fflush(nil)
 }

@@ -102,21 +102,6 @@ struct MessagesTests {
         }
     }
 
-    @Test("a decoder may take what is left at the end for a message", arguments: MessageWay.allCases)
-    func unterminated(_ way: MessageWay) {
-        withStream { stream, transport, loop in
-            let decoder = SemicolonDecoder(takesUnterminated: true)
-            var seen: [String] = []
-            let done = way.read(stream, decoder) { seen.append($0) }
-            loop.advance(by: .zero)
-            for part in ["o", "ne;t", "w"] { transport.deliver(part) }
-            transport.deliverEnd()
-            loop.advance(by: .zero)
-            #expect(seen == ["one", "tw"])
-            #expect(done.succeeded)
-        }
-    }
-
     @Test(
         "a message that is too long fails the read, whole or in pieces, and its bytes stay readable",
         arguments: MessageWay.allCases,
@@ -152,102 +137,6 @@ struct MessagesTests {
                 transport.deliverEnd()
                 #expect(stream.readToEnd().now == Data("b!c"))
             }
-        }
-    }
-
-    @Test("a peer that drips makes nobody look at a byte twice", arguments: MessageWay.allCases)
-    func drips(_ way: MessageWay) {
-        let size = 60_000
-        withStream { stream, transport, loop in
-            // A structure would begin again with each message, and not with each byte.
-            let decoder = SemicolonDecoder()
-            var seen: [Int] = []
-            let done = way.read(stream, decoder) { seen.append($0.utf8.count) }
-            loop.advance(by: .zero)
-            for _ in 0..<size { transport.deliver("x") }
-            transport.deliver(";")
-            transport.deliverEnd()
-            loop.advance(by: .zero)
-            #expect(seen == [size] && done.succeeded)
-            #expect(decoder.looked == size + 1)
-        }
-    }
-
-    @Test("a decoder without a size to give fails with a text that says what to give", arguments: [0, -1])
-    func noSize(_ size: Int) {
-        withStream { stream, transport, loop in
-            let decoder = SemicolonDecoder(maximumSize: size)
-            let done = stream.forEachMessage(decodedBy: decoder) { _, _ in }
-            #expect(
-                done.complaint
-                    == "forEachMessage was given a decoder with a maximumSize of \(size); give one or more")
-            #expect(
-                stream.readMessage(decodedBy: decoder).complaint
-                    == "readMessage was given a decoder with a maximumSize of \(size); give one or more")
-            #expect(transport.timesStarted == 0)
-        }
-    }
-
-    @Test("a decoder that takes no byte, or more than there are, traps", arguments: [-1, 0, 4])
-    func greedy(_ byteCount: Int) async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            [byteCount] in
-            withStream { stream, transport, loop in
-                let done = stream.forEachMessage(decodedBy: GreedyDecoder(byteCount: byteCount)) { _, _ in }
-                transport.deliver("abc")
-                done.ignoreFailure()
-            }
-        }
-        let printed = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(
-            printed.contains(
-                "A StreamDecoder took \(byteCount) of 3 bytes. Return a byteCount from 1 to the number of bytes that "
-                    + "it was given."))
-    }
-
-    @Test("a read of messages and other reads exclude each other")
-    func pending() {
-        withStream { stream, transport, loop in
-            let first = stream.readMessage(decodedBy: SemicolonDecoder())
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).streamError == .readPending)
-            #expect(
-                stream.forEachMessage(decodedBy: SemicolonDecoder()) { _, _ in }.streamError == .readPending)
-            first.cancel()
-            let loops = stream.forEachMessage(decodedBy: SemicolonDecoder()) { _, _ in }
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).streamError == .readPending)
-            loops.cancel()
-            stream.abort()
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).streamError == .connectionClosed)
-        }
-    }
-
-    @Test("a cancelled read of a message loses no byte")
-    func cancelled() {
-        withStream { stream, transport, loop in
-            let read = stream.readMessage(decodedBy: SemicolonDecoder())
-            transport.deliver("ab")
-            read.cancel()
-            #expect(read.wasCancelled)
-            #expect(stream.read(exactly: 1).now == Data("a"))
-            let next = stream.readMessage(decodedBy: SemicolonDecoder())
-            transport.deliver("c;d")
-            #expect(next.now == "bc")
-            #expect(stream.read().now == Data("d"))
-        }
-    }
-
-    @Test("reads of messages follow other reads, and other reads follow them")
-    func mixed() {
-        withStream { stream, transport, loop in
-            let line = stream.readLine()
-            transport.deliver("one\ntwo;three\nfour;")
-            #expect(line.now == Data("one"))
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).now == "two")
-            #expect(stream.readLine().now == Data("three"))
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).now == "four")
-            transport.deliverEnd()
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).now == .some(nil))
-            #expect(stream.readMessage(decodedBy: SemicolonDecoder()).now == .some(nil))
         }
     }
 
