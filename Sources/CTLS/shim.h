@@ -46,7 +46,8 @@ struct tls_link {
     int fault;
     X509 *faulty;
     enum tls_choice choice;
-    char server_name[TLS_NAME_SIZE];
+    /// The name that the client has asked for, or NULL.
+    char *server_name;
     /// Judges the chain in place of OpenSSL, if not NULL.
     bool (*judge)(void *owner, X509_STORE_CTX *chain, bool is_trusted);
     void *owner;
@@ -257,8 +258,7 @@ static int tls_choose(SSL *ssl, int *alert, void *unused) {
     if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &list, &size) && size > 5 && list[2] == 0) {
         size_t length = ((size_t)list[3] << 8) | list[4];
         if (length <= size - 5 && length < TLS_NAME_SIZE && !memchr(list + 5, 0, length)) {
-            memcpy(link->server_name, list + 5, length);
-            link->server_name[length] = 0;
+            link->server_name = strndup((const char *)list + 5, length);
         }
     }
     link->choice = TLS_CHOICE_ASKED;
@@ -489,6 +489,7 @@ static inline void tls_free_connection(SSL *ssl, struct tls_link *link) {
     SSL_free(ssl);
     ASYNC_WAIT_CTX_free(link->wait);
     if (link->faulty) X509_free(link->faulty);
+    free(link->server_name);
     free(link->output);
     free(link);
     ERR_clear_error();

@@ -8,5 +8,5 @@ export SWIFT_BACKTRACE=enable=no SOAK=1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 swift test --disable-xctest --sanitize=address --scratch-path .build-address --filter '/anything' "$@" | tee "$log"
-# Addresses, paths, the variables of systemd, framing, and answers of name servers.
-grep -q 'Test run with 5 tests in .* passed' "$log"
+# Addresses, paths, the variables of systemd, framing, answers of name servers, and what encrypted connections begin with.
+grep -q 'Test run with 6 tests in .* passed' "$log"

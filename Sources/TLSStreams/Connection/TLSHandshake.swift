@@ -95,10 +95,10 @@ final class TLSHandshake {
 
     // MARK: What a handshake waits for
 
-    /// Waits for the future that `make` returns, and goes on when `body` has used its result. The future is cancelled if the
+    /// Waits for the future `make`, and goes on when `body` has used its result. The future is cancelled if the
     /// handshake ends before.
     private func wait<Value>(
-        for make: () throws -> Future<Value>,
+        for make: @autoclosure () throws -> Future<Value>,
         then body: @escaping (TLSHandshake, Result<Value, any Error>) -> Void
     ) {
         let future: Future<Value>
@@ -119,7 +119,7 @@ final class TLSHandshake {
         else {
             return goOn(with: transport.context)
         }
-        wait(for: { try choose(name) }) { handshake, result in
+        wait(for: try choose(name)) { handshake, result in
             switch result {
             case .success(let context): handshake.goOn(with: context ?? handshake.transport.context)
             case .failure(let error):
@@ -132,7 +132,7 @@ final class TLSHandshake {
     private func sign(_ request: TLSSignatureRequest) {
         let (engine, core) = (transport.engine, transport.inner.core)
         guard let sign = engine.sign else { trap("A handshake asks for a signature that nobody makes.") }
-        wait(for: { try sign(request, core) }) { handshake, result in
+        wait(for: try sign(request, core)) { handshake, result in
             switch result {
             case .success(let signature):
                 if engine.answer(signature: signature) { return }
@@ -154,7 +154,7 @@ final class TLSHandshake {
             engine.answer(accepting: isAccepted ?? isTrusted)
             return proceed()
         }
-        wait(for: { try decideLater(chain, isTrusted) }) { handshake, result in
+        wait(for: try decideLater(chain, isTrusted)) { handshake, result in
             switch result {
             case .success(let isAccepted): engine.answer(accepting: isAccepted)
             case .failure(let error): handshake.refusal = error

@@ -163,9 +163,7 @@ final class OpenSSLConnection {
         case SSL_ERROR_WANT_READ: return .wantsInput
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_WANT_CLIENT_HELLO_CB:
-            let name = unsafe withUnsafeBytes(of: link.pointee.server_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
+            let name = unsafe link.pointee.server_name.map { unsafe String(cString: $0) } ?? ""
             return .wantsChoice(serverName: name.isEmpty ? nil : name)
         case CInt(TLS_SUSPENDED): return question
         default: return .failed(failure(outcome.code))

@@ -182,19 +182,4 @@ struct PeerTests {
         program.standardError = .null
         return program
     }
-
-    /// Runs `body` with a directory that has certificates and keys.
-    private func withDirectory(_ body: (URL, EventLoop) throws -> Void) throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        for (name, text) in [
-            ("ca.pem", Authority.root.certificate), ("server.pem", Authority.server.certificate),
-            ("server.key", Authority.server.key.pem), ("client.pem", Authority.client.certificate),
-            ("client.key", Authority.client.key.pem),
-        ] {
-            try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
-        }
-        try withLoop(.system) { loop in try body(directory, loop) }
-    }
 }

@@ -1,7 +1,9 @@
 import Foundation
 import FuturesTesting
 import TLSStreams
+import TestSupport
 import Testing
+import UVFutures
 
 struct TLSContextTests {
     @Test("a certificate that is reloaded serves later connections, and open ones go on")
@@ -55,6 +57,58 @@ struct TLSContextTests {
                 #expect(pair.server.peerCertificate?.subject == "CN=client")
                 try loop.close(pair)
             }
+        }
+    }
+
+    @Test("reloads under load fail no handshake and end no connection")
+    func reloadsUnderLoad() throws {
+        let count = isSoaking ? 1000 : 30
+        try withLoop(.system) { loop in
+            let identities = [Authority.server.identity(), Authority.root.sign(Wish(), key: .rsa).identity()]
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
+                connection.forEachChunk { connection.write($0) }
+            }
+            var clientConfiguration = TLSClientConfiguration.usual
+            clientConfiguration.resumesSessions = false
+            let contexts = try [loop.client(), loop.client(clientConfiguration)]
+            func connect(_ number: Int) -> Future<TLSConnection> {
+                TLSConnection.connect(
+                    host: "localhost", port: server.localAddress.port, context: contexts[number % 2])
+            }
+            func echo(_ connection: TLSConnection) -> Future<Void> {
+                connection.write("hello\n")
+                return connection.readLine().map { line in #expect(line == Data("hello".utf8)) }
+            }
+            var (reloads, shortLived, echoes) = (0, 0, 0)
+            let open = try (0..<4).map { try loop.run(until: connect($0)) }
+            func shake() -> Future<Void> {
+                guard reloads < count else { return loop.succeeded() }
+                return connect(shortLived).flatMap { connection in
+                    echo(connection).flatMap { connection.close() }
+                }
+                .flatMap { _ in
+                    shortLived += 1
+                    return shake()
+                }
+            }
+            func talk(_ connection: TLSConnection) -> Future<Void> {
+                guard reloads < count else { return connection.close() }
+                return echo(connection).flatMap { _ in
+                    echoes += 1
+                    return talk(connection)
+                }
+            }
+            let load = open.map(talk) + (0..<3).map { _ in shake() }
+            while reloads < count {
+                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+                try server.context.reload(TLSServerConfiguration(identity: identities[reloads % 2]))
+                reloads += 1
+            }
+            for future in load { try loop.run(until: future) }
+            #expect(server.handshakes.failed.isEmpty && server.handshakes.otherwiseFailed == 0)
+            #expect(shortLived > 0 && echoes > 0 && server.handshakes.completed == shortLived + open.count)
+            _ = try loop.run(until: server.shutdown(within: .seconds(5)))
         }
     }
 }

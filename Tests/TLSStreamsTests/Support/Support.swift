@@ -30,6 +30,21 @@ func withLoop(
     try body(loop)
 }
 
+/// Runs `body` with a directory that has certificates and keys.
+func withDirectory(_ body: (URL, EventLoop) throws -> Void) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "tls-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    for (name, text) in [
+        ("ca.pem", Authority.root.certificate), ("server.pem", Authority.server.certificate),
+        ("server.key", Authority.server.key.pem), ("client.pem", Authority.client.certificate),
+        ("client.key", Authority.client.key.pem),
+    ] {
+        try text.write(to: directory.appending(path: name), atomically: true, encoding: .utf8)
+    }
+    try withLoop(.system) { loop in try body(directory, loop) }
+}
+
 extension LoopStatistics {
     /// What has to be as it was when all is done.
     var alive: [Int] { [futures, promises, timers, handles, connections, readyCallbacks] }
@@ -112,4 +127,12 @@ func complaint(_ body: () throws -> Void) -> String? {
         if case .invalidArgument(let text) = error as? FutureError { return text }
         return "another error: \(error)"
     }
+}
+
+/// The first bytes that a client sends.
+func greeting(of client: TLSContext) throws -> Data {
+    let (near, far) = try MemoryStream.pair(on: client.loop)
+    near.startTLS(client: client, host: "localhost").ignoreFailure()
+    defer { far.abort() }
+    return try client.loop.run(until: far.read())
 }
