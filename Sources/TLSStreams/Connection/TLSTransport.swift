@@ -100,7 +100,7 @@ final class TLSTransport: ByteTransport {
                 let count: Int
                 (count, last) = block.fill(from: engine)
                 if count > 0 {
-                    block.lend(count) { bytes in stream?.transportDidRead(bytes) { Data(copying: bytes) } }
+                    block.lend(count) { bytes in stream?.transportDidRead(bytes) { block.take(count) } }
                 }
             }
             if isClosed { return }
@@ -165,7 +165,7 @@ final class TLSTransport: ByteTransport {
             _ = engine.lend(bytes.bytes) {
                 context.withBlock { block in
                     while case (let count, let last) = block.fill(from: engine), count > 0 {
-                        block.lend(count) { blocks.append(Data(copying: $0)) }
+                        blocks.append(block.take(count))
                         guard case .done = last else { return }
                     }
                 }

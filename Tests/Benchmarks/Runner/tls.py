@@ -17,7 +17,7 @@ import servers
 from load import Scenario, generate
 from order import order
 
-C, NIO = "C OpenSSL", "SwiftNIO SSL"
+C, NIO, POOL = "C OpenSSL", "SwiftNIO SSL", "ours: keys on the pool"
 TRIPS, CONNECTIONS = "CPU per round trip, tls", "CPU per connection of one message, tls"
 RESUMED, MEMORY = "Sessions resumed, tls", "Memory per idle connection, tls"
 PLAIN = "Latency of a plain peer while 1,000 handshakes are under way, tls"
@@ -65,7 +65,7 @@ class Measurement:
         samples.append(self.options.file, entry)
 
     def round_trips(self, number, kind):
-        names = order(self.names, number)
+        names = order([name for name in self.names if name != POOL], number)
         with contextlib.ExitStack() as stack:
             running = {name: stack.enter_context(self.start(name, kind)) for name in names}
             for table, scenario in SCENARIOS[kind]:
@@ -83,7 +83,7 @@ class Measurement:
             sys.exit(f"{name} resumes {share} % of the sessions ({figure}), not all of them")
 
     def memory(self, number):
-        for name in order(self.names, number):
+        for name in order([name for name in self.names if name != POOL], number):
             with self.start(name, "ec") as server:
                 result = generate(server, self.load_core, f"--tls --idle --connections {IDLE}", PRIORITY)
             value = result["bytesPerConnection"]
