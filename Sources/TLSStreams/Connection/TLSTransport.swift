@@ -265,7 +265,9 @@ final class TLSTransport: ByteTransport {
     private func put(_ bytes: RawSpan) throws {
         var rest = bytes
         while !rest.isEmpty {
-            switch engine.write(rest) {
+            // The size of records changes between two writes: OpenSSL keeps its memory for records within one.
+            let part = hasLargeRecords ? rest : rest.extracting(first: Self.bytesInFirstRecords - writtenBytes)
+            switch engine.write(part) {
             case .done(let count):
                 rest = rest.extracting(droppingFirst: count)
                 noteWritten(count)
