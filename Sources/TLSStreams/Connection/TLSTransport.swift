@@ -266,7 +266,8 @@ final class TLSTransport: ByteTransport {
         var rest = bytes
         while !rest.isEmpty {
             // The size of records changes between two writes: OpenSSL keeps its memory for records within one.
-            let part = hasLargeRecords ? rest : rest.extracting(first: Self.bytesInFirstRecords - writtenBytes)
+            let left = hasLargeRecords ? .max : Self.bytesInFirstRecords - writtenBytes
+            let part = rest.extracting(first: left)
             switch engine.write(part) {
             case .done(let count):
                 rest = rest.extracting(droppingFirst: count)

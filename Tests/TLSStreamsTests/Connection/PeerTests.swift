@@ -75,8 +75,8 @@ struct Peer: CustomTestStringConvertible, Sendable {
             command: "(echo hello; sleep 0.5) | \(gnutls("1.2")) | grep -axE 'hello'"),
         Peer(
             testDescription: "GnuTLS, with a certificate",
-            command: "(echo hello; sleep 0.5) | \(gnutls()) --x509certfile client.pem --x509keyfile client.key "
-                + "| grep -axE 'hello'"),
+            command: "(echo hello; sleep 0.5) | \(gnutls()) --x509certfile client.pem "
+                + "--x509keyfile client.key | grep -axE 'hello'"),
         Peer(
             testDescription: "GnuTLS, resuming",
             command: "(echo hello; sleep 0.5) | \(gnutls()) --resume | grep -aoxE 'hello|.*resumed session'",
