@@ -37,7 +37,7 @@ TESTABLE = -Xswiftc -enable-testing
 NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
 NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 # The programs with which the tests of TLSStreams speak.
-PEERS = openssl curl python3 nodejs
+PEERS = openssl curl python3 nodejs gnutls-bin
 # What uses WebServer.
 WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
@@ -125,7 +125,7 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis $(WEB)
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis $(WEB) testssl.sh
 	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
 	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
@@ -135,6 +135,7 @@ examples:
 	Tests/Checks/keyvalue.sh
 	Tests/Checks/health.sh
 	Tests/Checks/production.sh
+	Tests/Checks/testssl.sh
 	Tests/Checks/idle.sh 1000
 	Tests/Checks/slow.sh 200 500 2 0
 	Tests/Checks/forward.sh 256M

@@ -18,6 +18,9 @@ enum {
     TLS_TICKET_KEY_SIZE = 80,
     TLS_NAME_SIZE = 256,
     TLS_RECORD_START = 5,
+    TLS_RECORD_OVERHEAD = 64,
+    /// The bytes of the smallest records that a large write is cut into.
+    TLS_LARGE_WRITE = 4096,
     /// What SSL_get_error never says: the handshake is suspended until its question is answered.
     TLS_SUSPENDED = 1000,
 };
@@ -106,6 +109,16 @@ static int tls_bio_read(BIO *bio, char *bytes, int size) {
     return (int)count;
 }
 
+/// False for lack of memory.
+static bool tls_make_room(struct tls_link *link, size_t capacity) {
+    if (capacity <= link->output_capacity) return true;
+    unsigned char *larger = realloc(link->output, capacity);
+    if (!larger) return false;
+    link->output = larger;
+    link->output_capacity = capacity;
+    return true;
+}
+
 static int tls_bio_write(BIO *bio, const char *bytes, int size) {
     struct tls_link *link = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
@@ -113,10 +126,7 @@ static int tls_bio_write(BIO *bio, const char *bytes, int size) {
     if (needed > link->output_capacity) {
         size_t capacity = link->output_capacity ? link->output_capacity : 256;
         while (capacity < needed) capacity *= 2;
-        unsigned char *larger = realloc(link->output, capacity);
-        if (!larger) return -1;
-        link->output = larger;
-        link->output_capacity = capacity;
+        if (!tls_make_room(link, capacity)) return -1;
     }
     memcpy(link->output + link->output_size, bytes, (size_t)size);
     link->output_size = needed;
@@ -325,8 +335,7 @@ static inline unsigned long tls_first_error(void) {
 static inline bool tls_prepare_context(SSL_CTX *context, struct tls_settings *settings, bool is_server) {
     SSL_CTX_set_app_data(context, settings);
     SSL_CTX_set_security_level(context, 2);
-    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE
-                                  | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
+    SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
                                      | SSL_OP_PRIORITIZE_CHACHA);
     SSL_CTX_set_timeout(context, 7200);
@@ -454,6 +463,11 @@ static inline struct tls_outcome tls_read(SSL *ssl, void *bytes, size_t size) {
 
 static inline struct tls_outcome tls_write(SSL *ssl, const void *bytes, size_t size) {
     tls_clear_errors();
+    // Room for all records of a large write, at once: to make more of it for each record would copy those before.
+    struct tls_link *link = SSL_get_app_data(ssl);
+    if (size > TLS_LARGE_WRITE) {
+        tls_make_room(link, link->output_size + size + (size / TLS_LARGE_WRITE + 1) * TLS_RECORD_OVERHEAD);
+    }
     size_t count = 0;
     int result = SSL_write_ex(ssl, bytes, size, &count);
     return tls_outcome_of(ssl, result, count);
@@ -475,6 +489,8 @@ static inline void tls_tell_end(SSL *ssl) {
 static inline void tls_set_record_size(SSL *ssl, long size) {
     ERR_clear_error();
     SSL_set_max_send_fragment(ssl, size);
+    // A smaller maximum has made this smaller, and a larger one does not make it larger.
+    SSL_set_split_send_fragment(ssl, size);
 }
 
 /// Frees the connection. Without a shutdown, OpenSSL would forget its session.

@@ -23,6 +23,8 @@ present() {
         python3-websockets) /usr/bin/python3 -c 'import websockets' ;;
         redis-tools) command -v redis-benchmark ;;
         python3-redis) /usr/bin/python3 -c 'import redis' ;;
+        gnutls-bin) command -v gnutls-cli ;;
+        testssl.sh) command -v testssl ;;
         unbound) PATH=$PATH:/usr/sbin command -v unbound ;;
         librust-tokio-dev) compgen -G '/usr/share/cargo/registry/tokio-[0-9]*' ;;
         *) command -v "$1" ;;

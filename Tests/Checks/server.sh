@@ -17,7 +17,7 @@ fail() {
 wrapped=()
 start() {
     : >"$work/out"
-    "${wrapped[@]}" "$bin/$example" --port 0 "$@" >"$work/out" 2> >(tee "$work/complaints" >&2) &
+    "${wrapped[@]}" "$bin/$example" --port 0 "$@" >>"$work/out" 2> >(tee "$work/complaints" >&2) &
     server=$!
     local line
     line=$(timeout 10 grep -m1 '^listening on ' <(tail -n +1 -f --pid=$server "$work/out")) ||

@@ -43,7 +43,7 @@ final class Programs {
             let former = programs.updateValue(Array(words.dropFirst()), forKey: name)
             guard words.count > 1, former == nil else {
                 throw Refusal(
-                    description: "\(name) has no program, or two; write a line with its name and its program")
+                    "\(name) has no program, or two; write a line with its name and its program")
             }
         }
         return programs

@@ -100,7 +100,7 @@ final class TLSTransport: ByteTransport {
                 let count: Int
                 (count, last) = block.fill(from: engine)
                 if count > 0 {
-                    block.lend(count) { bytes in stream?.transportDidRead(bytes) { Data(copying: bytes) } }
+                    block.lend(count) { bytes in stream?.transportDidRead(bytes) { block.take(count) } }
                 }
             }
             if isClosed { return }
@@ -165,7 +165,7 @@ final class TLSTransport: ByteTransport {
             _ = engine.lend(bytes.bytes) {
                 context.withBlock { block in
                     while case (let count, let last) = block.fill(from: engine), count > 0 {
-                        block.lend(count) { blocks.append(Data(copying: $0)) }
+                        blocks.append(block.take(count))
                         guard case .done = last else { return }
                     }
                 }
@@ -265,7 +265,10 @@ final class TLSTransport: ByteTransport {
     private func put(_ bytes: RawSpan) throws {
         var rest = bytes
         while !rest.isEmpty {
-            switch engine.write(rest) {
+            // The size of records changes between two writes: OpenSSL keeps its memory for records within one.
+            let left = hasLargeRecords ? .max : Self.bytesInFirstRecords - writtenBytes
+            let part = rest.extracting(first: left)
+            switch engine.write(part) {
             case .done(let count):
                 rest = rest.extracting(droppingFirst: count)
                 noteWritten(count)

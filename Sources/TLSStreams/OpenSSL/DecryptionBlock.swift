@@ -1,16 +1,18 @@
 internal import FoundationEssentials
+internal import Glibc
 
 /// Memory for decrypted bytes, which the connections of a context use by turns.
 @safe
 final class DecryptionBlock {
     /// The bytes of four records.
     static let size = 65_536
-    private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    private var base: UnsafeMutableRawPointer?
 
-    deinit { unsafe bytes.deallocate() }
+    deinit { unsafe free(base) }
 
     /// Decrypts as many of the bytes that have come as fit. Returns their number, and how the last call ended.
     func fill(from connection: OpenSSLConnection) -> (count: Int, last: OpenSSLConnection.Step) {
+        let bytes = unsafe UnsafeMutableRawBufferPointer(start: base ?? allocated(), count: Self.size)
         var count = 0
         while count < Self.size {
             let step = unsafe connection.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
@@ -21,9 +23,23 @@ final class DecryptionBlock {
         return (count, .done(count))
     }
 
-    /// Lends the first `count` bytes.
+    @inline(never)
+    private func allocated() -> UnsafeMutableRawPointer? {
+        unsafe base = malloc(Self.size)
+        return unsafe base
+    }
+
+    /// Lends the first `count` bytes to `body`, which may take them instead.
     func lend(_ count: Int, to body: (RawSpan) -> Void) {
-        unsafe body(UnsafeRawBufferPointer(rebasing: bytes[..<count]).bytes)
+        unsafe body(UnsafeRawBufferPointer(start: base, count: count).bytes)
+    }
+
+    /// Returns the first `count` bytes. If they are at least half of the block, hands over the block itself, or else
+    /// makes a copy.
+    func take(_ count: Int) -> Data {
+        guard count >= Self.size / 2 else { return unsafe Data(bytes: base!, count: count) }
+        defer { unsafe base = nil }
+        return unsafe Data(bytesNoCopy: base!, count: count, deallocator: .free)
     }
 }
 

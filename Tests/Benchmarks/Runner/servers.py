@@ -51,6 +51,7 @@ DATAGRAMS = {
 TLS = {
     "ours: chunks": [BUILD / "release/TLSEcho", "--read", "chunks"],
     "ours: spans": [BUILD / "release/TLSEcho", "--read", "spans"],
+    "ours: keys on the pool": [BUILD / "release/TLSEcho", "--read", "chunks", "--pool"],
     "C OpenSSL": [BUILD / "c/tls"],
     "SwiftNIO SSL": [BUILD / "nio/release/NIOTLSEcho"],
     "Node.js": ["node", HERE / "Peers/Node/tls.js"],

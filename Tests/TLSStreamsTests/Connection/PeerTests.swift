@@ -24,6 +24,10 @@ struct Peer: CustomTestStringConvertible, Sendable {
                 print(s.makefile().readline(), end="")
                 plain = s.unwrap()'
         """
+    private static func gnutls(_ version: String = "1.3") -> String {
+        "gnutls-cli --x509cafile ca.pem --sni-hostname localhost --verify-hostname localhost -p $PORT --inline-commands "
+            + "--priority NORMAL:-VERS-ALL:+VERS-TLS\(version) 127.0.0.1"
+    }
     private static func node(_ version: String) -> String {
         """
         node -e 'const s = require("tls").connect({port: +"'$PORT'", host: "127.0.0.1", servername: "localhost",
@@ -63,6 +67,30 @@ struct Peer: CustomTestStringConvertible, Sendable {
             command:
                 "(sleep 0.3; echo R; sleep 0.3) | \(openssl) -tls1_2 2>&1 | grep -aoE 'RENEGOTIATING|no renegotiation' | head -2",
             expected: "RENEGOTIATING\nno renegotiation"),
+        Peer(
+            testDescription: "GnuTLS, 1.3",
+            command: "(echo hello; sleep 0.5) | \(gnutls()) | grep -axE 'hello'"),
+        Peer(
+            testDescription: "GnuTLS, 1.2",
+            command: "(echo hello; sleep 0.5) | \(gnutls("1.2")) | grep -axE 'hello'"),
+        Peer(
+            testDescription: "GnuTLS, with a certificate",
+            command: "(echo hello; sleep 0.5) | \(gnutls()) --x509certfile client.pem "
+                + "--x509keyfile client.key | grep -axE 'hello'"),
+        Peer(
+            testDescription: "GnuTLS, resuming",
+            command: "(echo hello; sleep 0.5) | \(gnutls()) --resume | grep -aoxE 'hello|.*resumed session'",
+            expected: "*** This is a resumed session\nhello"),
+        Peer(
+            testDescription: "GnuTLS, renewing keys",
+            command: "(echo ^rekey^; sleep 0.3; echo hello; sleep 0.5) | \(gnutls()) "
+                + "| grep -aoxE 'hello|- Rekey was completed'",
+            expected: "- Rekey was completed\nhello"),
+        Peer(
+            testDescription: "GnuTLS, renegotiating",
+            command: "(echo ^renegotiate^; sleep 0.5) | \(gnutls("1.2")) 2>&1 "
+                + "| grep -aoE 'No renegotiation is allowed' | head -1",
+            expected: "No renegotiation is allowed"),
         Peer(testDescription: "Python, 1.3", command: python.replacing("EXTRA", with: "")),
         Peer(
             testDescription: "Python, 1.2",
@@ -76,12 +104,13 @@ struct Peer: CustomTestStringConvertible, Sendable {
         ),
     ]
 
-    /// Servers for our client, which print their port and send each line back.
+    /// Servers for our client, which print their port and send each line back, most of them reversed.
     static let servers = [
-        Peer(testDescription: "openssl, 1.3", command: server("-tls1_3")),
-        Peer(testDescription: "openssl, 1.2", command: server("-tls1_2")),
+        Peer(testDescription: "openssl, 1.3", command: server("-tls1_3"), expected: "olleh"),
+        Peer(testDescription: "openssl, 1.2", command: server("-tls1_2"), expected: "olleh"),
         Peer(
-            testDescription: "openssl, asking for a certificate", command: server("-Verify 1 -CAfile ca.pem")),
+            testDescription: "openssl, asking for a certificate", command: server("-Verify 1 -CAfile ca.pem"),
+            expected: "olleh"),
         Peer(
             testDescription: "Python",
             command: """
@@ -96,6 +125,21 @@ struct Peer: CustomTestStringConvertible, Sendable {
                             line = s.makefile().readline()
                             s.sendall(line[::-1].strip().encode() + b"\\n")
                             s.unwrap()'
+                """, expected: "olleh"),
+        // It does not say which port it was given.
+        Peer(
+            testDescription: "GnuTLS",
+            command: """
+                python3 -c 'import glob, os
+                port = None
+                while not port:
+                    links = [os.readlink(path) for path in glob.glob("/proc/'$$'/fd/*") if os.path.islink(path)]
+                    for line in open("/proc/net/tcp"):
+                        words = line.split()
+                        if words[3] == "0A" and f"socket:[{words[9]}]" in links: port = int(words[1][9:], 16)
+                print(f":{port}", flush=True)' &
+                exec gnutls-serv --echo --port 0 --x509certfile server.pem --x509keyfile server.key \\
+                    --disable-client-cert >/dev/null
                 """),
         Peer(
             testDescription: "Node.js",
@@ -104,7 +148,7 @@ struct Peer: CustomTestStringConvertible, Sendable {
                     cert: fs.readFileSync("server.pem"), key: fs.readFileSync("server.key")}, (s) => s.on("data", (d) =>
                     s.end(d.toString().trim().split("").reverse().join("") + "\\n")));
                 server.listen(0, "127.0.0.1", () => console.log(":" + server.address().port))'
-                """),
+                """, expected: "olleh"),
     ]
 
     private static func server(_ options: String) -> String {
@@ -167,7 +211,7 @@ struct PeerTests {
                     until: TLSConnection.connect(
                         host: "localhost", port: try #require(port), context: context))
                 client.write("hello\n")
-                #expect(try loop.run(until: client.readLine()) == Data("olleh".utf8))
+                #expect(try loop.run(until: client.readLine()) == Data(peer.expected.utf8))
                 try loop.run(until: client.close())
             }
             try loop.run(until: output.close())

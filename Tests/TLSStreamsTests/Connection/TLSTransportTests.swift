@@ -67,6 +67,38 @@ struct TLSTransportTests {
         }
     }
 
+    @Test("records begin small, and grow when much has been written")
+    func recordSizes() throws {
+        try withLoop { loop in
+            let relay = try Relay(on: loop)
+            var bytes = Data()
+            relay.change = { bytes += $0 }
+            let (client, server) = try handshake(relay, loop, .tls13)
+            let (writer, reader) = (try loop.run(until: client), try loop.run(until: server))
+            let size = 400_000
+            reader.forEachChunk { _ in }.ignoreFailure()
+            // So they do not grow where a record would end anyway.
+            writer.write("a small write")
+            loop.advance(by: .seconds(1))
+            try loop.run(until: writer.write(Data(count: size)))
+            loop.advance(by: .seconds(1))
+            // Each record has its type, the version, and its size.
+            var sizes: [Int] = []
+            while bytes.count >= 5 {
+                let head = [UInt8](bytes.prefix(5))
+                sizes.append(Int(head[3]) << 8 | Int(head[4]))
+                bytes = bytes.dropFirst(5 + sizes.last!)
+            }
+            // What encryption adds to the bytes.
+            let added = 17
+            let small = sizes.count { $0 == 4096 + added }
+            let large = sizes.count { $0 == 16_384 + added }
+            #expect(small == 15 && large >= (size - 131_072) / 16_384, "\(sizes)")
+            relay.end()
+            for end in [writer, reader] { end.abort() }
+        }
+    }
+
     private let isFull = ProcessInfo.processInfo.environment["SOAK"] != nil
 
     @Test(

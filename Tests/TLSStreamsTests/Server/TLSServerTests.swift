@@ -45,6 +45,32 @@ struct TLSServerTests {
         }
     }
 
+    @Test("a server that is made first listens at several sockets, and at one that systemd has opened")
+    func sockets() throws {
+        try withLoop(.system) { loop in
+            let server = try TLSServer(context: try loop.server()) { connection in
+                connection.forEachSpan { connection.write($0) }
+            }
+            let opened = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let ports = [
+                try server.listen(host: "127.0.0.1", port: 0).port,
+                try server.listen(on: ActivatedSocket(descriptor: try opened.release(), name: "tls")).port,
+            ]
+            #expect(server.tcp.localAddresses.map(\.port) == ports && Set(ports).count == 2)
+            for port in ports {
+                let client = try loop.run(
+                    until: TLSConnection.connect(host: "127.0.0.1", port: port, context: try loop.client()))
+                client.write("hello\n")
+                #expect(try loop.run(until: client.readLine()) == Data("hello".utf8))
+                try loop.run(until: client.close())
+            }
+            _ = try loop.run(until: server.shutdown(within: .seconds(5)))
+            #expect(
+                complaint { _ = try TLSServer(context: try loop.client()) { $0.forEachChunk { _ in } } }
+                    == "a TLSServer was given the context of a client; give one of TLSContext.server")
+        }
+    }
+
     @Test("failed handshakes are counted, and told of once a minute for each reason")
     func failures() throws {
         try withLoop { loop in

@@ -1,6 +1,6 @@
 // Our encrypted echo server and, on the same loop, a plain one.
 //
-// Usage: TLSEcho --read chunks|spans CERTIFICATE KEY
+// Usage: TLSEcho --read chunks|spans [--pool] CERTIFICATE KEY
 
 import Glibc
 import TLSStreams
@@ -17,7 +17,7 @@ enum Reading: String {
 }
 
 func usage() -> Never {
-    let line = Array("usage: TLSEcho --read chunks|spans CERTIFICATE KEY\n".utf8)
+    let line = Array("usage: TLSEcho --read chunks|spans [--pool] CERTIFICATE KEY\n".utf8)
     write(STDERR_FILENO, line, line.count)
     exit(2)
 }
@@ -27,12 +27,16 @@ func say(_ line: String) {
     fflush(nil)
 }
 
-let arguments = CommandLine.arguments.dropFirst()
-guard arguments.count == 4, arguments[1] == "--read" else { usage() }
+var arguments = CommandLine.arguments
+// Where the private key signs.
+let signsOnPool = arguments.contains("--pool")
+arguments.removeAll { $0 == "--pool" }
+guard arguments.count == 5, arguments[1] == "--read" else { usage() }
 guard let reading = Reading(rawValue: arguments[2]) else { usage() }
 
 let loop = EventLoop.main
-let identity = TLSIdentity(certificates: .path(arguments[3]), key: .path(arguments[4]))
+let identity = TLSIdentity(
+    certificates: .path(arguments[3]), key: .path(arguments[4]), signingOn: signsOnPool ? .pool : nil)
 let context = try TLSContext.server(TLSServerConfiguration(identity: identity), on: loop)
 // A thousand clients that begin at once wait for their turn.
 var handshakes = TLSHandshakeLimits()
