@@ -83,7 +83,7 @@ extension Programs {
         while unsafe waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 {
             let process = unsafe found._sifields._sigchld.si_pid
             guard process > 0, !own.contains(process) else { return }
-            unsafe waitpid(process, nil, WNOHANG)
+            waitpid(process, nil, WNOHANG)
         }
     }
 }
