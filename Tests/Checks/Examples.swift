@@ -33,6 +33,7 @@ struct Failure: Error {}
 @MainActor var group: TCPServerGroup { fatalError() }
 
 @MainActor func fetch(_ name: String) -> Future<Data> { fatalError() }
+@MainActor func sign(_ bytes: Data) -> Future<Data> { fatalError() }
 @MainActor func load(_ name: String) async throws -> Data { fatalError() }
 @Sendable func hash(_ data: Data) -> Int { fatalError() }
 @MainActor func save(_ value: Int) -> Future<Void> { fatalError() }

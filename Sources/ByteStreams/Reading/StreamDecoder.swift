@@ -7,16 +7,9 @@
 /// that return messages call it.
 ///
 /// ```swift
-/// /// Finds numbers, each of which ends with a semicolon.
-/// struct NumberDecoder: StreamDecoder {
-///     struct NotANumber: Error {}
-///     private var (value, scanned) = (0, 0)
-///
-///     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<Int>? {
-///         while scanned < bytes.byteCount {
-///             …
-///         }
-///         return nil
+/// struct PairDecoder: StreamDecoder {    // messages of two bytes
+///     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Range<Int>>? {
+///         bytes.byteCount < 2 ? nil : DecodedFrame(0..<2, byteCount: 2)
 ///     }
 /// }
 /// ```

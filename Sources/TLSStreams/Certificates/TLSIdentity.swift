@@ -37,7 +37,7 @@ public struct TLSIdentity {
     /// is cancelled. The signature itself is not checked: the peer does that.
     ///
     /// ```swift
-    /// let identity = TLSIdentity(certificates: .path("server.pem")) { request in keys.sign(request.bytes) }
+    /// let identity = TLSIdentity(certificates: .path("server.pem")) { request in sign(request.bytes) }
     /// ```
     public init(
         certificates: TLSFile, sign: @escaping (_ request: TLSSignatureRequest) throws -> Future<Data>
