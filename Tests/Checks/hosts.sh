@@ -110,15 +110,14 @@ swift build -c release --package-path "$addons/neovim" --scratch-path "$addons/b
     -Xcc "-idirafter$node/include/node"
 cp "$addons/build/release/libNeovimPlugin.so" "$work"
 export LIBRARY=$work/libNeovimPlugin.so
-neovim() { timeout 120 nvim --headless --clean --cmd 'set runtimepath+=Examples/NeovimPlugin' "$@" </dev/null; }
+neovim=(nvim --headless --clean --cmd 'set runtimepath+=Examples/NeovimPlugin')
 shows Sources/UVFutures/Documentation.docc/HostNeovim.md Examples/NeovimPlugin/{Sources/NeovimPlugin/*.swift,lua/*.lua}
-passes "Neovim: passed" neovim -c 'luafile Examples/NeovimPlugin/test.lua'
+passes "Neovim: passed" "${neovim[@]}" -c 'luafile Examples/NeovimPlugin/test.lua' </dev/null
 
 # While nothing happens, the library makes Neovim call the system no more often.
 if strace -c -o "$work/none" true 2>/dev/null; then
     idle() {
-        strace -f -c -o "$work/calls" nvim --headless --clean --cmd 'set runtimepath+=Examples/NeovimPlugin' \
-            "$@" -c 'call timer_start(2000, { -> execute("qall!") })' </dev/null
+        strace -f -c -o "$work/calls" "${neovim[@]}" "$@" -c 'call timer_start(2000, { -> execute("qall!") })' </dev/null
         awk 'END { print $3 == "total" ? $2 : $4 }' "$work/calls"
     }
     without=$(idle) with=$(idle -c 'lua require("finder").setup { library = vim.env.LIBRARY }')
