@@ -12,7 +12,10 @@ let settings: [SwiftSetting] = [
 
 let package = Package(
     name: "examples",
-    products: [.library(name: "EchoLibrary", type: .dynamic, targets: ["EchoLibrary"])],
+    products: [
+        .library(name: "EchoLibrary", type: .dynamic, targets: ["EchoLibrary"]),
+        .library(name: "TLSLibrary", type: .dynamic, targets: ["TLSLibrary"]),
+    ],
     dependencies: [
         .package(name: "swift-uv-futures", path: ".."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
@@ -134,6 +137,8 @@ let package = Package(
             ]),
         .target(
             name: "EchoLibrary", dependencies: [.product(name: "UVFutures", package: "swift-uv-futures")]),
+        .target(
+            name: "TLSLibrary", dependencies: [.product(name: "TLSStreams", package: "swift-uv-futures")]),
         .executableTarget(
             name: "CHost", dependencies: ["EchoLibrary"], linkerSettings: [.linkedLibrary("uv")]),
     ]

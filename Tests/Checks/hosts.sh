@@ -87,6 +87,32 @@ else
     echo "Node: system calls not counted, ptrace is not permitted"
 fi
 
+# Which OpenSSL answers: that of the system, in a program and in Python, or that of Node, which comes before. If only a part is the
+# host's own, it is refused.
+Examples/certificates.sh "$work/certificates" >/dev/null
+export CERTIFICATES=$work/certificates
+tls() { clang -O1 -Wall -Werror Tests/Hosts/tls.c -L "$release" -lTLSLibrary "-Wl,-rpath,$PWD/$release" "$@"; }
+said() {
+    local wanted=$1 said
+    shift
+    said=$(timeout 60 "$@") && [[ $said == $wanted ]] || { echo "$*: said $said, not: $wanted" >&2; exit 1; }
+}
+tls -o "$work/tls"
+said "TLS 1.3, hello; OpenSSL of */libssl.so.3" "$work/tls" "$CERTIFICATES"
+tls -DADDON -shared -fPIC "-idirafter$node/include/node" -o "$work/tls.node"
+said "TLS 1.3, hello; OpenSSL of node" node -p "require('$work/tls.node')"
+tls -shared -fPIC -o "$work/tls.so"
+said "TLS 1.3, hello; OpenSSL of */libssl.so.3" /usr/bin/python3 -c "
+import ctypes, ssl
+ssl.create_default_context()
+say = ctypes.CDLL('$work/tls.so').tls_say
+say.restype = ctypes.c_char_p
+print(say(b'$CERTIFICATES').decode())"
+tls -DSTRAY -rdynamic -o "$work/stray"
+said "OpenSSL comes from */libssl.so.3 and */libcrypto.so.3, but SSL_shutdown from $work/stray; let the process have one*" \
+    "$work/stray" "$CERTIFICATES"
+echo "OpenSSL: passed"
+
 # Debian's python3 and its uvloop, which share the system's libuv, and the wheel, which carries its own.
 python=/usr/bin/python3
 passes "Python, attach: passed" "$python" Examples/PythonHost/host.py "$release/libEchoLibrary.so" attach

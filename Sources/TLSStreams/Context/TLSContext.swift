@@ -35,6 +35,7 @@ public final class TLSContext {
 
     private init(_ role: Role, on loop: EventLoop) throws {
         loop.core.checkThread()
+        _ = try OpenSSLCopy.outcome.get()
         core = loop.core
         self.role = role
         raw = try Self.make(role)
@@ -44,7 +45,8 @@ public final class TLSContext {
     ///
     /// Reads the files of the configuration at once. Throws ``Futures/FutureError/invalidArgument(_:)`` if a file
     /// cannot be read, if a key does not fit its certificate or does not open with its passphrase, or if OpenSSL knows
-    /// none of the ciphers. The error names the file.
+    /// none of the ciphers. The error names the file. Throws ``OpenSSLMismatch`` if the host has parts of an OpenSSL of its
+    /// own that do not go with this library.
     public static func server(_ configuration: TLSServerConfiguration, on loop: EventLoop) throws
         -> TLSContext
     {
