@@ -45,20 +45,21 @@
     use(EVP_PKEY_CTX_set_rsa_pss_saltlen) use(EVP_PKEY_eq) use(EVP_PKEY_free) use(EVP_PKEY_fromdata) \
     use(EVP_PKEY_fromdata_init) use(EVP_PKEY_get_params) use(EVP_PKEY_get_size) use(EVP_PKEY_is_a) \
     use(EVP_PKEY_up_ref) use(EVP_aes_256_cbc) use(EVP_sha224) use(EVP_sha256) use(EVP_sha384) use(EVP_sha512) \
-    use(GENERAL_NAMES_free) use(OPENSSL_cleanse) use(OpenSSL_version_num) use(OPENSSL_sk_num) use(OPENSSL_sk_value) use(OSSL_LIB_CTX_new) \
-    use(OSSL_PARAM_construct_end) use(OSSL_PARAM_construct_octet_ptr) use(OSSL_PARAM_construct_octet_string) \
-    use(OSSL_PARAM_construct_utf8_string) use(OSSL_PARAM_get_int) use(OSSL_PARAM_get_octet_ptr) \
-    use(OSSL_PARAM_locate_const) use(OSSL_PROVIDER_add_builtin) use(OSSL_PROVIDER_load) use(PEM_read_bio_PrivateKey) \
-    use(PEM_read_bio_X509) use(PEM_read_bio_X509_CRL) use(RAND_bytes) use(X509_CRL_free) use(X509_NAME_print_ex) \
-    use(X509_STORE_CTX_get0_cert) use(X509_STORE_CTX_get0_untrusted) use(X509_STORE_CTX_get_current_cert) \
-    use(X509_STORE_CTX_get_error) use(X509_STORE_CTX_get_error_depth) use(X509_STORE_CTX_get_ex_data) \
-    use(X509_STORE_CTX_set_error) use(X509_STORE_add_cert) use(X509_STORE_add_crl) use(X509_STORE_get0_param) \
-    use(X509_STORE_set_flags) use(X509_VERIFY_PARAM_get_flags) use(X509_VERIFY_PARAM_set1_host) \
-    use(X509_VERIFY_PARAM_set1_ip_asc) use(X509_VERIFY_PARAM_set_flags) use(X509_VERIFY_PARAM_set_hostflags) \
-    use(X509_VERIFY_PARAM_set_time) use(X509_check_private_key) use(X509_free) use(X509_get0_notAfter) \
-    use(X509_get0_notBefore) use(X509_get0_pubkey) use(X509_get_ext_d2i) use(X509_get_issuer_name) \
-    use(X509_get_serialNumber) use(X509_get_subject_name) use(X509_up_ref) use(X509_verify_cert) \
-    use(X509_verify_cert_error_string) use(i2a_ASN1_INTEGER) use(i2d_X509)
+    use(GENERAL_NAMES_free) use(OPENSSL_cleanse) use(OpenSSL_version_num) use(OPENSSL_sk_num) use(OPENSSL_sk_value) \
+    use(OSSL_LIB_CTX_new) use(OSSL_PARAM_construct_end) use(OSSL_PARAM_construct_octet_ptr) \
+    use(OSSL_PARAM_construct_octet_string) use(OSSL_PARAM_construct_utf8_string) use(OSSL_PARAM_get_int) \
+    use(OSSL_PARAM_get_octet_ptr) use(OSSL_PARAM_locate_const) use(OSSL_PROVIDER_add_builtin) \
+    use(OSSL_PROVIDER_load) use(PEM_read_bio_PrivateKey) use(PEM_read_bio_X509) use(PEM_read_bio_X509_CRL) \
+    use(RAND_bytes) use(X509_CRL_free) use(X509_NAME_print_ex) use(X509_STORE_CTX_get0_cert) \
+    use(X509_STORE_CTX_get0_untrusted) use(X509_STORE_CTX_get_current_cert) use(X509_STORE_CTX_get_error) \
+    use(X509_STORE_CTX_get_error_depth) use(X509_STORE_CTX_get_ex_data) use(X509_STORE_CTX_set_error) \
+    use(X509_STORE_add_cert) use(X509_STORE_add_crl) use(X509_STORE_get0_param) use(X509_STORE_set_flags) \
+    use(X509_VERIFY_PARAM_get_flags) use(X509_VERIFY_PARAM_set1_host) use(X509_VERIFY_PARAM_set1_ip_asc) \
+    use(X509_VERIFY_PARAM_set_flags) use(X509_VERIFY_PARAM_set_hostflags) use(X509_VERIFY_PARAM_set_time) \
+    use(X509_check_private_key) use(X509_free) use(X509_get0_notAfter) use(X509_get0_notBefore) \
+    use(X509_get0_pubkey) use(X509_get_ext_d2i) use(X509_get_issuer_name) use(X509_get_serialNumber) \
+    use(X509_get_subject_name) use(X509_up_ref) use(X509_verify_cert) use(X509_verify_cert_error_string) \
+    use(i2a_ASN1_INTEGER) use(i2d_X509)
 
 /// As `Dl_info`, which is a GNU extension.
 struct tls_loaded_file {

@@ -14,7 +14,7 @@ struct OpenSSLCopy {
     /// Throws an error if the functions are parts of several copies, or those of another library.
     private init() throws(OpenSSLMismatch) {
         let found = unsafe tls_find_copy()
-        let number = found.version
+        let number = unsafe found.version
         try self.init(
             tls: unsafe String(cString: found.tls), crypto: unsafe String(cString: found.crypto),
             version: "\(number >> 28).\(number >> 20 & 0xFF).\(number >> 4 & 0xFF)",
