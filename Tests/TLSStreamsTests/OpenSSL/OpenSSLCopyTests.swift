@@ -42,8 +42,8 @@ struct OpenSSLCopyTests {
                 == "OpenSSL 1.1.1 answers, from /usr/bin/node, but this library is built for OpenSSL 3; \(remedy)"
         )
         #expect(
-            refusal(node, node, "3.0.1", "SSL_new from /opt/host")
-                == "OpenSSL comes from /usr/bin/node and /usr/bin/node, but SSL_new from /opt/host; \(remedy)"
+            refusal(node, node, "3.0.1", "SSL_new from /srv/host")
+                == "OpenSSL comes from /usr/bin/node and /usr/bin/node, but SSL_new from /srv/host; \(remedy)"
         )
     }
 }
