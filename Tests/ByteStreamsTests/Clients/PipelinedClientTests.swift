@@ -243,3 +243,43 @@ struct PipelinedClientTests {
         }
     }
 }
+
+extension PipelinedClientTests {
+    @Test("an answer is due only while requests are under way, and each answer gives more time")
+    func answerTimeout() throws {
+        var limits = PipelineLimits()
+        limits.answerTimeout = .seconds(10)
+        try withClient(limits: limits) { client, server, loop in
+            loop.advance(by: .seconds(60))
+            #expect(client.state == .connected)
+            let first = client.send(Data("a;"))
+            loop.advance(by: .seconds(9))
+            let second = client.send(Data("b;"))
+            server.ends[0].write("1;")
+            settle(loop)
+            #expect(first.now == "1")
+            loop.advance(by: .seconds(9))
+            #expect(client.state == .connected)
+            loop.advance(by: .seconds(1))
+            guard case PipelineError.answerTimedOut(after: .seconds(10))? = second.lossCause else {
+                Issue.record("\(second)")
+                return
+            }
+            #expect(client.state == .waiting && server.ends[0].closed.isCompleted)
+        }
+    }
+
+    @Test("the text of a client tells what it does")
+    func description() throws {
+        try withClient { client, server, loop in
+            _ = client.send(Data("a;")).ignoreFailure()
+            #expect("\(client)".hasPrefix("client (connected to "))
+            #expect("\(client)".hasSuffix(", 1 requests under way, 0 waiting)"))
+            server.ends[0].abort()
+            settle(loop)
+            let waiting = client.send(Data("b;"))
+            #expect("\(client)" == "client (waiting, 0 requests under way, 1 waiting)")
+            waiting.cancel()
+        }
+    }
+}
