@@ -61,7 +61,7 @@ final class PlayedServer {
 func withClient(
     limits: PipelineLimits = PipelineLimits(), backoff: Backoff = .constant(.seconds(1)),
     greeting: ((PipelinedConnection<String>) throws -> Future<Void>)? = nil, push: ((String) -> Bool)? = nil,
-    prepare: (PlayedServer) -> Void = { _ in },
+    refusal: (any Error)? = nil, isSilent: Bool = false, capacity: Int = 65_536,
     _ body: (PipelinedClient<String>, PlayedServer, EventLoop) throws -> Void
 ) throws {
     let loop = EventLoop.virtual()
@@ -70,7 +70,7 @@ func withClient(
     weak var weakClient: PipelinedClient<String>?
     do {
         let server = PlayedServer(on: loop)
-        prepare(server)
+        (server.refusal, server.isSilent, server.capacity) = (refusal, isSilent, capacity)
         let client = try PipelinedClient(
             decodedBy: SemicolonDecoder(), limits: limits, backoff: backoff, on: loop, greeting: greeting,
             push: push,

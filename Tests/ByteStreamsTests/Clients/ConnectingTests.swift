@@ -8,7 +8,7 @@ struct ConnectingTests {
     @Test("a server that cannot be reached is tried again after waits that grow")
     func backoff() throws {
         let backoff = Backoff.exponential(initial: .seconds(1), maximum: .seconds(5), jitter: 0)
-        try withClient(backoff: backoff, prepare: { $0.refusal = Broken() }) { client, server, loop in
+        try withClient(backoff: backoff, refusal: Broken()) { client, server, loop in
             #expect(client.state == .waiting && client.lastError is Broken)
             loop.advance(by: .seconds(17))
             let start = server.attempts[0]
@@ -23,7 +23,7 @@ struct ConnectingTests {
         var seen: Set<Duration> = []
         for _ in 0..<20 {
             let backoff = Backoff.exponential(initial: .seconds(10), jitter: 0.5)
-            try withClient(backoff: backoff, prepare: { $0.refusal = Broken() }) { client, server, loop in
+            try withClient(backoff: backoff, refusal: Broken()) { client, server, loop in
                 loop.advance(by: .milliseconds(4_999))
                 #expect(server.attempts.count == 1)
                 loop.advance(by: .seconds(11))
@@ -125,7 +125,7 @@ struct ConnectingTests {
 
     @Test("a connect that is cancelled by others is tried again")
     func cancelledConnect() throws {
-        try withClient(prepare: { $0.isSilent = true }) { client, server, loop in
+        try withClient(isSilent: true) { client, server, loop in
             server.silent[0].cancel()
             settle(loop)
             #expect(client.state == .waiting && client.lastError is CancellationError)
@@ -136,13 +136,13 @@ struct ConnectingTests {
 
     @Test("closing gives up a connect, and ends a connection that comes all the same")
     func closedWhileConnecting() throws {
-        try withClient(prepare: { $0.isSilent = true }) { client, server, loop in
+        try withClient(isSilent: true) { client, server, loop in
             client.close()
             #expect(server.cancelledConnects == 1 && client.closed.succeeded)
             settle(loop)
             #expect(server.attempts.count == 1)
         }
-        try withClient(prepare: { $0.isSilent = true }) { client, server, loop in
+        try withClient(isSilent: true) { client, server, loop in
             server.silent[0].succeed(try server.makePair())
             client.close()
             settle(loop)

@@ -37,7 +37,7 @@ struct PipelinedClientTests {
 
     @Test("a request that is cancelled while it waits is not sent")
     func cancelledWaiting() throws {
-        try withClient(prepare: { $0.isSilent = true }) { client, server, loop in
+        try withClient(isSilent: true) { client, server, loop in
             let answers = ["a;", "bb;", "c;"].map { client.send(Data($0)) }
             #expect(client.statistics.waiting == 3 && client.statistics.waitingBytes == 7)
             answers[1].cancel()
@@ -111,7 +111,7 @@ struct PipelinedClientTests {
 
     @Test("a request that has waited too long fails, with the reason why there is no connection")
     func waitTimeout() throws {
-        try withClient(prepare: { $0.refusal = Broken() }) { client, server, loop in
+        try withClient(refusal: Broken()) { client, server, loop in
             let early = client.send(Data("a;"))
             loop.advance(by: .seconds(10))
             let late = client.send(Data("b;"), mayRepeat: true)
@@ -141,7 +141,7 @@ struct PipelinedClientTests {
     func queueLimits() throws {
         var limits = PipelineLimits()
         (limits.maxWaiting, limits.maxWaitingBytes) = (2, 10)
-        try withClient(limits: limits, prepare: { $0.isSilent = true }) { client, server, loop in
+        try withClient(limits: limits, isSilent: true) { client, server, loop in
             let large = client.send(Data("12345678;"))
             guard case .queueFull(requests: 1, bytes: 9)? = client.send(Data("a;")).pipelineError else {
                 Issue.record("taken")
@@ -183,7 +183,7 @@ struct PipelinedClientTests {
         let size = 100_000
         var limits = PipelineLimits()
         limits.maxWaitingBytes = .max
-        try withClient(limits: limits, prepare: { $0.capacity = 1000 }) { client, server, loop in
+        try withClient(limits: limits, capacity: 1000) { client, server, loop in
             let request = Data(String(repeating: "x", count: size - 1) + ";")
             let answers = (0..<400).map { _ in client.send(request) }
             let waiting = client.statistics.waiting
