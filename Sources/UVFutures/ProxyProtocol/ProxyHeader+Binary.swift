@@ -96,8 +96,8 @@ extension ProxyHeader {
     /// of version 2 would have more than 65,551 bytes.
     ///
     /// ```swift
-    /// let header = try ProxyHeader(source: client.peerAddress!, destination: client.localAddress!)
-    /// backend.write(try header.bytes(.v2))
+    /// let header = try ProxyHeader(source: connection.peerAddress!, destination: connection.localAddress!)
+    /// peer.write(try header.bytes(.v2))
     /// ```
     public func bytes(_ version: Version, checksummed: Bool = false) throws -> Data {
         guard version == .v2 else { return Data(line) }
