@@ -58,7 +58,7 @@ class Diagram:
 def rooms(d):
     """The modules, and the rooms in them; an arrow points to what may be named."""
     d.module(8, 8, 318, 270, "UVFutures", "libuv, sockets")
-    for row, names in enumerate([["Threads", "DNS", "Processes"], ["TCP", "Unix", "Datagrams", "Files"], ["Watching", "Sockets"], ["Descriptors", "Signals", "Names"],
+    for row, names in enumerate([["Threads", "DNS", "Processes"], ["TCP", "Unix", "Datagrams", "Files"], ["Watching", "Sockets", "ProxyProtocol"], ["Descriptors", "Signals", "Names"],
                                  ["Systemd", "Loop", "Host"], ["UV"], ["System"]]):
         d.rooms(20, 38 + 33 * row, 294, *names)
     d.box(342, 196, 62, 48, "CLibUV", "C headers", fill="module")
@@ -71,7 +71,7 @@ def rooms(d):
     d.arrow((441, 174), (441, 194))
     d.arrow((167, 278), (167, 308))
     d.module(8, 310, 318, 72, "ByteStreams", "no sockets")
-    d.rooms(16, 342, 302, "Stream", "Reading", "Writing", "Limits", "Ending")
+    d.rooms(12, 342, 310, "Stream", "Reading", "Writing", "Limits", "Ending", "Clients")
     d.module(338, 258, 134, 139, "FuturesTesting", "")
     for row, names in enumerate([["World", "Virtual"], ["Network", "Streams"], ["Processes", "Disk"]]):
         d.rooms(344, 290 + 33 * row, 122, *names)

@@ -5,40 +5,6 @@ import FuturesTesting
 import Testing
 
 struct ConnectionPoolTests {
-    /// Gives `body` a pool of a played server, afterwards drains it, and proves that nothing is left alive.
-    private func withPool(
-        _ limits: PoolLimits = PoolLimits(), isSilent: Bool = false,
-        _ body: (ConnectionPool<MemoryStream>, PlayedServer, EventLoop) throws -> Void
-    ) throws {
-        let loop = EventLoop.virtual()
-        var unhandled: [any Error] = []
-        loop.onUnhandledFailure = { unhandled.append($0) }
-        weak var weakPool: ConnectionPool<MemoryStream>?
-        do {
-            let server = PlayedServer(on: loop)
-            server.isSilent = isSilent
-            let pool = try ConnectionPool(limits: limits, on: loop, connect: server.connect)
-            weakPool = pool
-            try body(pool, server, loop)
-            let drained = pool.drain(within: .zero)
-            loop.advance(by: .seconds(1))
-            #expect(drained.succeeded && pool.lentCount == 0 && pool.idleCount == 0)
-            server.endAll()
-            loop.advance(by: .seconds(10))
-        }
-        loop.advance(by: .seconds(100))
-        #expect(weakPool == nil)
-        #expect(unhandled.isEmpty, "\(unhandled)")
-        expectNothingAlive(on: loop)
-    }
-
-    private func ask(_ pool: ConnectionPool<MemoryStream>, _ text: String) -> Future<Data> {
-        pool.with { connection in
-            connection.write(text)
-            return connection.readLine().unwrap()
-        }
-    }
-
     @Test("a connection that was given back serves the next request, the last one first")
     func reuse() throws {
         try withPool { pool, server, loop in
@@ -185,28 +151,6 @@ struct ConnectionPoolTests {
         }
     }
 
-    @Test("a lease that is dropped discards its connection, and one that is released twice counts once")
-    func leases() throws {
-        var limits = PoolLimits()
-        limits.maxConnections = 1
-        try withPool(limits) { pool, server, loop in
-            let dropped = pool.acquire().map { _ in }
-            settle(loop)
-            #expect(dropped.succeeded && pool.lentCount == 0 && server.ends[0].closed.isCompleted)
-            let lease = pool.acquire()
-            settle(loop)
-            lease.now?.release()
-            lease.now?.release()
-            lease.now?.discard()
-            #expect(pool.idleCount == 1 && pool.lentCount == 0)
-            let (one, two) = (ask(pool, "a"), ask(pool, "b"))
-            settle(loop)
-            #expect(pool.lentCount == 1 && pool.waitingCount == 1)
-            one.cancel()
-            two.cancel()
-        }
-    }
-
     @Test("draining serves those that wait, and refuses others")
     func drain() throws {
         var limits = PoolLimits()
@@ -270,19 +214,4 @@ struct ConnectionPoolTests {
         settle(loop)
     }
 
-    @Test("limits that make no sense are refused")
-    func misuse() {
-        let loop = EventLoop.virtual()
-        var limits = PoolLimits()
-        limits.idleTimeout = .zero
-        #expect(
-            throws: FutureError.invalidArgument(
-                "idleTimeout of 0.0 seconds makes no sense; give more than zero")
-        ) { try ConnectionPool(limits: limits, on: loop) { loop.never(of: ByteStream.self) } }
-        limits = PoolLimits()
-        limits.maxConnections = 0
-        #expect(throws: FutureError.self) {
-            try ConnectionPool(limits: limits, on: loop) { loop.never(of: ByteStream.self) }
-        }
-    }
 }
