@@ -21,6 +21,7 @@ final class StreamDetails {
     var discardingStart: Int?
     fileprivate var drainingPromise: Promise<Void>?
     fileprivate var onIdle: (() -> Void)?
+    fileprivate var introduction: AnyObject?
     /// The stream itself, while something is pending.
     var hold: ByteStream?
 }
@@ -43,6 +44,12 @@ extension ByteStream {
     package final var drainingPromise: Promise<Void>? {
         get { details?.drainingPromise }
         set { madeDetails.drainingPromise = newValue }
+    }
+
+    /// What a proxy has said about the connection before its first byte.
+    package final var introduction: AnyObject? {
+        get { details?.introduction }
+        set { madeDetails.introduction = newValue }
     }
 
     /// The closure that the stream calls when it becomes idle: see `isIdle`.

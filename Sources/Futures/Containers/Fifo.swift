@@ -6,13 +6,13 @@ package struct Fifo<Element> {
     package var count: Int { elements.count - head }
     package var isEmpty: Bool { count == 0 }
     package var first: Element? { isEmpty ? nil : elements[head] }
-    var all: [Element] { elements[head...].compactMap { $0 } }
+    package var all: [Element] { elements[head...].compactMap { $0 } }
 
     package init() {}
 
     package mutating func append(_ element: Element) { elements.append(.some(element)) }
 
-    mutating func removeAll(where shouldBeRemoved: (Element) -> Bool) {
+    package mutating func removeAll(where shouldBeRemoved: (Element) -> Bool) {
         elements = all.filter { !shouldBeRemoved($0) }
         head = 0
     }

@@ -41,7 +41,7 @@ public struct Backoff: Sendable {
     }
 
     /// A text that says which value is out of range. `nil` if all values are valid.
-    var complaint: String? {
+    package var complaint: String? {
         if initial < .zero { return "an initial delay of \(initial) is negative; give zero or more" }
         if maximum < .zero { return "a maximum delay of \(maximum) is negative; give zero or more" }
         if !(factor >= 1) || factor.isInfinite {

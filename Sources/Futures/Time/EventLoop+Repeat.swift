@@ -16,20 +16,26 @@ public enum RepeatFailure: Sendable {
 }
 
 extension EventLoop {
-    /// Runs `body` every `interval`. The first run starts after one `interval`. `pace` says whether the
-    /// interval is measured from the end or from the start of the previous run.
+    /// Runs `body` every `interval`. The first run starts after `initialDelay`, or after one `interval` if that is
+    /// `nil`. `pace` says whether the interval is measured from the end or from the start of the previous run.
+    ///
+    /// With a `jitter`, each run starts later by a random time, at most this fraction of `interval`: so many
+    /// programs that began together do not stay together. The random numbers come from ``random``. With a fixed
+    /// rate, the delay of one run does not move the later runs.
     ///
     /// The repetition ends when the returned task or `token` is cancelled. If `body` throws, `onFailure` says
     /// whether the repetition ends or continues. With `keepsLoopAlive: false`, the repetition does not keep
     /// ``run()`` from returning. The returned task fails with ``FutureError/invalidArgument(_:)`` if
-    /// `interval` is not positive.
+    /// `interval` is not positive, `initialDelay` is negative, or `jitter` is not from 0 to 1.
     @discardableResult
     public func `repeat`(
-        every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
-        keepsLoopAlive: Bool = true, token: CancellationToken = .none, _ body: @escaping () throws -> Void
+        every interval: Duration, after initialDelay: Duration? = nil, jitter: Double = 0,
+        pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end, keepsLoopAlive: Bool = true,
+        token: CancellationToken = .none, _ body: @escaping () throws -> Void
     ) -> ScheduledTask<Void> {
         `repeat`(
-            every: interval, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive, token: token
+            every: interval, after: initialDelay, jitter: jitter, pace: pace, onFailure: onFailure,
+            keepsLoopAlive: keepsLoopAlive, token: token
         ) {
             [unowned core] () throws -> Future<Void> in
             try body()
@@ -37,25 +43,29 @@ extension EventLoop {
         }
     }
 
-    /// Runs `body` every `interval`. The first run starts after one `interval`. `pace` says whether the
-    /// interval is measured from the end or from the start of the previous run. Runs never overlap: the next
-    /// run waits until the future of the previous run has completed.
+    /// Runs `body` every `interval`. The first run starts after `initialDelay`, or after one `interval` if that is
+    /// `nil`. `pace` says whether the interval is measured from the end or from the start of the previous run.
+    /// Runs never overlap: the next run waits until the future of the previous run has completed.
+    ///
+    /// With a `jitter`, each run starts later by a random time, at most this fraction of `interval`. With a fixed
+    /// rate, the delay of one run does not move the later runs.
     ///
     /// The repetition ends when the returned task or `token` is cancelled. The future of the current run is
     /// then asked to cancel. If `body` throws, or the future that `body` returned fails or is cancelled,
     /// `onFailure` says whether the repetition ends or continues. With `keepsLoopAlive: false`, the waits
     /// between the runs do not keep ``run()`` from returning. The returned task fails with
-    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive.
+    /// ``FutureError/invalidArgument(_:)`` if `interval` is not positive, `initialDelay` is negative, or `jitter` is
+    /// not from 0 to 1.
     ///
     /// ```swift
-    /// let heartbeat = loop.repeat(every: .seconds(30), onFailure: .continue) { connection.write("ping\n") }
+    /// let heartbeat = loop.repeat(every: .seconds(30), jitter: 0.1, onFailure: .continue) { connection.write("ping\n") }
     /// connection.closed.whenComplete { _ in heartbeat.cancel() }
     /// ```
     @discardableResult
     public func `repeat`<Ignored>(
-        every interval: Duration, pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end,
-        keepsLoopAlive: Bool = true, token: CancellationToken = .none,
-        _ body: @escaping () throws -> Future<Ignored>
+        every interval: Duration, after initialDelay: Duration? = nil, jitter: Double = 0,
+        pace: RepeatPace = .fixedDelay, onFailure: RepeatFailure = .end, keepsLoopAlive: Bool = true,
+        token: CancellationToken = .none, _ body: @escaping () throws -> Future<Ignored>
     ) -> ScheduledTask<Void> {
         let cell = Cell.plain(core, state: .pending, of: Void.self)
         let future = Future<Void>(cell)
@@ -63,8 +73,17 @@ extension EventLoop {
             cell.fail(FutureError.unsuitableInterval(interval))
             return ScheduledTask(future)
         }
+        guard let initialDelay = (initialDelay ?? interval).wholeNanoseconds else {
+            cell.fail(FutureError.negativeDuration(initialDelay ?? interval))
+            return ScheduledTask(future)
+        }
+        guard (0...1).contains(jitter) else {
+            cell.fail(FutureError.invalidArgument("a jitter of \(jitter) is not from 0 to 1"))
+            return ScheduledTask(future)
+        }
         let plan = Repetition.Plan(
-            interval: nanoseconds, pace: pace, onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
+            interval: nanoseconds, initialDelay: initialDelay, jitter: jitter, pace: pace,
+            onFailure: onFailure, keepsLoopAlive: keepsLoopAlive,
             body: body)
         Repetition(cell, plan).start()
         return ScheduledTask(future.until(token))

@@ -3,6 +3,9 @@ final class Repetition<Ignored>: Producer {
     /// What a repetition does, and how often.
     struct Plan {
         let interval: UInt64
+        let initialDelay: UInt64
+        /// The longest random delay of a run, as a fraction of the interval.
+        let jitter: Double
         let pace: RepeatPace
         let onFailure: RepeatFailure
         let keepsLoopAlive: Bool
@@ -11,6 +14,7 @@ final class Repetition<Ignored>: Producer {
 
     private let cell: Cell
     private let plan: Plan
+    /// The time of the next run, before its random delay.
     private var due: UInt64
     /// The observer of the timer or of the current run, whichever the repetition waits for.
     private var waiting: Cell?
@@ -20,7 +24,7 @@ final class Repetition<Ignored>: Producer {
     init(_ cell: Cell, _ plan: Plan) {
         self.cell = cell
         self.plan = plan
-        due = cell.loop.deadline(after: plan.interval)
+        due = cell.loop.deadline(after: plan.initialDelay)
     }
 
     func start() {
@@ -29,7 +33,7 @@ final class Repetition<Ignored>: Producer {
     }
 
     private func waitUntilDue() {
-        let timer = loop.sleep(until: due, keepsLoopAlive: plan.keepsLoopAlive)
+        let timer = loop.sleep(until: due.addingSaturated(randomDelay()), keepsLoopAlive: plan.keepsLoopAlive)
         waiting = timer.cell.observe(CompleteObserver<Void>(body: run), when: .all)
     }
 
@@ -53,6 +57,12 @@ final class Repetition<Ignored>: Producer {
         if cell.isCompleted { return }
         due = nextStart()
         waitUntilDue()
+    }
+
+    private func randomDelay() -> UInt64 {
+        guard plan.jitter > 0 else { return 0 }
+        let fraction = Double.random(in: 0...plan.jitter, using: &loop.random)
+        return UInt64(clamping: Int64(Double(min(plan.interval, UInt64(Int64.max) / 2)) * fraction))
     }
 
     private func nextStart() -> UInt64 {

@@ -26,7 +26,9 @@ public class SocketConnection: ByteStream, Identifiable {
     /// The number of this connection. No other connection of this process has the same number.
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
-    public final var peerAddress: SocketAddress? { socket.peerAddress }
+    /// The address of the peer. If the server has a ``SocketServer/proxyProtocol``, this is the address of the client that
+    /// the proxy has told, if it has.
+    public final var peerAddress: SocketAddress? { proxyHeader?.source ?? socket.peerAddress }
 
     /// The address families of the sockets that connections of this class can have.
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }

@@ -51,6 +51,7 @@ public final class SocketServer<Connection: SocketConnection> {
     private(set) var acceptors: [Acceptor] = []
     let connections = ConnectionList()
     var acceptLimits = AcceptLimits()
+    var proxyRules: ProxyProtocol?
     /// Whether `maxConnections` was reached, and since then the number of connections has not fallen to the
     /// low mark.
     var isFull = false
@@ -172,15 +173,19 @@ public final class SocketServer<Connection: SocketConnection> {
         counters.accepted += 1
         connections.add(connection)
         connection.belong(to: self)
+        if let proxyRules { introduce(connection, proxyRules) } else { handle(connection) }
+        if isDraining { connection.beginDraining() }
+    }
+
+    func handle(_ connection: Connection) {
         do {
             try handler(connection)
         } catch {
             handled(connection, .failure(error))
         }
-        if isDraining { connection.beginDraining() }
     }
 
-    private func handled(_ connection: Connection, _ result: Result<Void, any Error>) {
+    func handled(_ connection: Connection, _ result: Result<Void, any Error>) {
         switch result {
         case .success:
             connection.end(within: connection.limits.closeTimeout)

@@ -48,6 +48,64 @@ struct RepeatTests {
     }
 
     @Test(
+        "the first run starts after the initial delay, which may be zero",
+        arguments: [RepeatPace.fixedDelay, .fixedRate])
+    func initialDelay(pace: RepeatPace) throws {
+        try withLoop(.virtual) { loop in
+            for delay in [0, 250, 5_000] {
+                let start = loop.now
+                var starts: [Duration] = []
+                let task = loop.repeat(every: .seconds(1), after: .milliseconds(delay), pace: pace) {
+                    starts.append(start.duration(to: loop.now))
+                }
+                #expect(starts.isEmpty)
+                loop.advance(by: .milliseconds(delay + 2_500))
+                #expect(starts == [0, 1_000, 2_000].map { .milliseconds(delay + $0) })
+                task.cancel()
+            }
+            for (task, text) in [
+                (loop.repeat(every: .seconds(1), after: .seconds(-1)) {}, "-1.0 seconds"),
+                (loop.repeat(every: .seconds(1), jitter: 1.5) {}, "a jitter of 1.5 is not from 0 to 1"),
+                (loop.repeat(every: .seconds(1), jitter: .nan) {}, "a jitter of nan is not from 0 to 1"),
+            ] {
+                guard
+                    case .failure(FutureError.invalidArgument(let found))? = task.future.ignoreFailure()
+                        .result
+                else {
+                    Issue.record("\(task.future)")
+                    continue
+                }
+                #expect(found.contains(text))
+            }
+        }
+    }
+
+    @Test("a jitter delays each run, by at most its fraction, and a fixed rate does not drift")
+    func jitter() throws {
+        try withLoop(.virtual) { loop in
+            for pace in [RepeatPace.fixedDelay, .fixedRate] {
+                let start = loop.now
+                var starts: [Double] = []
+                let task = loop.repeat(every: .seconds(1), jitter: 0.5, pace: pace) {
+                    starts.append(start.duration(to: loop.now) / .seconds(1))
+                }
+                loop.advance(by: .seconds(1_000))
+                task.cancel()
+                let phases = starts.enumerated().map { $1 - Double($0 + 1) }
+                if pace == .fixedRate {
+                    #expect(
+                        phases.allSatisfy { (0...0.5).contains($0) } && (999...1_000).contains(starts.count))
+                    #expect(phases.min()! < 0.05 && phases.max()! > 0.45)
+                } else {
+                    let waits = zip(starts.dropFirst(), starts).map { $0 - $1 }
+                    #expect(waits.allSatisfy { (0.9999...1.5001).contains($0) })
+                    #expect(waits.min()! < 1.05 && waits.max()! > 1.45)
+                }
+            }
+        }
+    }
+
+    @Test(
         "runs that return a future never overlap", arguments: Driver.allCases,
         [RepeatPace.fixedDelay, .fixedRate])
     func overlap(driver: Driver, pace: RepeatPace) throws {

@@ -45,6 +45,29 @@ struct TLSServerTests {
         }
     }
 
+    @Test("a PROXY header comes before the handshake, and tells the client", arguments: TestNetwork.allCases)
+    func proxied(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var seen: [SocketAddress?] = []
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
+                seen.append(connection.peerAddress)
+                return connection.forEachSpan { connection.write($0) }
+            }
+            server.tcp.proxyProtocol = ProxyProtocol()
+            let address = try SocketAddress(host: "192.0.2.7", port: 51234)
+            let tcp = try loop.run(
+                until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
+            tcp.write(try ProxyHeader(source: address, destination: server.localAddress).bytes(.v2))
+            let client = try loop.run(until: tcp.startTLS(client: try loop.client(), host: "127.0.0.1"))
+            client.write("hello\n")
+            #expect(try loop.run(until: client.readLine()) == Data("hello".utf8))
+            #expect(seen == [address])
+            try loop.run(until: client.close())
+            _ = try loop.run(until: server.drain(within: .seconds(5)))
+        }
+    }
+
     @Test("a server that is made first listens at several sockets, and at one that systemd has opened")
     func sockets() throws {
         try withLoop(.system) { loop in

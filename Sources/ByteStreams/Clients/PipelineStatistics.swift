@@ -1,0 +1,19 @@
+/// A snapshot of what a ``PipelinedClient`` has done.
+public struct PipelineStatistics: Hashable, Sendable {
+    /// The number of connections that were made, and of those that could not be made or not be greeted.
+    public var connects = 0
+    public var failedConnects = 0
+    /// The number of answers that have come, including those to requests that were cancelled.
+    public var answers = 0
+    /// The number of messages that the closure for pushed messages has taken.
+    public var pushes = 0
+    /// The number of times that a request was put back, to be written again on the next connection.
+    public var repeats = 0
+    /// The number of requests that failed with ``PipelineError/answerLost(cause:)``.
+    public var lost = 0
+    /// The number of requests that are under way now, including those that were cancelled after they were written.
+    public var underWay = 0
+    /// The numbers of requests that wait now, and of their bytes.
+    public var waiting = 0
+    public var waitingBytes = 0
+}

@@ -1,0 +1,56 @@
+public import Futures
+
+extension PipelinedClient {
+    /// Completes when the client was closed, and its connection has ended. Fails only with `FutureError.shutDown`, if the
+    /// loop is shut down before. Cancelling this future changes nothing.
+    public var closed: Future<Void> {
+        core.checkThread()
+        return closedPromise.future
+    }
+
+    /// Closes the client at once. Returns the future ``closed``.
+    ///
+    /// Requests under way fail with ``PipelineError/answerLost(cause:)``, and requests that wait fail with
+    /// `FutureError.closed`. What has been written is still sent. A second call changes nothing.
+    @discardableResult
+    public func close() -> Future<Void> {
+        core.checkThread()
+        end(FutureError.closed("client"))
+        return closed
+    }
+
+    /// Refuses further requests, and closes the client when all requests have been answered or have failed, but after
+    /// `deadline` at the latest. Returns the future ``closed``.
+    ///
+    /// While requests wait and there is no connection, the client still connects. If several calls give different times,
+    /// the earliest counts. Fails with `FutureError.invalidArgument` if `deadline` is negative.
+    @discardableResult
+    public func drain(within deadline: Duration) -> Future<Void> {
+        core.checkThread()
+        guard deadline >= .zero else {
+            return core.failed(
+                FutureError.invalidArgument("drain(within:) was given \(deadline); give zero or more"))
+        }
+        isDraining = true
+        endIfDrained()
+        guard state != .closed else { return closed }
+        let timer = core.schedule(after: deadline) { [self] in _ = close() }
+        timer.future.ignoreFailure()
+        closed.whenComplete { _ in timer.cancel() }
+        return closed
+    }
+
+    func end(_ error: any Error) {
+        guard state != .closed else { return }
+        state = .closed
+        let connection = connection
+        cancelStep.take()?()
+        failWaiting(error)
+        guard let connection else {
+            _ = closedPromise.succeed()
+            return
+        }
+        connection.end(error, inOrder: true)
+        connection.stream.closed.whenComplete { [closedPromise] _ in closedPromise.succeed() }
+    }
+}

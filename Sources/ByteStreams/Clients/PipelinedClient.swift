@@ -1,0 +1,229 @@
+public import FoundationEssentials
+public import Futures
+
+/// A client that stays connected to a server, and matches answers to requests by their order.
+///
+/// Many protocols answer requests in the order in which they came: Redis, SMTP, HTTP/1.1. The client sends a request without
+/// waiting for the answers to earlier ones. A ``StreamDecoder`` finds the answers. When the connection ends, the client makes
+/// a new one after a wait, until you close it.
+///
+/// ```swift
+/// let client = try PipelinedClient(decodedBy: LengthPrefixDecoder(.uint16), on: loop) {
+///     TCPConnection.connect(host: "127.0.0.1", port: 7007, on: loop)
+/// }
+/// let answer = client.send(Data([0, 1, 42]), mayRepeat: true)
+/// ```
+///
+/// A request that was under way when the connection ended fails with ``PipelineError/answerLost(cause:)``: nobody knows
+/// whether the server has carried it out. If you said that it may be repeated, the client sends it again instead, before all
+/// requests that wait. A request that has failed with another error was not written.
+///
+/// The client lives, and keeps the loop running, until it is closed or the loop is shut down, even if there are no
+/// references to it. Use it only on its loop's thread.
+public final class PipelinedClient<Message> {
+    public var loop: EventLoop { core }
+    public let limits: PipelineLimits
+    let core: LoopCore
+    let backoff: Backoff
+    /// Begins to connect, and calls the closure with the outcome. Returns a closure that cancels.
+    let open: (@escaping (Result<ByteStream, any Error>) -> Void) throws -> () -> Void
+    /// Begins to read from a connection.
+    let start: (PipelinedConnection<Message>) -> Void
+    let greeting: ((PipelinedConnection<Message>) throws -> Future<Void>)?
+    private let push: ((Message) -> Bool)?
+
+    /// What the client does about its connection now.
+    public internal(set) var state = PipelineState.connecting
+    /// The error that ended the last connection, or with which it could not be made. `nil` while there is a connection.
+    public internal(set) var lastError: (any Error)?
+    public internal(set) var isDraining = false
+    /// The number of failures since a connection was of use.
+    var failures = 0
+    var connection: PipelinedConnection<Message>?
+    /// Cancels the connect, the greeting or the wait in progress.
+    var cancelStep: (() -> Void)?
+    /// The time at which the connection was greeted, and whether it has been of use since.
+    var greetedAt: LoopInstant?
+    var wasUseful = false
+    private var awaitsRoom = false
+    var counters = PipelineStatistics()
+    private lazy var queue = RequestQueue<Message>(on: core, timeout: limits.waitTimeout) { [unowned self] in
+        fail($0, PipelineError.notSent(after: limits.waitTimeout ?? .zero, cause: lastError))
+        endIfDrained()
+    }
+    let closedPromise: Promise<Void>
+
+    /// Creates a client, which begins to connect.
+    ///
+    /// For each connection, the client calls `connect`, which returns for example a TCP or a TLS connection, and evaluates
+    /// `decoder`. Then it calls `greeting`, if there is one, which sends what comes before all requests, such as a password.
+    /// Requests wait until its future completes. If `connect` or `greeting` fails, or the connection ends later, the client
+    /// tries again, after the wait that `backoff` gives for the number of failures in a row.
+    ///
+    /// `push` gets each message before it is taken for an answer. It returns `true` for a message that answers no request,
+    /// which is then not taken for an answer. A message that it does not take, while no request is under way, ends the
+    /// connection.
+    ///
+    /// Throws `FutureError.invalidArgument` if `limits` or `backoff` are out of range.
+    public convenience init<Decoder: StreamDecoder, Stream: ByteStream>(
+        decodedBy decoder: @autoclosure @escaping () -> Decoder, limits: PipelineLimits = PipelineLimits(),
+        backoff: Backoff = .exponential, on loop: EventLoop,
+        greeting: ((_ connection: PipelinedConnection<Message>) throws -> Future<Void>)? = nil,
+        push: ((_ message: Message) -> Bool)? = nil, connect: @escaping () throws -> Future<Stream>
+    ) throws where Decoder.Message == Message {
+        try limits.validate()
+        if let complaint = backoff.complaint { throw FutureError.invalidArgument(complaint) }
+        self.init(
+            limits, backoff, loop.core, greeting, push,
+            open: { opened in
+                let connecting = try connect()
+                connecting.whenComplete { result in opened(result.map { $0 }) }
+                return { connecting.cancel(.evenIfOthersWaiting) }
+            },
+            start: { $0.start(decodedBy: decoder()) })
+        tryToConnect()
+    }
+
+    private init(
+        _ limits: PipelineLimits, _ backoff: Backoff, _ core: LoopCore,
+        _ greeting: ((PipelinedConnection<Message>) throws -> Future<Void>)?, _ push: ((Message) -> Bool)?,
+        open: @escaping (@escaping (Result<ByteStream, any Error>) -> Void) throws -> () -> Void,
+        start: @escaping (PipelinedConnection<Message>) -> Void
+    ) {
+        core.checkThread()
+        self.limits = limits
+        self.backoff = backoff
+        self.core = core
+        self.greeting = greeting
+        self.push = push
+        self.open = open
+        self.start = start
+        closedPromise = core.makeSharedPromise()
+    }
+
+    /// Sends `request`, and completes with its answer.
+    ///
+    /// The request waits while there is no connection, while ``PipelineLimits/maxUnderWay`` requests are under way, and while
+    /// the server does not take what was written. Requests are written in the order of the calls. All requests of a turn leave
+    /// together, as with ``ByteStream/gathersWrites``.
+    ///
+    /// If you cancel the future while the request waits, the request is not sent. If you cancel it later, the answer is
+    /// dropped when it comes, and the other requests get their own answers.
+    ///
+    /// Fails with ``PipelineError/answerLost(cause:)`` if the connection ends before the answer comes. If `mayRepeat` is `true`,
+    /// the request is sent again instead, ``PipelineLimits/maxAttempts`` times in all. Fails with
+    /// ``PipelineError/queueFull(requests:bytes:)``, ``PipelineError/notSent(after:cause:)``, and after ``close()`` or
+    /// ``drain(within:)`` with `FutureError.closed`: then the request has not been sent.
+    public func send(_ request: Data, mayRepeat: Bool = false) -> Future<Message> {
+        core.checkThread()
+        guard state != .closed, !isDraining else { return core.failed(FutureError.closed("client")) }
+        guard !request.isEmpty else {
+            return core.failed(
+                FutureError.invalidArgument("a request without bytes gets no answer; give one or more"))
+        }
+        let entry = PipelinedRequest<Message>(request, mayRepeat: mayRepeat)
+        if queue.isEmpty, let connection = readyConnection {
+            let future = entry.begin(on: core)
+            connection.write(entry)
+            return future
+        }
+        guard queue.count < limits.maxWaiting, request.count <= limits.maxWaitingBytes - queue.byteCount
+        else {
+            return core.failed(PipelineError.queueFull(requests: queue.count, bytes: queue.byteCount))
+        }
+        let future = entry.begin(on: core)
+        queue.append(entry)
+        awaitRoom()
+        return future
+    }
+
+    public var statistics: PipelineStatistics {
+        core.checkThread()
+        var statistics = counters
+        statistics.underWay = connection?.count ?? 0
+        statistics.waiting = queue.count
+        statistics.waitingBytes = queue.byteCount
+        return statistics
+    }
+
+    /// The connection, if a request can be written to it now.
+    private var readyConnection: PipelinedConnection<Message>? {
+        guard state == .connected, let connection, connection.count < limits.maxUnderWay else { return nil }
+        return connection.stream.bufferedBytes < connection.stream.limits.writeHighWaterMark
+            ? connection : nil
+    }
+
+    /// Writes as many of the requests that wait as can be written.
+    func sendWaiting() {
+        while !queue.isEmpty, let connection = readyConnection, let request = queue.takeFirst() {
+            connection.write(request)
+        }
+        awaitRoom()
+    }
+
+    /// Goes on when the server has taken what was written, if that is what requests wait for.
+    private func awaitRoom() {
+        guard !queue.isEmpty, !awaitsRoom, state == .connected, let connection,
+            connection.count < limits.maxUnderWay
+        else { return }
+        awaitsRoom = true
+        connection.stream.writable.whenComplete { [self] _ in
+            awaitsRoom = false
+            if connection === self.connection { sendWaiting() }
+        }
+    }
+
+    func received(_ message: Message) -> Bool {
+        guard let push, push(message) else { return false }
+        counters.pushes += 1
+        wasUseful = true
+        return true
+    }
+
+    func answered() {
+        counters.answers += 1
+        if state == .connected { wasUseful = true }
+        if !queue.isEmpty { sendWaiting() }
+        endIfDrained()
+    }
+
+    /// Fails the requests that were under way, or puts them back to be written again.
+    func settle(_ requests: [PipelinedRequest<Message>], _ error: any Error) {
+        var repeats: [PipelinedRequest<Message>] = []
+        for request in requests where !request.isOver {
+            if request.mayRepeat, request.attempts < limits.maxAttempts, state != .closed {
+                repeats.append(request)
+            } else {
+                fail(request, error)
+            }
+        }
+        counters.repeats += repeats.count
+        queue.prepend(repeats)
+    }
+
+    func fail(_ request: PipelinedRequest<Message>, _ error: any Error) {
+        if request.fail(error) { counters.lost += 1 }
+    }
+
+    func failWaiting(_ error: any Error) {
+        for request in queue.takeAll() { fail(request, error) }
+    }
+
+    func endIfDrained() {
+        if isDraining, queue.isEmpty, connection?.count ?? 0 == 0 { close() }
+    }
+}
+
+extension PipelinedClient: CustomStringConvertible {
+    /// The client in one line, such as `client (connected to TCPConnection 3 (…), 2 requests under way, 0 waiting)`.
+    public var description: String {
+        let peer = state == .connected ? connection.map { " to \($0.stream.name)" } ?? "" : ""
+        return
+            "client (\(state.rawValue)\(peer), \(statistics.underWay) requests under way, \(queue.count) waiting)"
+    }
+}
+
+@available(
+    *, unavailable, message: "A client belongs to its loop's thread; go there with loop.execute { … }."
+)
+extension PipelinedClient: Sendable {}

@@ -1,0 +1,105 @@
+public import FoundationEssentials
+public import Futures
+
+/// One connection of a ``PipelinedClient``. The greeting of the client gets it, and sends the first requests on it.
+public final class PipelinedConnection<Message> {
+    public let stream: ByteStream
+    private let core: LoopCore
+    private let answerTimeout: Duration?
+    private var underWay = Fifo<PipelinedRequest<Message>>()
+    /// The time since which the server owes the next answer.
+    private var owedSince: LoopInstant
+    private var timer: ScheduledTask<Void>?
+    private var hasEnded = false
+    /// Called with each message. Returns `true` if the message answers no request.
+    var takesPush: (Message) -> Bool = { _ in false }
+    /// Called after each answer.
+    var onAnswer: () -> Void = {}
+    /// Called once, when the connection has ended, with the requests that were under way.
+    var onEnd: (any Error, [PipelinedRequest<Message>]) -> Void = { _, _ in }
+
+    init(_ stream: ByteStream, answerTimeout: Duration?) {
+        self.stream = stream
+        self.answerTimeout = answerTimeout
+        core = stream.core
+        owedSince = core.now
+    }
+
+    /// The number of requests whose answers have not come.
+    var count: Int { underWay.count }
+
+    /// Sends `request` on this connection, and completes with its answer. Unlike ``PipelinedClient/send(_:mayRepeat:)``, the
+    /// request never waits, and is not sent on another connection.
+    ///
+    /// Fails with ``PipelineError/answerLost(cause:)`` if the connection ends before the answer comes, and with
+    /// `FutureError.closed` if it has ended. If the future is cancelled, the answer is dropped when it comes.
+    public func send(_ request: Data) -> Future<Message> {
+        core.checkThread()
+        guard !hasEnded else { return core.failed(FutureError.closed("connection")) }
+        let request = PipelinedRequest<Message>(request, mayRepeat: false)
+        let future = request.begin(on: core)
+        write(request)
+        return future
+    }
+
+    func start<Decoder: StreamDecoder>(decodedBy decoder: Decoder) where Decoder.Message == Message {
+        stream.gathersWrites = true
+        let state = DecoderState(decoder)
+        stream.runMessages(MessageSearch(state)) { [self] bytes in
+            try receive(state.takeMessage(bytes))
+            return nil
+        }
+        .whenComplete { [self] result in
+            if case .failure(let error) = result { return end(error) }
+            end(PipelineError.endedByServer, inOrder: true)
+        }
+    }
+
+    func write(_ request: PipelinedRequest<Message>) {
+        if underWay.isEmpty { owedSince = core.now }
+        underWay.append(request)
+        stream.write(request.takeBytes())
+        if timer == nil { watch() }
+    }
+
+    private func receive(_ message: Message) throws {
+        guard !hasEnded, !takesPush(message) else { return }
+        guard let request = underWay.takeFirst() else { throw PipelineError.unexpectedMessage }
+        owedSince = core.now
+        request.succeed(message)
+        onAnswer()
+    }
+
+    /// Looks for the answer when it is due. There is one timer, which goes on to the time of the next answer.
+    private func watch() {
+        guard let answerTimeout, !underWay.isEmpty, !hasEnded else { return }
+        let due = owedSince.advanced(by: answerTimeout)
+        let timer = core.schedule(at: due, keepsLoopAlive: false) { [unowned self] in
+            self.timer = nil
+            guard !underWay.isEmpty, core.now >= owedSince.advanced(by: answerTimeout) else { return watch() }
+            end(PipelineError.answerTimedOut(after: answerTimeout))
+        }
+        timer.future.ignoreFailure()
+        self.timer = timer
+    }
+
+    /// Ends the connection because of `error`. A server that has ended it, or that this side leaves, gets all that was
+    /// written.
+    func end(_ error: any Error, inOrder: Bool = false) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        timer.take()?.cancel()
+        if inOrder { stream.close() } else { stream.abort() }
+        var requests: [PipelinedRequest<Message>] = []
+        while let request = underWay.takeFirst() {
+            request.wasLost(by: error)
+            requests.append(request)
+        }
+        let onEnd = onEnd
+        (takesPush, self.onAnswer, self.onEnd) = ({ _ in false }, {}, { _, _ in })
+        onEnd(error, requests)
+    }
+}
+
+@available(*, unavailable, message: "It belongs to its loop's thread; go there with loop.execute { … }.")
+extension PipelinedConnection: Sendable {}

@@ -1,0 +1,49 @@
+internal import Futures
+
+/// The limits of a ``ConnectionPool``.
+public struct PoolLimits: Sendable {
+    /// The largest number of connections, lent and idle.
+    public var maxConnections = 16
+    /// The largest number of requests that wait for a connection. A further request fails with
+    /// ``PoolError/tooManyWaiting(_:)``.
+    public var maxWaiting = 1000
+    /// The longest time for which a request waits until a connection is free. The time to connect does not count.
+    public var waitTimeout: Duration? = .seconds(30)
+    /// The time after which a connection is closed that nobody has used.
+    public var idleTimeout: Duration = .seconds(60)
+
+    public init() {}
+
+    func validate() throws {
+        try requireArgument(
+            maxConnections > 0 && maxWaiting >= 0,
+            "maxConnections of \(maxConnections) and maxWaiting of \(maxWaiting) make no sense; give one or more of the "
+                + "first, and zero or more of the second")
+        for (name, duration) in [("waitTimeout", waitTimeout), ("idleTimeout", idleTimeout)] {
+            guard let duration else { continue }
+            try requireArgument(
+                duration > .zero, "\(name) of \(duration) makes no sense; give more than zero")
+        }
+    }
+}
+
+/// An error of a ``ConnectionPool``.
+public enum PoolError: Error, Hashable {
+    /// All connections were lent for this time, the ``PoolLimits/waitTimeout``.
+    case noneFree(after: Duration)
+    /// So many requests wait for a connection already.
+    case tooManyWaiting(Int)
+}
+
+extension PoolError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noneFree(let limit):
+            "no connection of the pool was free within \(limit); give connections back sooner, or raise "
+                + "PoolLimits.maxConnections"
+        case .tooManyWaiting(let count):
+            "\(count) requests wait for a connection of the pool already; try again later, or raise "
+                + "PoolLimits.maxWaiting"
+        }
+    }
+}

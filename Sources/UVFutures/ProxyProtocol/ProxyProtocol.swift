@@ -1,0 +1,30 @@
+internal import ByteStreams
+internal import Futures
+
+/// What a server asks of its connections if they come by a proxy that sends a ``ProxyHeader``: see
+/// ``SocketServer/proxyProtocol``.
+public struct ProxyProtocol {
+    /// The longest time until the header is complete.
+    public var timeout: Duration = .seconds(5)
+    /// The most bytes of a header of version 2.
+    public var maximumSize = 4096
+    /// Returns whether a peer may send a header. A connection of any other peer is reset. The default trusts all peers, so
+    /// that everybody who reaches the port may claim any address.
+    public var isTrusted: (_ peer: SocketAddress?) -> Bool = { _ in true }
+
+    public init() {}
+
+    func validate() throws {
+        try requireArgument(timeout > .zero, "a timeout of \(timeout) makes no sense; give more than zero")
+        try requireArgument(
+            maximumSize >= 16,
+            "a maximumSize of \(maximumSize) has no room for a PROXY header; give 16 or more")
+    }
+}
+
+/// The header of a connection. An object, so that its connection holds it in one reference.
+final class ProxyRecord {
+    let header: ProxyHeader
+
+    init(_ header: ProxyHeader) { self.header = header }
+}

@@ -1,0 +1,33 @@
+internal import ByteStreams
+internal import Futures
+
+extension SocketConnection {
+    /// The header that the proxy sent before all other bytes. `nil` unless the server has a ``SocketServer/proxyProtocol``.
+    public final var proxyHeader: ProxyHeader? { (introduction as? ProxyRecord)?.header }
+
+    /// The address of the other end of the socket. If the server has a ``SocketServer/proxyProtocol``, this is the proxy,
+    /// while ``peerAddress`` is the client.
+    public final var directPeerAddress: SocketAddress? { socket.peerAddress }
+
+    /// Reads the header. Completes with `false` if the peer has finished without a byte.
+    final func readProxyHeader(_ rules: ProxyProtocol) -> Future<Bool> {
+        guard rules.isTrusted(directPeerAddress) else {
+            return core.failed(ProxyProtocolError.untrusted(directPeerAddress))
+        }
+        return readMessage(decodedBy: ProxyHeaderDecoder(limit: rules.maximumSize)).timeout(
+            after: rules.timeout
+        )
+        .map { [self] header in
+            if let header { introduction = ProxyRecord(header) }
+            return header != nil
+        }
+        .mapError { error in
+            switch error {
+            case FutureError.timedOut(let limit): ProxyProtocolError.timedOut(after: limit)
+            case StreamError.unexpectedEnd(let received):
+                ProxyProtocolError.incomplete(received: received.count)
+            default: error
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import ByteStreams
+internal import Futures
+
+extension SocketServer {
+    /// What the server asks of its connections if they come by a proxy, such as HAProxy with `send-proxy-v2`. `nil` unless you
+    /// set it.
+    ///
+    /// If it is set, each connection has to begin with a ``ProxyHeader``, in either version. The server reads the header before
+    /// its handler gets the connection. Then ``SocketConnection/peerAddress`` is the client, and
+    /// ``SocketConnection/proxyHeader`` has the rest. If the proxy speaks for itself, or does not know the client, the
+    /// connection keeps its addresses. A connection that ends without a byte, as those of simple health checks do, is closed
+    /// silently. Every other connection is reset, and ``onConnectionError`` gets a ``ProxyProtocolError``.
+    ///
+    /// Applies to connections that are accepted later. For encrypted connections, set it on the server beneath:
+    /// `tlsServer.tcp.proxyProtocol`. Traps if a value is out of range.
+    ///
+    /// ```swift
+    /// var rules = ProxyProtocol()
+    /// rules.isTrusted = { $0?.host == "127.0.0.1" }
+    /// server.proxyProtocol = rules
+    /// ```
+    public var proxyProtocol: ProxyProtocol? {
+        get { proxyRules }
+        set {
+            core.checkThread()
+            do { try newValue?.validate() } catch {
+                trap("SocketServer.proxyProtocol was given values out of range: \(error).")
+            }
+            proxyRules = newValue
+        }
+    }
+
+    /// Reads the header of `connection`, and then gives the connection to the handler.
+    func introduce(_ connection: Connection, _ rules: ProxyProtocol) {
+        connection.readProxyHeader(rules).whenComplete { [self] result in
+            switch result {
+            case .success(true): handle(connection)
+            case .success(false): handled(connection, .success(()))
+            case .failure(let error): handled(connection, .failure(error))
+            }
+        }
+    }
+}
