@@ -21,7 +21,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var ready = ReadyQueue()
     var contexts = ContextQueues()
     /// The objects that hear of the end of this turn.
-    @exclusivity(unchecked) var turnEndings: [any TurnEnding] = []
+    var turnEndings: [any TurnEnding] = []
     let timers = TimerHeap()
     var coarse = CoarseWheel()
     var jobs = JobList()
