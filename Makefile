@@ -81,6 +81,7 @@ check:
 	Tests/Checks/mirrors.py
 	Tests/Checks/systems.py
 	Tests/Checks/walks.sh
+	Tests/Checks/program-lines.py
 	Tests/Checks/words.sh
 	Tests/Checks/dictionary.sh
 	Tests/Mutants/run.sh --find

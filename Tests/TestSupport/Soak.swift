@@ -18,6 +18,10 @@ public let smallStack = isDebug ? 128 << 10 : 512 << 10
     public let isDebug = false
 #endif
 
+/// By how much less a sanitizer's run tries of what is large only to make rare orders of events likely. Each takes up to ten
+/// times as long there.
+public let sanitizedShare = isSanitized ? 5 : 1
+
 /// Whether a sanitizer watches the process. That for threads has a thread of its own.
 public let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || isThreadSanitized
 public let isThreadSanitized = unsafe dlsym(nil, "__tsan_init") != nil

@@ -8,6 +8,8 @@ struct TurnState {
     var isInJob = false
     var isRequested = false
     var isRunning = false
+    /// Whether an object hears of the end of this turn. Swift checks each access to the array of them at run time.
+    var hasEndings = false
     /// The number of turns so far.
     var count: UInt64 = 0
     /// The most callbacks that a turn runs.
@@ -68,7 +70,7 @@ extension LoopCore {
         turnState.count &+= 1
         let callbacks = ready.isEmpty ? 0 : drain()
         if callbacks > 0 { work.turnEnded(callbacks: callbacks) }
-        if !turnEndings.isEmpty { endTurn() }
+        if turnState.hasEndings { endTurn() }
         if abandonment.isWatched { queueAbandoned() }
         reportUnhandledFailures()
         if ending.phase == .shuttingDown { goOnEnding() }

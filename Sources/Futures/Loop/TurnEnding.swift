@@ -8,12 +8,14 @@ extension LoopCore {
     /// ready in `turnEnds` run in the next turn.
     package func atTurnEnd(_ object: any TurnEnding) {
         turnEndings.append(object)
+        turnState.hasEndings = true
         requestTurn()
     }
 
     func endTurn() {
         var endings: [any TurnEnding] = []
         swap(&endings, &turnEndings)
+        turnState.hasEndings = false
         for ending in endings { ending.turnEnds() }
         guard turnEndings.isEmpty else { return }
         // The memory is used again.

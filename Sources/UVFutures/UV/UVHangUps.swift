@@ -19,8 +19,12 @@ final class UVHangUps {
     private var set: CInt = -1
     private(set) var poll: UnsafeMutablePointer<uv_poll_t>?
 
-    deinit {
+    deinit { closeSet() }
+
+    /// Gives the set's descriptor back. The handle that watches it has been closed.
+    func closeSet() {
         if set >= 0 { close(set) }
+        set = -1
     }
 
     func add(_ stream: UVStream) { unsafe new.append(stream) }

@@ -63,6 +63,7 @@ extension UVLoop {
     private func closed() {
         closingHandles -= 1
         guard closingHandles == 0 else { return }
+        hangUps.closeSet()
         let done = onClose
         onClose = {}
         done()

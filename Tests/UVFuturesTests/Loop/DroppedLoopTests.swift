@@ -57,6 +57,49 @@ struct DroppedLoopTests {
         }
     }
 
+    @Test("all that the system gave a loop is given back at its shutdown, though the program keeps the loop")
+    func keptLoop() async {
+        await #expect(processExitsWith: .success) {
+            try EventLoop().shutdown()
+            for (opened, network) in Opened.everywhere {
+                var pipe: [CInt] = [0, 0]
+                #expect(unsafe Glibc.pipe(&pipe) == 0)
+                let before = openDescriptors()
+                let loop = try network.makeLoop()
+                let end = try opened.open(on: loop, watching: pipe[0])
+                end.whenFailure { [writing = pipe[1]] _ in #expect(unsafe write(writing, "x", 1) == 1) }
+                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+                loop.shutdown()
+                #expect(eventually { openDescriptors().isSubset(of: before) }, "\(opened), \(network)")
+                withExtendedLifetime(loop) {}
+            }
+        }
+    }
+
+    @Test("an attached loop that is detached gives back its descriptors, though the program keeps it")
+    func keptAttachedLoop() async {
+        await #expect(processExitsWith: .success) {
+            let host = HostLoop()
+            // libuv opens two descriptors with the first handle of a loop, and keeps them.
+            let other = try host.attach()
+            let others = try other.makePipe()
+            try host.run(until: other.sleep(for: .milliseconds(1)))
+            let before = openDescriptors()
+            let loop = try host.attach()
+            let (reading, writing) = try loop.makePipe()
+            let end = reading.forEachChunk { _ in }
+            writing.write("x")
+            try host.run(until: loop.sleep(for: .milliseconds(1)))
+            let detached = loop.detach()
+            try host.run(until: detached)
+            #expect(throws: FutureError.shutDown) { try end.result?.get() }
+            #expect(openDescriptors().isSubset(of: before))
+            withExtendedLifetime((loop, writing, others)) {}
+            try host.run(until: other.detach())
+            #expect(host.close() == 0)
+        }
+    }
+
     /// What keeps something of the system's open.
     enum Opened: String, CaseIterable, Codable {
         case listener, unixListener, connecting, watch, signal, body, resolving, stream, awaitingServer,

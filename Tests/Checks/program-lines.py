@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+"""The page Programs says how many lines each program and each library of them has. Blank lines and lines with a comment
+alone do not count.
+usage: program-lines.py [--write]"""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parents[2]
+page = root / "Sources/UVFutures/Documentation.docc/Programs.md"
+# A row whose first cell is code names a path, and ends with its number of lines.
+row = re.compile(r"^(\| `([^`]+)` \|.*\| )(\d+)( \|)$", re.MULTILINE)
+sources = {".swift", ".c", ".h", ".js", ".py", ".lua"}
+
+
+def lines(name):
+    path = root / name
+    if not path.exists():
+        sys.exit(f"program-lines.py: the page names {name}, which is not there")
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.suffix in sources)
+    text = "\n".join(file.read_text() for file in files)
+    return sum(not re.match(r"\s*(//.*|#.*|--.*)?$", line) for line in text.splitlines())
+
+
+text = page.read_text()
+programs = {path for _, path, _, _ in row.findall(text)}
+true = row.sub(lambda match: match[1] + str(lines(match[2])) + match[4], text)
+if "--write" in sys.argv[1:]:
+    page.write_text(true)
+elif true != text:
+    for old, new in zip(text.splitlines(), true.splitlines()):
+        if old != new:
+            print(f"{new.split('`')[1]}: {old.split('|')[-2].strip()} lines on the page, and not "
+                  f"{new.split('|')[-2].strip()}")
+    sys.exit("Programs.md has other numbers of lines than the programs; run Tests/Checks/program-lines.py --write")
+package = (root / "Examples/Package.swift").read_text()
+commands = {f"Examples/Sources/{name}" for name in re.findall(r'executableTarget\(\s*name: "(\w+)"', package)}
+left = sorted(commands - programs)
+if left:
+    sys.exit(f"Programs.md does not name {', '.join(left)}")
+print(f"{len(programs)} programs and libraries, each with its number of lines")
