@@ -4,22 +4,25 @@ alone do not count.
 usage: program-lines.py [--write]"""
 import pathlib
 import re
+import subprocess
 import sys
 
 root = pathlib.Path(__file__).resolve().parents[2]
 page = root / "Sources/UVFutures/Documentation.docc/Programs.md"
 # A row whose first cell is code names a path, and ends with its number of lines.
 row = re.compile(r"^(\| `([^`]+)` \|.*\| )(\d+)( \|)$", re.MULTILINE)
-sources = {".swift", ".c", ".h", ".js", ".py", ".lua"}
+# By suffix, what a comment begins with.
+comments = {".swift": "//", ".c": "//", ".h": "//", ".js": "//", ".py": "#", ".lua": "--"}
 
 
 def lines(name):
-    path = root / name
-    if not path.exists():
-        sys.exit(f"program-lines.py: the page names {name}, which is not there")
-    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.suffix in sources)
-    text = "\n".join(file.read_text() for file in files)
-    return sum(not re.match(r"\s*(//.*|#.*|--.*)?$", line) for line in text.splitlines())
+    listed = subprocess.run(["git", "ls-files", "-z", name], cwd=root, check=True, capture_output=True, text=True).stdout
+    files = [root / file for file in listed.split("\0") if pathlib.Path(file).suffix in comments]
+    if not files:
+        sys.exit(f"program-lines.py: the page names {name}, which has no sources")
+    return sum(
+        bool(line.strip()) and not line.strip().startswith(comments[file.suffix])
+        for file in files for line in file.read_text().splitlines())
 
 
 text = page.read_text()
