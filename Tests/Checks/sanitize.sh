@@ -23,7 +23,7 @@ on() (
     "${@:2}"
 )
 build() {
-    on "$1" swift build --build-tests --disable-xctest --sanitize="$1" -Xswiftc -gline-tables-only \
+    on "$1" swift build --build-tests --disable-xctest --sanitize="$1" \
         --scratch-path ".build-$1" "${@:2}"
 }
 # usage: suite SANITIZER ARGUMENTS...
