@@ -147,7 +147,8 @@ extension SocketAddress {
     }
 
     fileprivate func proxied(size: Int) -> [UInt8] {
-        var bytes = Array((path ?? "").utf8)
+        // What was no UTF-8 has become longer as text.
+        var bytes = Array((path ?? "").utf8.prefix(size))
         if isAbstract { bytes[0] = 0 }
         return bytes + [UInt8](repeating: 0, count: size - bytes.count)
     }

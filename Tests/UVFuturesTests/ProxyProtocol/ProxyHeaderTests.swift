@@ -120,6 +120,21 @@ struct ProxyHeaderTests {
         #expect(Array(try ProxyHeader.local.bytes(.v2)) == ProxyBytes.signature + [0x20, 0, 0, 0])
     }
 
+    @Test(
+        "paths that are no UTF-8, and become longer as text, are read and written",
+        arguments: [0x31, 0x32] as [UInt8])
+    func otherPaths(kind: UInt8) throws {
+        let paths: [[UInt8]] = [
+            [UInt8](repeating: 0xFF, count: 108), [0] + [UInt8](repeating: 0xFF, count: 107),
+            [UInt8](repeating: 0x61, count: 108),
+        ]
+        for path in paths {
+            let read = try header(ProxyBytes.v2(path + path, command: 0x21, kind: kind)).0
+            #expect(read.source?.path?.isEmpty == false && read.isDatagram == (kind == 0x32))
+            #expect(try read.bytes(.v2).count == 16 + 2 * 108)
+        }
+    }
+
     @Test("a header that is too long to write is refused")
     func tooLongToWrite() {
         var header = ProxyHeader.local
