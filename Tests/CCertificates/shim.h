@@ -58,6 +58,15 @@ static inline EVP_PKEY *certificate_key(const char *pem) {
     return key;
 }
 
+static inline char *encrypt_key(const char *pem, const char *passphrase) {
+    EVP_PKEY *key = certificate_key(pem);
+    BIO *bio = BIO_new(BIO_s_mem());
+    PEM_write_bio_PrivateKey(bio, key, EVP_aes_256_cbc(), (const unsigned char *)passphrase, (int)strlen(passphrase), NULL,
+                             NULL);
+    EVP_PKEY_free(key);
+    return certificate_text(bio);
+}
+
 static inline X509 *certificate_of(const char *pem) {
     BIO *bio = BIO_new_mem_buf(pem, -1);
     X509 *certificate = certificate_need(PEM_read_bio_X509(bio, NULL, NULL, NULL));

@@ -8,3 +8,6 @@
 static inline int unshare_mounts(void) {
     return (int)syscall(SYS_unshare, 0x00020000);
 }
+
+/// The place of `needle` among `size` bytes, by a GNU extension: `memmem`. NULL if it is not there.
+extern void *memmem(const void *bytes, size_t size, const void *needle, size_t needle_size);

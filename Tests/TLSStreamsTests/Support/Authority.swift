@@ -9,6 +9,9 @@ struct TestKey {
     /// An RSA key of so many bits or, for zero, one on the curve P-256.
     init(rsa bits: CInt = 0, passphrase: String? = nil) { pem = unsafe text(make_key(bits, passphrase)) }
 
+    /// The same key, encrypted.
+    func encrypted(with passphrase: String) -> String { unsafe text(encrypt_key(pem, passphrase)) }
+
     /// One of the kind Ed25519.
     static let edwards = TestKey(rsa: -1)
 
