@@ -66,6 +66,7 @@ struct PrivateKeyTests {
                         try server.reload(TLSServerConfiguration(identity: other))
                         Self.expectNone(needles)
                     }
+                    withExtendedLifetime(server) {}
                 }
             }
             Self.expectNone(needles)
