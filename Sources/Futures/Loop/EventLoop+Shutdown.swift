@@ -57,6 +57,8 @@ extension LoopCore {
         completedVoid = nil
         ending.detachment = nil
         ending.phase = .closed
+        // No turn ends any more.
+        turnEndings = []
         // Objects that the released handlers held may have queued callbacks.
         failReady()
     }
