@@ -4,7 +4,8 @@ internal import Futures
 /// The reader of `forEachMessage`. It takes all messages that have come, one after the other, without a future between
 /// them.
 final class MessageLoop: ChunkLoop {
-    private var search: MessageSearch
+    private let search: MessageSearch
+    private var early: MessageSearch.Early?
     /// Passes the message that was found to the user's closure. Returns the future to wait for, or `nil`.
     private let handle: (RawSpan) throws -> Future<Void>?
 
@@ -17,22 +18,30 @@ final class MessageLoop: ChunkLoop {
 
     /// Lends bytes that are exactly one message. Other bytes go through the buffer.
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
-        guard waiting == nil, search.isWhole(bytes) else { return false }
-        pass(bytes)
-        return true
+        guard waiting == nil else { return false }
+        let (isWhole, early) = search.searchEarly(bytes)
+        if isWhole { pass(bytes) } else { self.early = early }
+        return isWhole
     }
 
     override func takeFromBuffer() -> Bool {
         do {
-            guard let size = try search.nextSize(in: stream.inbound) else { return false }
-            let (block, start) = stream.inbound.block(0)
-            // Before the closure is called, which may read.
-            stream.inbound.discard(size)
-            pass(block.bytes.extracting(start..<start + size))
+            let (buffer, early) = (stream.inbound, early.take())
+            repeat {
+                let (block, start) = buffer.block(0)
+                let bytes = block.bytes.extracting(droppingFirst: start)
+                if let size = try search.size(in: bytes, of: buffer, early) {
+                    // Before the closure is called, which may read.
+                    buffer.discard(size)
+                    pass(bytes.extracting(first: size))
+                    return true
+                }
+            } while try search.goesOn(in: buffer)
+            return false
         } catch {
             end(.failure(error))
+            return true
         }
-        return true
     }
 
     @inline(__always)

@@ -4,7 +4,8 @@ internal import Futures
 /// The reader of `readMessage`, which is used once.
 final class MessageRead<Message>: Reader {
     private let stream: ByteStream
-    private var search: MessageSearch
+    private let search: MessageSearch
+    private var early: MessageSearch.Early?
     /// Returns the message that was found, whose bytes these are.
     private let message: (RawSpan) -> Message
     /// `nil` until the read has to wait.
@@ -28,7 +29,7 @@ final class MessageRead<Message>: Reader {
     /// Takes a message out of `buffer`. Returns `.some(nil)` if the peer has finished sending and no message is left, and
     /// `nil` if more bytes have to come.
     func take(from buffer: InboundBuffer) throws -> Message?? {
-        guard let size = try search.nextSize(in: buffer) else {
+        guard let size = try search.nextSize(in: buffer, early.take()) else {
             return buffer.isEmpty && buffer.isAtEnd ? .some(nil) : nil
         }
         let (block, start) = buffer.block(0)
@@ -37,9 +38,9 @@ final class MessageRead<Message>: Reader {
     }
 
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
-        guard search.isWhole(bytes) else { return false }
-        succeed(message(bytes))
-        return true
+        let (isWhole, early) = search.searchEarly(bytes)
+        if isWhole { succeed(message(bytes)) } else { self.early = early }
+        return isWhole
     }
 
     override func inboundChanged() {

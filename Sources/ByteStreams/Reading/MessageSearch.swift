@@ -6,8 +6,9 @@ internal import Futures
 struct MessageSearch {
     private let maximumSize: Int
     private let find: (_ bytes: RawSpan, _ isAtEnd: Bool) throws -> Int?
-    /// What the search has found in bytes that are in the buffer by now.
-    private var early: Result<Int?, any Error>?
+
+    /// What was found in bytes before they came into the buffer.
+    typealias Early = Result<Int?, any Error>
 
     // Inlined, so that the optimizer knows the type of the decoder.
     @inlinable
@@ -28,33 +29,44 @@ struct MessageSearch {
             "\(operation) was given a decoder with a maximumSize of \(maximumSize); give one or more")
     }
 
-    /// Returns whether `bytes` are one whole message and nothing else. Called while the buffer is empty. If not, the
-    /// caller puts `bytes` into the buffer.
+    /// Searches `bytes` while the buffer is empty. If they are not one whole message and nothing else, the caller puts them
+    /// into the buffer, and keeps the result until it looks there.
     @inline(__always)
-    mutating func isWhole(_ bytes: RawSpan) -> Bool {
+    func searchEarly(_ bytes: RawSpan) -> (isWhole: Bool, early: Early) {
         do {
             let size = try size(in: bytes, isAtEnd: false)
-            if size == bytes.byteCount { return true }
-            early = .success(size)
+            return (size == bytes.byteCount, .success(size))
         } catch {
-            early = .failure(error)
+            return (false, .failure(error))
         }
-        return false
     }
 
     /// Returns the number of bytes of the next message, which are then in the first block of `buffer`. Returns `nil` if
     /// more bytes have to come. Throws ``StreamError/unexpectedEnd(received:)`` if none will.
-    mutating func nextSize(in buffer: InboundBuffer) throws -> Int? {
-        if let early = early.take() { return try early.get() }
-        guard !buffer.isEmpty else { return nil }
+    func nextSize(in buffer: InboundBuffer, _ early: Early?) throws -> Int? {
         repeat {
             let (block, start) = buffer.block(0)
-            let isAtEnd = buffer.isAtEnd && buffer.blockCount == 1
-            if let size = try size(in: block.bytes.extracting(droppingFirst: start), isAtEnd: isAtEnd) {
-                return size
-            }
-        } while buffer.joinBlocks()
-        guard buffer.isAtEnd else { return nil }
+            let bytes = block.bytes.extracting(droppingFirst: start)
+            if let size = try size(in: bytes, of: buffer, early) { return size }
+        } while try goesOn(in: buffer)
+        return nil
+    }
+
+    /// Returns the number of bytes of the message with which `bytes` begin, the unread bytes of the first block of
+    /// `buffer`. Returns `nil` if they are not all of it.
+    @inline(__always)
+    func size(in bytes: RawSpan, of buffer: InboundBuffer, _ early: Early?) throws -> Int? {
+        if let size = try early?.get() { return size }
+        // The bytes of an early search are all that there are.
+        if buffer.isEmpty || early != nil && !buffer.isAtEnd { return nil }
+        return try size(in: bytes, isAtEnd: buffer.isAtEnd && buffer.blockCount == 1)
+    }
+
+    /// Puts the next block of `buffer` behind the first, and returns whether there was one. Throws
+    /// ``StreamError/unexpectedEnd(received:)`` if a message has begun, and no more bytes will come.
+    func goesOn(in buffer: InboundBuffer) throws -> Bool {
+        if buffer.joinBlocks() { return true }
+        guard buffer.isAtEnd, !buffer.isEmpty else { return false }
         throw StreamError.unexpectedEnd(received: buffer.takeAll())
     }
 

@@ -10,8 +10,9 @@ final class Gathering {
     /// The memory that is kept from turn to turn.
     private static let keptCapacity = 16_384
 
-    /// The bytes behind `buffers`.
-    private var bytes: [UInt8] = []
+    /// The bytes behind `buffers`. Unchecked, since each write would be checked at run time. No use of them runs code of
+    /// others.
+    @exclusivity(unchecked) private var bytes: [UInt8] = []
     private var buffers: [Data] = []
     private(set) var byteCount = 0
     /// The promise of a future that completes when they have left. `nil` if nobody has asked for it.
@@ -20,7 +21,7 @@ final class Gathering {
     var isFull: Bool { byteCount >= Self.fullSize }
 
     func append(_ span: RawSpan) {
-        bytes.append(copying: span)
+        unsafe bytes.append(copying: span)
         byteCount += span.byteCount
     }
 
@@ -32,17 +33,21 @@ final class Gathering {
     }
 
     private func keepBytes() {
-        if !bytes.isEmpty { buffers.append(Data(bytes)) }
-        bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
+        if unsafe !bytes.isEmpty { unsafe buffers.append(Data(bytes)) }
+        removeBytes()
+    }
+
+    private func removeBytes() {
+        unsafe bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
     }
 
     /// Gives all bytes to `transport` with one call, and forgets those that it takes. Returns the others.
     func send(to transport: any ByteTransport) throws -> (taken: Int, rest: [Data]) {
         defer { (buffers, byteCount) = ([], 0) }
         guard !buffers.isEmpty else {
-            let taken = try transport.tryWrite(bytes)
-            let rest = taken == bytes.count ? [] : [Data(bytes[taken...])]
-            bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
+            let taken = unsafe try transport.tryWrite(bytes)
+            let rest = unsafe taken == bytes.count ? [] : [Data(bytes[taken...])]
+            removeBytes()
             return (taken, rest)
         }
         keepBytes()

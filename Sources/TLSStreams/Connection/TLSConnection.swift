@@ -31,7 +31,8 @@ public final class TLSConnection: ByteStream {
     /// ``UVFutures/SocketConnection/endsWhenIdle``.
     public var endsWhenIdle = true
     /// Whether the server of this connection is draining.
-    public private(set) var isDraining = false
+    public var isDraining: Bool { drains }
+    private var drains = false
 
     init(_ transport: TLSTransport, limits: StreamLimits) {
         tls = transport
@@ -87,7 +88,7 @@ public final class TLSConnection: ByteStream {
     /// Ends the connection as soon as its peer waits for no answer any more. A peer that has sent nothing yet has `patience`.
     func beginDraining(patience: Duration) {
         guard !isDraining else { return }
-        isDraining = true
+        drains = true
         drainingPromise?.succeed()
         onIdle = { [unowned self] in core.later { [self] in if wasAnswered { endIfIdle() } } }
         if wasAnswered { endIfIdle() }

@@ -18,7 +18,8 @@ public class SocketConnection: ByteStream, Identifiable {
     public final var endsWhenIdle = true
     /// Whether the server of this connection is draining. If so, the handler should finish the current message
     /// and close the connection.
-    public private(set) final var isDraining = false
+    public final var isDraining: Bool { drains }
+    private final var drains = false
 
     /// Whether the socket belongs to a simulated network.
     final let isSimulated: Bool
@@ -82,7 +83,7 @@ extension SocketConnection {
     /// Half-closes the connection as soon as its peer waits for no answer any more.
     final func beginDraining() {
         guard !isDraining else { return }
-        isDraining = true
+        drains = true
         drainingPromise?.succeed()
         onIdle = { [unowned self] in loop.later { [self] in endIfServed() } }
         endIfServed()

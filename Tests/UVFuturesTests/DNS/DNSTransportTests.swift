@@ -277,7 +277,7 @@ struct DNSTransportTests {
             let before = try threads()
             let futures = (0..<1000).map { resolver.texts(of: "n\($0)", on: loop) }
             while held.count < 1000 { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
-            try #require(threads() == before)
+            try #require(threads() <= before)
             try #require(loop.statistics.handles == 1001)
             for (reply, client) in held {
                 var reply = reply
@@ -287,7 +287,7 @@ struct DNSTransportTests {
             for (number, future) in futures.enumerated() {
                 try #require(try loop.run(until: future)[0].text == "n\(number)")
             }
-            try #require(threads() == before)
+            try #require(threads() <= before)
             socket.close()
             loop.shutdown()
         }
