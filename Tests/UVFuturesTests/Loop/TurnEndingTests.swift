@@ -61,6 +61,7 @@ struct TurnEndingTests {
                 try begun.begin(on: loop, first, second).whenComplete { _ in completions += 1 }
                 if end == .shutdown { loop.shutdown() }
                 try host?.run(until: loop.detach())
+                #expect(host?.close() ?? 0 == 0)
             }
             #expect(eventually { core == nil && stream == nil }, "\(network)")
             #expect(completions == 1, "\(network)")
