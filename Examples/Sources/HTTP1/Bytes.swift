@@ -20,6 +20,18 @@ extension Span<UInt8> {
         }
     }
 
+    /// Returns the first index from `start` up to `end` at which there is a byte that is not in `set`, or `end`.
+    @inline(__always)
+    func firstIndex(from start: Int, to end: Int, notIn set: ByteSet) -> Int {
+        precondition(0 <= start && start <= end && end <= count)
+        return unsafe withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return end }
+            var index = start
+            while index < end, unsafe set.contains(base[index]) { index &+= 1 }
+            return index
+        }
+    }
+
     /// Whether the bytes from `start` to `end` are the ASCII text `text`, which is in lower case. The case of the bytes
     /// does not matter.
     func matches(_ start: Int, _ end: Int, _ text: StaticString) -> Bool {
@@ -79,6 +91,6 @@ extension [UInt8] {
             rest /= 10
         } while rest > 0
         if number < 0 { append(UInt8(ascii: "-")) }
-        for index in start..<20 { append(digits[index]) }
+        unsafe append(copying: digits.span.extracting(start..<20).bytes)
     }
 }

@@ -28,7 +28,7 @@ struct ChunkExtensions: ~Escapable {
 
     private mutating func takeToken() -> Bool {
         let start = index
-        while index < end, ByteSet.token.contains(bytes[index]) { index += 1 }
+        index = bytes.firstIndex(from: start, to: end, notIn: .token)
         return index > start
     }
 
@@ -38,9 +38,9 @@ struct ChunkExtensions: ~Escapable {
             let byte = bytes[index]
             index += 1
             if byte == UInt8(ascii: "\"") { return true }
-            guard isValueByte(byte) else { return false }
+            guard ByteSet.value.contains(byte) else { return false }
             if byte == UInt8(ascii: "\\") {
-                guard index < end, isValueByte(bytes[index]) else { return false }
+                guard index < end, ByteSet.value.contains(bytes[index]) else { return false }
                 index += 1
             }
         }

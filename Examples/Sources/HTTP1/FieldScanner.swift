@@ -35,18 +35,15 @@ struct FieldScanner {
     /// Splits a line at its colon, and checks both sides.
     @inline(__always)
     private static func split(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) -> FieldLine {
-        var colon = line.lowerBound
-        if isSpaceOrTab(bytes[colon]) { throw .foldedLine }
-        while colon < line.upperBound, ByteSet.token.contains(bytes[colon]) { colon += 1 }
+        if isSpaceOrTab(bytes[line.lowerBound]) { throw .foldedLine }
+        let colon = bytes.firstIndex(from: line.lowerBound, to: line.upperBound, notIn: .token)
         guard colon < line.upperBound else { throw .missingColon }
         guard bytes[colon] == UInt8(ascii: ":") else {
             throw isSpaceOrTab(bytes[colon]) ? .spaceBeforeColon : .badFieldName
         }
         guard colon > line.lowerBound else { throw .badFieldName }
         var (start, end) = (colon + 1, line.upperBound)
-        for index in start..<end {
-            guard isValueByte(bytes[index]) else { throw .badFieldValue }
-        }
+        guard bytes.firstIndex(from: start, to: end, notIn: .value) == end else { throw .badFieldValue }
         while start < end, isSpaceOrTab(bytes[start]) { start += 1 }
         while end > start, isSpaceOrTab(bytes[end - 1]) { end -= 1 }
         return FieldLine(line.lowerBound, colon, start, end)

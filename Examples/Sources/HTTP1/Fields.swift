@@ -19,7 +19,7 @@ public struct Fields: Sendable {
             !name.isEmpty && name.utf8.allSatisfy { ByteSet.token.contains($0) },
             "\"\(name)\" is no name of a field. Use letters, digits and hyphens.")
         precondition(
-            value.utf8.allSatisfy(isValueByte),
+            value.utf8.allSatisfy(ByteSet.value.contains),
             "The value of the field \(name) has a control character. Remove CR, LF and NUL before.")
         let start = text.count
         text.append(contentsOf: name.utf8)

@@ -32,9 +32,8 @@ struct FrameFields {
         isForbiddenInTrailers = true
         guard !hasHost else { throw .repeatedHost }
         hasHost = true
-        for index in value {
-            guard ByteSet.host.contains(bytes[index]) else { throw .badHost }
-        }
+        let end = value.upperBound
+        guard bytes.firstIndex(from: value.lowerBound, to: end, notIn: .host) == end else { throw .badHost }
     }
 
     private mutating func noteExpectation(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPError) {

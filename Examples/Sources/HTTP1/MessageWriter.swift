@@ -44,7 +44,7 @@ public struct MessageWriter: Sendable {
     /// Adds a field. Traps if the value has a byte that would break the message: check what comes from outside.
     public mutating func field(_ name: StaticString, _ value: String) {
         precondition(
-            value.utf8.allSatisfy(isValueByte),
+            value.utf8.allSatisfy(ByteSet.value.contains),
             "The value of the field \(name) has a control character. Remove CR, LF and NUL before.")
         bytes.append(name)
         bytes.append(": ")

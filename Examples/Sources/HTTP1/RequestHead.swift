@@ -57,15 +57,13 @@ struct RequestLine {
     /// Reads the line at `line`, as offsets into `bytes`.
     init(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) {
         if bytes.extracting(line).equals(min(5, line.count), "HTTP/") { throw .notForServers }
-        var end = line.lowerBound
-        while end < line.upperBound, ByteSet.token.contains(bytes[end]) { end += 1 }
+        var end = bytes.firstIndex(from: line.lowerBound, to: line.upperBound, notIn: .token)
         guard end < line.upperBound, end > line.lowerBound else { throw .badRequestLine }
         guard bytes[end] == UInt8(ascii: " ") else { throw .badMethod }
         method = HTTPMethod(bytes.extracting(line.lowerBound..<end), end - line.lowerBound)
 
         let start = end + 1
-        end = start
-        while end < line.upperBound, ByteSet.target.contains(bytes[end]) { end += 1 }
+        end = bytes.firstIndex(from: start, to: line.upperBound, notIn: .target)
         guard end < line.upperBound else { throw end == start ? .badRequestLine : .badVersion }
         guard bytes[end] == UInt8(ascii: " "), end > start else { throw .badTarget }
         target = start..<end
@@ -80,9 +78,8 @@ struct RequestLine {
     ) throws(HTTPError) -> Range<Int> {
         var start = target.lowerBound
         if method == .connect {
-            for index in target {
-                guard ByteSet.host.contains(bytes[index]) else { throw .badTarget }
-            }
+            let end = bytes.firstIndex(from: start, to: target.upperBound, notIn: .host)
+            guard end == target.upperBound else { throw .badTarget }
             guard target.contains(where: { bytes[$0] == UInt8(ascii: ":") }) else { throw .badTarget }
             return start..<start
         }
@@ -103,8 +100,7 @@ struct RequestLine {
             } else {
                 throw .badTarget
             }
-        var end = start + scheme
-        while end < target.upperBound, ByteSet.host.contains(bytes[end]) { end += 1 }
+        let end = bytes.firstIndex(from: start + scheme, to: target.upperBound, notIn: .host)
         guard end > start + scheme else { throw .badTarget }
         guard end == target.upperBound || bytes[end] == UInt8(ascii: "/") || bytes[end] == UInt8(ascii: "?")
         else {

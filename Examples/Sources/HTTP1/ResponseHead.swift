@@ -36,8 +36,6 @@ struct StatusLine {
         }
         guard bytes[start + 12] == UInt8(ascii: " ") else { throw .badStatus }
         reason = start + 13..<end
-        for index in reason {
-            guard isValueByte(bytes[index]) else { throw .badFieldValue }
-        }
+        guard bytes.firstIndex(from: start + 13, to: end, notIn: .value) == end else { throw .badFieldValue }
     }
 }

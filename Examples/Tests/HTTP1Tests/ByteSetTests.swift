@@ -10,10 +10,11 @@ struct ByteSetTests {
         expect(.host, letters + "-._~!$&'()*+,;=%:[]")
         let visible = String(decoding: UInt8(0x21)...UInt8(0x7e), as: UTF8.self)
         expect(.target, visible.filter { $0 != "#" })
-        expect(.value, visible + " \t")
+        expect(.value, visible + " \t", others: UInt8(128)...UInt8.max)
     }
 
-    private func expect(_ set: ByteSet, _ characters: String) {
-        #expect((UInt8.min...UInt8.max).filter { set.contains($0) } == Set(characters.utf8).sorted())
+    private func expect(_ set: ByteSet, _ characters: String, others: ClosedRange<UInt8>? = nil) {
+        let expected = Set(characters.utf8).sorted() + (others.map(Array.init) ?? [])
+        #expect((UInt8.min...UInt8.max).filter { set.contains($0) } == expected)
     }
 }

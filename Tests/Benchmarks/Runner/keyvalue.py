@@ -11,10 +11,10 @@ import subprocess
 
 import about
 import samples
-from servers import HERE
+from servers import BUILD
 
 TABLE = "CPU per command"
-OURS = HERE.parent.parent / "Examples/.build/release/KeyValueServer"
+OURS = BUILD / "programs/release/KeyValueServer"
 DEPTHS = {1: "one deep", 16: "16 deep", 64: "64 deep"}
 COMMANDS = ["GET", "SET", "INCR"]
 CLIENTS = 50

@@ -14,7 +14,7 @@ import samples
 from servers import BUILD, HERE, Server, two_cores
 
 PEERS = {
-    "ours": [HERE.parent.parent / "Examples/.build/release/WebServer", "--port", "0"],
+    "ours": [BUILD / "programs/release/WebServer", "--port", "0"],
     "C libuv": [BUILD / "c/http"],
     "Node.js": ["node", HERE / "Peers/Node/http.js"],
     "SwiftNIO": [BUILD / "nio/release/NIOWeb"],
