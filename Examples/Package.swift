@@ -103,6 +103,14 @@ let package = Package(
         .target(
             name: "Chat",
             dependencies: ["RESP", .product(name: "UVFutures", package: "swift-uv-futures")]),
+        .executableTarget(
+            name: "ChatServer",
+            dependencies: [
+                "Chat", "ExampleSupport", "HTTP1", "ServerSupport", "WebSockets",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            resources: [.embedInCode("page.html")]),
         .testTarget(
             name: "ChatTests",
             dependencies: [

@@ -1,10 +1,10 @@
 public import ByteStreams
 import Foundation
-public import Futures
+public import UVFutures
 
 extension Hall {
     /// Serves a connection of lines. Completes when it ends, whoever ends it.
-    public func serveLines(_ connection: ByteStream) -> Future<Void> {
+    public func serveLines(_ connection: ByteStream, from address: SocketAddress? = nil) -> Future<Void> {
         // What is said to a member in a turn leaves in one write.
         connection.gathersWrites = true
         let output = Member.Output {
@@ -12,7 +12,7 @@ extension Hall {
         } end: {
             connection.close()
         }
-        let member = Member(in: self, connection, output)
+        let member = Member(in: self, connection, output, from: address?.description)
         return Future<Void>(on: loop) {
             for try await line in connection.lines(limit: Member.longestLine) {
                 guard let text = String(validating: line, as: UTF8.self) else {

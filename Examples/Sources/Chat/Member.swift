@@ -17,7 +17,9 @@ public final class Member {
     }
 
     /// Thrown when the connection has to end.
-    public struct Ended: Error {}
+    public struct Ended: Error {
+        public init() {}
+    }
 
     let hall: Hall
     private let stream: ByteStream
@@ -33,13 +35,14 @@ public final class Member {
     private var isPosting = false
     private var isGone = false
 
-    public init(in hall: Hall, _ stream: ByteStream, _ output: Output) {
+    public init(in hall: Hall, _ stream: ByteStream, _ output: Output, from address: String?) {
         (self.hall, self.stream, self.output) = (hall, stream, output)
         (name, sender) = ("", "")
         let join = hall.add(self)
         name = "guest\(join)"
         sender = "\(hall.process)-\(join)"
-        say("* hello, \(name). /join ROOM takes you to a room, /help tells the rest")
+        let place = address.map { " from \($0)" } ?? ""
+        say("* hello, \(name)\(place). /join ROOM takes you to a room, /help tells the rest")
     }
 
     /// Forgets the member. Call it when the connection has ended.
