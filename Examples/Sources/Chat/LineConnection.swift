@@ -10,7 +10,7 @@ extension Hall {
         let output = Member.Output {
             connection.write($0 + "\n")
         } end: {
-            connection.close()
+            connection.close(within: .seconds(2))
         }
         let member = Member(in: self, connection, output, from: address?.description)
         return Future<Void>(on: loop) {
