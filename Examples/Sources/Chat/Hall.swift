@@ -122,6 +122,7 @@ public final class Hall {
     /// The number of members that are connected here.
     public var memberCount: Int { members.all.count }
 
+    func history(of room: String) -> [Room.Said] { rooms[room]?.history ?? [] }
     var roomCount: Int { rooms.count }
     var senderCount: Int { senders.count }
 

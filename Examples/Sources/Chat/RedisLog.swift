@@ -11,7 +11,7 @@ import UVFutures
 public final class RedisLog {
     private let messages, presence: String
     private let horizon: Int
-    private let writer, reader: PipelinedClient<RESPValue>
+    let writer, reader: PipelinedClient<RESPValue>
 
     /// An answer that is a complaint, or none of what was expected.
     public struct Refused: Error, CustomStringConvertible {
@@ -155,9 +155,9 @@ private func unexpected(_ value: RESPValue) -> RedisLog.Refused {
 }
 
 extension Data {
-    fileprivate init(command words: String...) { self.init(command: words) }
+    init(command words: String...) { self.init(command: words) }
 
-    fileprivate init(command words: [String]) {
+    init(command words: [String]) {
         var bytes: [UInt8] = []
         bytes.appendArray(count: words.count)
         for word in words { bytes.appendBulk(word) }
