@@ -68,6 +68,8 @@ class Page:
 
     def reset(self):
         self.socket.transport.abort()
+        # It waits for room among the messages that nobody reads any more.
+        self.socket.transfer_data_task.cancel()
 
     async def close(self):
         await asyncio.wait_for(self.socket.close(), 5)

@@ -63,6 +63,14 @@ by_hand() {
     grep -q 'this server ends' "$work/told" || fail "does not say that it ends: $(cat "$work/told")"
 }
 
+by_browser() {
+    start --web-port 0
+    "$python" -B "$(dirname "$0")/chat-page.py" "$(sed -n 's/^look at //p' "$work/out")" "$port" "$work/chat-page" ||
+        fail "its page does not chat"
+    [ -z "${SCREENSHOTS-}" ] || cp "$work"/chat-page*.png "$SCREENSHOTS"
+    stop -TERM 5
+}
+
 encrypted() {
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost \
         -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key" -out "$work/certificate" 2>/dev/null
@@ -111,7 +119,7 @@ PYTHON
     [ ! -e "$(dirname "$control")" ] || fail "chat.sh leaves its directory"
 }
 
-for part in refusals by_hand encrypted slow "together ${1-20} ${2-15} ${3-5} ${4-1}"; do
+for part in refusals by_hand by_browser encrypted slow "together ${1-20} ${2-15} ${3-5} ${4-1}"; do
     $part
     echo "$example, $part: works"
 done
