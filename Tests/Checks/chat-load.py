@@ -97,8 +97,11 @@ class Stayer:
                 connection = await self.kind().open()
                 for line in (f"/as secret-{self.name}-{os.getpid()}", f"/name {self.name}", f"/join {self.room} {self.last}".strip()):
                     await connection.send(line)
-                for number in list(self.pending):
-                    await connection.send(f"/say {number} {self.name} {number}")
+                sent = 0
+                # What is said while these are sent has to wait for its turn.
+                while rest := [number for number in self.pending if number > sent]:
+                    for sent in rest:
+                        await connection.send(f"/say {sent} {self.name} {sent}")
                 self.connection = connection
                 await self.listen(connection)
             except ended:
@@ -269,10 +272,11 @@ async def main():
 
     failing = asyncio.create_task(check_tasks())
     settled = asyncio.gather(*(stayer.is_done.wait() for stayer in stayers))
-    await asyncio.wait([failing, settled], timeout=seconds + 60, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait([failing, settled], timeout=kill_every + 60, return_when=asyncio.FIRST_COMPLETED)
     if failing.done():
         failing.result()
-    assert settled.done(), f"{sum(not stayer.is_done.is_set() for stayer in stayers)} members wait for acknowledgements"
+    waiting = [f"{stayer.name} for {list(stayer.pending)[:3]}" for stayer in stayers if not stayer.is_done.is_set()]
+    assert settled.done(), f"{len(waiting)} members wait for acknowledgements: {waiting[:5]}"
     # What was acknowledged last is on its way; who has just lost its connection comes again.
     said, _ = log()
     for _ in range(300):
