@@ -117,7 +117,7 @@ struct RedisLogTests {
                 }
             }
             isEnding = true
-            try loop.run(until: Future.all(senders))
+            _ = try loop.run(until: Future.all(senders))
             // One that starts now, and those that have read on.
             try loop.run(until: halls[2].open())
             try loop.run(until: loop.sleep(for: .milliseconds(200)))
