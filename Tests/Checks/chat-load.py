@@ -14,6 +14,7 @@ import socket
 import struct
 import sys
 import time
+import traceback
 
 import redis
 import websockets
@@ -273,8 +274,11 @@ async def main():
     failing = asyncio.create_task(check_tasks())
     settled = asyncio.gather(*(stayer.is_done.wait() for stayer in stayers))
     await asyncio.wait([failing, settled], timeout=kill_every + 60, return_when=asyncio.FIRST_COMPLETED)
-    if failing.done():
-        failing.result()
+    if failing.done() and failing.exception():
+        # The others would not end by themselves.
+        traceback.print_exception(failing.exception())
+        sys.stderr.flush()
+        os._exit(1)
     waiting = [f"{stayer.name} for {list(stayer.pending)[:3]}" for stayer in stayers if not stayer.is_done.is_set()]
     assert settled.done(), f"{len(waiting)} members wait for acknowledgements: {waiting[:5]}"
     # What was acknowledged last is on its way; who has just lost its connection comes again.

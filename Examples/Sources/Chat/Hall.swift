@@ -6,6 +6,8 @@ public final class Hall {
     public struct Settings: Sendable {
         /// The number of messages that a new member of a room gets.
         public var historyLength = 100
+        /// The number of messages that a room keeps for members that come again. It is not less than ``historyLength``.
+        public var keptLength = 1000
         /// The number of messages after which a sender and a silent room are forgotten. The log should keep as many.
         public var horizon = 50_000
         /// The number of bytes that may wait for a member. Who is further behind is cut off.
@@ -133,7 +135,9 @@ public final class Hall {
 
     private func room(_ name: String) -> Room {
         if let room = rooms[name] { return room }
-        let room = Room(name, historyLength: settings.historyLength)
+        let room = Room(
+            name, historyLength: settings.historyLength,
+            keptLength: max(settings.historyLength, settings.keptLength))
         rooms[name] = room
         return room
     }

@@ -7,7 +7,7 @@ final class Room {
     /// The place in the log of the last message.
     private(set) var place = 0
     private(set) var members = Members()
-    private let historyLength: Int
+    private let historyLength, keptLength: Int
 
     /// A message that has its place in the log.
     struct Said: Hashable {
@@ -16,8 +16,8 @@ final class Room {
         let line: String
     }
 
-    init(_ name: String, historyLength: Int) {
-        (self.name, self.historyLength) = (name, historyLength)
+    init(_ name: String, historyLength: Int, keptLength: Int) {
+        (self.name, self.historyLength, self.keptLength) = (name, historyLength, keptLength)
     }
 
     func add(_ member: Member) { members.add(member) }
@@ -27,7 +27,7 @@ final class Room {
     func add(_ said: Said, at place: Int) {
         self.place = place
         history.append(said)
-        if history.count >= 2 * historyLength { shorten() }
+        if history.count >= 2 * keptLength { shorten() }
         for member in members.all { member.deliver(said) }
     }
 
@@ -39,7 +39,7 @@ final class Room {
     }
 
     private func shorten() {
-        let surplus = history.count - historyLength
+        let surplus = history.count - keptLength
         lost = history[surplus - 1].id
         history.removeFirst(surplus)
     }

@@ -50,7 +50,7 @@ struct HallTests {
     @Test("a new member gets the last messages, and one that comes again those that it lacks")
     func history() throws {
         var settings = Hall.Settings()
-        settings.historyLength = 10
+        (settings.historyLength, settings.keptLength) = (10, 10)
         let chat = try MemoryChat(settings)
         let speaker = try chat.connect()
         speaker.send("/join a")
