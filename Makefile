@@ -113,12 +113,13 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools python3-redis $(WEB)
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools redis-server haproxy python3-redis $(WEB)
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
-	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter "ReplicaTests|KeyValueLogTests"
+	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter "ReplicaTests|KeyValueLogTests|ChatWorldTests"
 	Tests/Checks/keyvalue.sh 100
+	Tests/Checks/chat.sh 500 600 60 2
 	Tests/Checks/soak.sh
 	Tests/Checks/web.sh 10000
 	Tests/Checks/forward.sh 10G
@@ -127,14 +128,15 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools python3-redis $(WEB) testssl.sh
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools redis-server haproxy python3-redis $(WEB) testssl.sh
 	swift build --build-tests -c release --package-path Examples $(FLAGS) $(TESTABLE)
 	swift test --package-path Examples $(CHECKED)
-	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter ReplicaTests
+	swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter "ReplicaTests|ChatWorldTests"
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/names.sh
 	Tests/Checks/keyvalue.sh
+	Tests/Checks/chat.sh
 	Tests/Checks/health.sh
 	Tests/Checks/production.sh
 	Tests/Checks/testssl.sh

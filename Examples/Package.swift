@@ -100,6 +100,22 @@ let package = Package(
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
+        .target(
+            name: "Chat",
+            dependencies: ["RESP", .product(name: "UVFutures", package: "swift-uv-futures")]),
+        .executableTarget(
+            name: "ChatServer",
+            dependencies: [
+                "Chat", "ExampleSupport", "HTTP1", "ServerSupport", "WebSockets",
+                .product(name: "TLSStreams", package: "swift-uv-futures"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            resources: [.embedInCode("page.html")]),
+        .testTarget(
+            name: "ChatTests",
+            dependencies: [
+                "Chat", "RESP", .product(name: "FuturesTesting", package: "swift-uv-futures"),
+            ]),
         .executableTarget(
             name: "Supervisor",
             dependencies: [

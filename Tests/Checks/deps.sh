@@ -25,7 +25,7 @@ present() {
         python3-redis) /usr/bin/python3 -c 'import redis' ;;
         gnutls-bin) command -v gnutls-cli ;;
         testssl.sh) command -v testssl ;;
-        unbound) PATH=$PATH:/usr/sbin command -v unbound ;;
+        unbound | haproxy) PATH=$PATH:/usr/sbin command -v "$1" ;;
         librust-tokio-dev) compgen -G '/usr/share/cargo/registry/tokio-[0-9]*' ;;
         *) command -v "$1" ;;
     esac >/dev/null 2>&1
@@ -48,7 +48,7 @@ if ! command -v apt-get >/dev/null || ! "${root[@]}" true 2>/dev/null; then
 fi
 
 # Debian starts the service of a server that it installs, and this machine may have one already.
-for service in unbound redis-server; do
+for service in unbound redis-server haproxy; do
     [[ " ${missing[*]} " == *" $service "* ]] && [ ! -e "/etc/systemd/system/$service.service" ] || continue
     "${root[@]}" mkdir -p /etc/systemd/system
     "${root[@]}" ln -s /dev/null "/etc/systemd/system/$service.service"

@@ -49,6 +49,14 @@ public final class StreamServer {
         }
     }
 
+    /// Has each connection that comes later begin with a header of the PROXY protocol, which names the client.
+    public func acceptProxyProtocol(_ rules: ProxyProtocol) {
+        switch kind {
+        case .plain(let server): server.proxyProtocol = rules
+        case .encrypted(let server): server.tcp.proxyProtocol = rules
+        }
+    }
+
     // MARK: Listening
 
     @discardableResult

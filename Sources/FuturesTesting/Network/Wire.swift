@@ -236,7 +236,8 @@ final class Wire: SimulatedEvent {
     /// The path has been cut or held. What is under way has to be sent again.
     func pathIsBlocked() {
         queue.sendAgain(at: simulation.now)
-        if path.state == .cut, queue.dropWaitingReset() { hasSentReset = false }
+        // A reset that nobody has sent has dropped bytes already. If it were lost, too, the stream would have a hole.
+        if path.state == .cut, isForgotten, queue.dropWaitingReset() { hasSentReset = false }
         if queue.nextToSend != nil { stall() }
     }
 

@@ -79,7 +79,8 @@ extension World {
             for path in paths { change(&path.ownTrouble, share) }
         }
 
-        /// Resets all connections between the two hosts. A reset does not pass a partition.
+        /// Resets all connections between the two hosts. A reset does not pass a partition: one that is under way when the
+        /// partition begins arrives when it has ended.
         public func breakConnections() {
             simulation.trace.note("the connections of \(name) break", at: simulation.now)
             for wire in paths.flatMap(\.all) { wire.breakDown() }

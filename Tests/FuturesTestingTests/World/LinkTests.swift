@@ -101,6 +101,41 @@ struct LinkTests {
         }
     }
 
+    @Test(
+        "a stream that breaks has no hole, also if a partition meets the reset before it arrives",
+        arguments: [false, true], [false, true])
+    func breakingMidStream(isHeld: Bool, isOneWay: Bool) throws {
+        let world = World(seed: 1)
+        world.latency = .constant(.milliseconds(10))
+        var received = Data()
+        try world.addHost("server") { host in
+            let server = try TCPServer.listen(host: "0.0.0.0", port: 7, on: host.loop) { connection in
+                connection.forEachChunk { received.append($0) }
+            }
+            server.onConnectionError = { _ in }
+        }
+        let client = try world.addHost("client")
+        let connection = try world.run(
+            until: TCPConnection.connect(host: "10.0.0.1", port: 7, on: client.loop))
+        if isHeld { world.hold("client", "server") }
+        connection.write("1").ignoreFailure()
+        try world.run(for: .milliseconds(1))
+        world.link("client", "server").breakConnections()
+        try world.run(for: .milliseconds(1))
+        if isOneWay {
+            world.partition(from: "client", to: "server")
+        } else {
+            world.partition("client", "server")
+        }
+        try world.run(for: .seconds(1))
+        world.heal()
+        connection.write("2").ignoreFailure()
+        try world.run(for: .seconds(60))
+        #expect(received.isEmpty || received == Data("1".utf8) || received == Data("12".utf8))
+        #expect(connection.closed.isCompleted)
+        #expect(world.host("server").loop.statistics.connections == 0)
+    }
+
     @Test("a host that was off resets an old connection whose peer tells its end")
     func endAfterCrash() throws {
         let world = World(seed: 1)

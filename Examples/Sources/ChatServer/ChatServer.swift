@@ -1,0 +1,173 @@
+import ArgumentParser
+import Chat
+import ExampleSupport
+import ServerSupport
+import TLSStreams
+
+/// A chat of rooms, for people at a terminal and for a page. Several processes share their rooms through Redis.
+///
+/// It shows: one hall behind two protocols, members that are cut off when they do not read, a log whose messages are there
+/// once though they are sent again, and a daemon that runs in a simulated world as it is.
+@main
+struct ChatServer: OneLineCommand {
+    static let configuration = CommandConfiguration(
+        abstract:
+            "Serves a chat: lines over TCP, and a page with a WebSocket, until SIGINT or SIGTERM.",
+        discussion: """
+            To try it, type lines into one of
+              nc 127.0.0.1 7700
+            and look at the page in a browser:
+              http://127.0.0.1:7780/
+            /help tells the commands. With --redis, a message is acknowledged when Redis has it on its disk (appendonly yes,
+            appendfsync always). Examples/chat.sh starts Redis, several processes, and HAProxy before them.
+            """)
+
+    @Option(help: "The address to listen on: a numeric one, or localhost.")
+    var host = "127.0.0.1"
+
+    @Option(parsing: .unconditional, help: "The port for lines; 0 picks a free one.")
+    var port = 7700
+
+    @Option(parsing: .unconditional, help: "The port for the page and its WebSocket; 0 picks a free one.")
+    var webPort = 7780
+
+    @Option(
+        help: ArgumentHelp(
+            "The Redis that keeps the rooms, and that other processes share; without it they are in memory.",
+            valueName: "host:port"))
+    var redis: RedisAddress?
+
+    @Option(help: "What the names of the streams in Redis begin with.")
+    var redisKey = "chat"
+
+    @Flag(help: "All connections come by a proxy, and begin with a header of the PROXY protocol.")
+    var proxy = false
+
+    @Option(parsing: .unconditional, help: "How many messages a new member of a room gets.")
+    var history = 100
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many bytes may wait for a member that does not read. With more, it is cut off.")
+    var memberBuffer = 262_144
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many connections each port may have open at a time; others wait in the backlog.")
+    var maxConnections: Int?
+
+    @OptionGroup var encryption: ServerEncryption
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many seconds open connections have to finish after a signal. A second signal means now.")
+    var grace = 5.0
+
+    func validate() throws {
+        guard (0...86_400).contains(grace) else {
+            throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
+        }
+        guard (1...10_000).contains(history) else {
+            throw ValidationError("a history of \(history) messages makes no sense; give 1 to 10000")
+        }
+        guard (4096...1 << 30).contains(memberBuffer) else {
+            throw ValidationError("a buffer of \(memberBuffer) bytes makes no sense; give 4096 to \(1 << 30)")
+        }
+        guard !redisKey.isEmpty else { throw ValidationError("--redis-key is empty; give a word") }
+        if let redis { try TCPConnection.checkTarget(host: redis.host, port: redis.port) }
+    }
+
+    func run() throws {
+        let loop = EventLoop.main
+        let (hall, redisLog) = try openHall(on: loop)
+        let lines = try listen(port, on: loop) { connection, address in
+            // A member waits for no answer most of the time, and is told when the server ends.
+            connection.endsWhenIdle = false
+            // A proxy that speaks for itself looks whether this process is there, and is no member.
+            if connection.socket?.proxyHeader?.isLocal == true { return loop.succeeded() }
+            return hall.serveLines(connection, from: address)
+        }
+        let web = try listen(webPort, on: loop) { hall.serveWeb($0, from: $1) }
+        // The drain waits for answers, and a chat has no last one.
+        Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess { hall.close() }
+        say("listening on \(lines.localAddresses[0])")
+        say("look at \(encryption.isWanted ? "https" : "http")://\(web.localAddresses[0])/")
+        let ended = Future.all([lines, web].map { $0.drain(within: .seconds(grace)) })
+        let summaries = try loop.run(until: ended)
+        if let redisLog { try loop.run(until: redisLog.drain(within: .seconds(grace))) }
+        loop.shutdown()
+        say(
+            "acknowledged \(hall.counts.acknowledged) messages, passed on \(hall.counts.delivered), "
+                + "dropped \(hall.counts.dropped) that came twice, cut off \(hall.counts.cutOff) members")
+        say("after the signal \(summaries[0]); of the page: \(summaries[1])")
+    }
+
+    /// Makes the hall, and reads what was said before.
+    private func openHall(on loop: EventLoop) throws -> (Hall, RedisLog?) {
+        var settings = Hall.Settings()
+        (settings.historyLength, settings.memberBuffer) = (history, memberBuffer)
+        guard let redis else {
+            let hall = Hall(MemoryLog(on: loop).log, settings, on: loop)
+            try loop.run(until: hall.open())
+            return (hall, nil)
+        }
+        let log = try RedisLog(
+            host: redis.host, port: redis.port, key: redisKey, horizon: settings.horizon, on: loop)
+        let hall = Hall(log.log, settings, on: loop)
+        do { try loop.run(until: hall.open()) } catch {
+            throw Refusal("the rooms cannot be read from Redis at \(redis): \(error)")
+        }
+        return (hall, log)
+    }
+
+    private func listen(
+        _ port: Int, on loop: EventLoop,
+        _ serve: @escaping (any ClientConnection, SocketAddress?) -> Future<Void>
+    ) throws -> StreamServer {
+        var limits = StreamLimits()
+        limits.writeCap = memberBuffer + 1_048_576
+        let server = try StreamServer(on: loop, encryption, limits: limits) { connection in
+            guard let client = connection as? any ClientConnection else { return loop.succeeded() }
+            // Whoever is gone without a word is found out in the silence of a room, too.
+            try client.socket?.setKeepAlive(after: .seconds(60))
+            return serve(client, client.peerAddress)
+        }
+        // Members leave as they like.
+        server.onError { _ in }
+        if proxy { server.acceptProxyProtocol(ProxyProtocol()) }
+        try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
+        try server.listen(host: host, port: port)
+        return server
+    }
+}
+
+/// A connection of a client, with or without TLS.
+protocol ClientConnection: ByteStream {
+    var endsWhenIdle: Bool { get set }
+    var peerAddress: SocketAddress? { get }
+    var socket: TCPConnection? { get }
+}
+
+extension SocketConnection: ClientConnection {
+    var socket: TCPConnection? { self as? TCPConnection }
+}
+
+extension TLSConnection: ClientConnection {
+    var socket: TCPConnection? { underlying as? TCPConnection }
+}
+
+/// Where Redis listens.
+struct RedisAddress: ExpressibleByArgument, CustomStringConvertible {
+    let host: String
+    let port: Int
+    var description: String { "\(host):\(port)" }
+
+    init?(argument: String) {
+        guard let colon = argument.lastIndex(of: ":"),
+            let port = Int(argument[argument.index(after: colon)...])
+        else { return nil }
+        let host = argument[..<colon]
+        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+        (self.host, self.port) = (String(isBracketed ? host.dropFirst().dropLast() : host), port)
+    }
+}
