@@ -4,18 +4,16 @@
 # the type checker more than 100 ms, at the best of three times: the machine may be busy.
 # usage: programs.sh BUILD-DIRECTORY FOLDER MINIMUM [FLAGS...]
 set -euo pipefail
-build=$1 folder=$2 minimum=$3
+export build=$1
+folder=$2 minimum=$3
 shift 3
-flags=("$@")
+export flags="$*"
 shopt -s nullglob
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 
 compile() {
     local library=()
     grep -q '^@main' "$1" && library=(-parse-as-library)
-    swiftc "${library[@]}" "${flags[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -use-ld=lld \
+    swiftc "${library[@]}" $flags -swift-version 6 -warnings-as-errors -diagnostic-style llvm -use-ld=lld \
         -Xfrontend -warn-long-expression-type-checking=100 -I "$build/Modules" \
         -I Sources/CLibUV -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) \
         "$1" "$build"/{Futures,ByteStreams,UVFutures}.build/*.o -o "$work/program" \
@@ -24,25 +22,22 @@ compile() {
 
 compiles() {
     for _ in 1 2 3; do
-        compile "$1" && return
+        compile "$1" && return 0
         grep -q 'took .*ms to type-check' "$work/complaints" || break
     done
     return 1
 }
 
-failed=0 count=0
 refuse() {
     echo "$1: $2" >&2
-    failed=1
+    return 1
 }
-for program in "$folder"/*.swift; do
-    count=$((count + 1))
+check() (
+    program=$1
     expected=${program%.swift}.txt status=0
-    if ! compiles "$program"; then
-        refuse "$program" "does not compile:"
-        cat "$work/complaints" >&2
-        continue
-    fi
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    compiles "$program" || refuse "$program" "does not compile: $(<"$work/complaints")"
     SWIFT_BACKTRACE=enable=no timeout 60 "$work/program" >"$work/output" 2>&1 </dev/null || status=$?
     if [[ $(<"$expected") == "trap: "* ]]; then
         ((status > 128)) && grep -qF -- "$(sed -n '1s/^trap: //p' "$expected")" "$work/output" ||
@@ -52,7 +47,11 @@ for program in "$folder"/*.swift; do
     else
         diff "$expected" "$work/output" >&2 || refuse "$program" "printed something else"
     fi
-done
+)
+export -f compile compiles refuse check
+
+programs=("$folder"/*.swift)
+count=${#programs[@]}
 ((count >= minimum)) || refuse "$folder" "only $count programs were found"
+printf '%s\0' "${programs[@]}" | xargs -0 -P "$(nproc)" -I {} bash -c 'set -eu; check {}'
 echo "$folder: $count programs compile and run"
-exit $failed

@@ -2,7 +2,7 @@
 # Compiles each Swift snippet of the README and of the documentation pages, as a program of its own.
 # usage: snippets.sh MODULES
 set -euo pipefail
-modules=$1
+export modules=$1
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -15,18 +15,16 @@ awk -v work="$work" '
     file { print > file }
 ' "${pages[@]}"
 
-failed=0 count=0
-for snippet in "$work"/*.swift; do
-    count=$((count + 1))
-    library=()
+check() {
+    local snippet=$1 library=() complaints
     if grep -q '^@main' "$snippet"; then library=(-parse-as-library); fi
-    if ! complaints=$(swiftc -typecheck "${library[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -I "$modules" \
-        -I Sources/CLibUV -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$snippet" 2>&1); then
-        echo "the snippet at $(sed -n '1s|^// ||p' "$snippet") does not compile:" >&2
-        echo "$complaints" >&2
-        failed=1
-    fi
-done
+    complaints=$(swiftc -typecheck "${library[@]}" -swift-version 6 -warnings-as-errors -diagnostic-style llvm -I "$modules" \
+        -I Sources/CLibUV -I Sources/CRuntime -I Sources/CTLS $(pkg-config --cflags libuv) "$snippet" 2>&1) ||
+        { echo "the snippet at $(sed -n '1s|^// ||p' "$snippet") does not compile:"$'\n'"$complaints" >&2; return 1; }
+}
+export -f check
+snippets=("$work"/*.swift)
+count=${#snippets[@]}
 [ "$count" -ge 4 ] || { echo "only $count snippets were found" >&2; exit 1; }
+printf '%s\0' "${snippets[@]}" | xargs -0 -P "$(nproc)" -I {} bash -c 'check {}'
 echo "$count snippets compile"
-exit $failed

@@ -4,9 +4,9 @@ internal import Glibc
 /// Whether the full sizes are to be tested: with `SOAK` in the environment.
 public let isSoaking = ProcessInfo.processInfo.environment["SOAK"] != nil
 
-/// How many of something have to fit in memory, stack and time, and how often what is random is tried. A debug build,
-/// with or without a sanitizer, tries a tenth of what release tries.
-public let largeCount = isSoaking ? 1_000_000 : isDebug ? 10_000 : 100_000
+/// How many of something have to fit in memory, stack and time, and how often what is random is tried. A debug build
+/// tries a tenth of what release tries, and a sanitizer's less.
+public let largeCount = isSoaking ? 1_000_000 : isDebug ? 10_000 / sanitizedShare : 100_000
 
 /// The stack of a thread that `largeCount` calls within each other do not fit: about thirteen bytes for each in debug, and
 /// five in release.
@@ -18,8 +18,8 @@ public let smallStack = isDebug ? 128 << 10 : 512 << 10
     public let isDebug = false
 #endif
 
-/// By how much less a sanitizer's run tries of what is large only to make rare orders of events likely. Each takes up to ten
-/// times as long there.
+/// By how much less a sanitizer's run tries of what is large only to fill memory or stack, or to make rare orders of
+/// events likely. Each takes up to ten times as long there.
 public let sanitizedShare = isSanitized ? 5 : 1
 
 /// Whether a sanitizer watches the process. That for threads has a thread of its own.

@@ -15,7 +15,7 @@ struct ChatWorldTests {
 
     @Test("each acknowledged message reaches every member that stayed, once, and in order per sender")
     func agreement() throws {
-        let seeds: UInt64 = Self.isSoaking ? 5000 : Self.isOptimized ? 150 : 8
+        let seeds: UInt64 = Self.isSoaking ? 5000 : Self.isOptimized ? 150 : 16
         try World.explore(seeds: 0..<seeds) { try ChatWorld.run($0) }
     }
 

@@ -16,7 +16,7 @@ struct ReplicaTests {
 
     @Test("three replicas lose nothing, do nothing twice, and agree")
     func agreement() throws {
-        let seeds: UInt64 = Self.isSoaking ? 10_000 : Self.isOptimized ? 300 : 10
+        let seeds: UInt64 = Self.isSoaking ? 10_000 : Self.isOptimized ? 300 : 20
         try World.explore(seeds: 0..<seeds) { try ReplicaWorld.run($0) }
     }
 

@@ -174,7 +174,7 @@ final class ScriptedTransport: ByteTransport {
 func withStream(
     limits: StreamLimits = StreamLimits(), _ body: (ByteStream, ScriptedTransport, EventLoop) throws -> Void
 ) rethrows {
-    let loop = EventLoop.virtual(maxCallbacksPerInstant: 100 * largeCount)
+    let loop = EventLoop.virtual(maxCallbacksPerInstant: max(100 * largeCount, 1_000_000))
     var unhandled: [any Error] = []
     loop.onUnhandledFailure = { unhandled.append($0) }
     weak var weakStream: ByteStream?

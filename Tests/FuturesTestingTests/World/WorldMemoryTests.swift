@@ -23,7 +23,7 @@ struct WorldMemoryTests {
                 .future.ignoreFailure()
             }
             // A debug build takes sixty seconds for so many minutes.
-            let tenth: Duration = isDebug ? .seconds(10) : .seconds(600)
+            let tenth: Duration = isDebug ? .seconds(10) / sanitizedShare : .seconds(600)
             try world.run(for: tenth)
             let before = heapInUse()
             try world.run(for: tenth * 5)

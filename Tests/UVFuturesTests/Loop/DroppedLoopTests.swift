@@ -26,34 +26,35 @@ struct DroppedLoopTests {
         }
     }
 
-    @Test(
-        "all that the system gave a loop is given back when a program lets go of that",
-        arguments: Opened.everywhere)
-    func eachKind(opened: Opened, network: TestNetwork) async {
-        await #expect(processExitsWith: .success) { [opened, network] in
+    @Test("all that the system gave a loop is given back when a program lets go of that")
+    func eachKind() async {
+        await #expect(processExitsWith: .success) {
             try EventLoop().shutdown()
-            // What is watched is not the loop's.
-            var pipe: [CInt] = [0, 0]
-            #expect(unsafe Glibc.pipe(&pipe) == 0)
-            let before = openDescriptors()
-            weak var core: LoopCore?
-            var failures = 0
-            do {
-                let loop = try network.makeLoop()
-                core = loop.core
-                let end = try opened.open(on: loop, watching: pipe[0])
-                end.whenFailure { [writing = pipe[1]] _ in
-                    failures += 1
-                    // A job of the pool runs until here: the end of the loop finds it at work.
-                    #expect(unsafe write(writing, "x", 1) == 1)
+            for (opened, network) in Opened.everywhere {
+                let name: Comment = "\(opened), \(network)"
+                // What is watched is not the loop's.
+                var pipe: [CInt] = [0, 0]
+                #expect(unsafe Glibc.pipe(&pipe) == 0)
+                let before = openDescriptors()
+                weak var core: LoopCore?
+                var failures = 0
+                do {
+                    let loop = try network.makeLoop()
+                    core = loop.core
+                    let end = try opened.open(on: loop, watching: pipe[0])
+                    end.whenFailure { [writing = pipe[1]] _ in
+                        failures += 1
+                        // A job of the pool runs until here: the end of the loop finds it at work.
+                        #expect(unsafe write(writing, "x", 1) == 1)
+                    }
+                    // What handles do first they do in a turn.
+                    try loop.run(until: loop.sleep(for: .milliseconds(1)))
                 }
-                // What handles do first they do in a turn.
-                try loop.run(until: loop.sleep(for: .milliseconds(1)))
+                #expect(failures == 1, name)
+                // A thread that looks a name up may have an answer for the loop, or a file open, for a moment longer.
+                #expect(eventually { core == nil }, name)
+                #expect(eventually { openDescriptors().isSubset(of: before) }, name)
             }
-            #expect(failures == 1)
-            // A thread that looks a name up may have an answer for the loop, or a file open, for a moment longer.
-            #expect(eventually { core == nil })
-            #expect(eventually { openDescriptors().isSubset(of: before) })
         }
     }
 

@@ -9,7 +9,7 @@ struct BackPressureTests {
         case read, readExactly, readLine, forEachChunk, chunks, lines, pipe
     }
 
-    static let size = isSoaking ? 1 << 30 : 64 << 20
+    static let size = isSoaking ? 1 << 30 : isSanitized ? 32 << 20 : 64 << 20
     /// What the system buffers for both ends, and the stream.
     static let bound = size / 2
 

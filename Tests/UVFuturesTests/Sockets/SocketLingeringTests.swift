@@ -35,6 +35,7 @@ struct SocketLingeringTests {
     }
 
     private static let size = 600_000
+    private static let pattern = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
 
     @Test(
         "a slow reader that sends something more gets all that it was sent, and then the end",
@@ -44,7 +45,7 @@ struct SocketLingeringTests {
         try withLoop(place.network) { loop in
             // A UNIX socket takes no more than that at once, and idle is only a connection that has sent all.
             let size = ending == .idleLimit && overUnix ? 50_000 : Self.size
-            let answer = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
+            let answer = Data(Self.pattern.prefix(size))
             var limits = StreamLimits()
             if ending == .idleLimit { limits.idleTimeout = .milliseconds(30) }
             let server = SocketServer<SocketConnection>(on: loop) { ending.handle($0, answer) }
