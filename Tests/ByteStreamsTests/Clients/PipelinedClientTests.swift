@@ -2,6 +2,7 @@ import ByteStreams
 import FoundationEssentials
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 struct PipelinedClientTests {

@@ -2,6 +2,7 @@ import CTLS
 import Foundation
 import FuturesTesting
 import TLSStreams
+import TestSupport
 import Testing
 
 struct TLSTransportTests {
