@@ -12,7 +12,7 @@ extension SocketServer {
     /// silently. Every other connection is reset, and ``onConnectionError`` gets a ``ProxyProtocolError``.
     ///
     /// Applies to connections that are accepted later. For encrypted connections, set it on the server beneath:
-    /// `tlsServer.tcp.proxyProtocol`. Traps if a value is out of range.
+    /// `tlsServer.tcp.proxyProtocol`. For a ``TCPServerGroup``, pass it to `listen`. Traps if a value is out of range.
     ///
     /// ```swift
     /// var rules = ProxyProtocol()

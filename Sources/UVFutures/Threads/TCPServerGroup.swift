@@ -33,22 +33,26 @@ public final class TCPServerGroup: Sendable {
     /// each connection, `handler` returns a future. The connection is closed when that future completes.
     ///
     /// The name of each thread is `name` followed by a number. `limits` and `accepting` apply to each loop
-    /// separately. Blocks the calling thread until all loops listen.
+    /// separately, and `proxyProtocol` is the ``SocketServer/proxyProtocol`` of each server from its first connection
+    /// on. Blocks the calling thread until all loops listen.
     ///
     /// `loop` is the loop of your program, and says on which system the group runs. The group never uses this loop
     /// itself. If `loop` runs on libuv or is `nil`, the group has threads. If `loop` belongs to a simulated host, the
     /// group has no threads, and is used on the thread of `loop`.
     ///
     /// Throws the errors of ``TCPListener``, and ``UVError`` if no descriptors or no threads are left. Throws
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024, or if `loop` is
-    /// an `EventLoop.virtual()`, which has no further loops. Throws ``Futures/FutureError/shutDown`` if `loop` is
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024, if a value of
+    /// `proxyProtocol` is out of range, or if `loop` is an `EventLoop.virtual()`, which has no further loops. Throws ``Futures/FutureError/shutDown`` if `loop` is
     /// simulated and has been shut down.
     public static func listen<Ignored>(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
+        accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
+        on loop: EventLoop? = nil,
         _ handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Future<Ignored>
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name, loop) { TCPServer(on: $0, handler) }
+        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
+            TCPServer(on: $0, handler)
+        }
     }
 
     /// Listens on `port` of `host`, as ``TCPListener`` does, with `loops` loops, and returns the group. Each
@@ -59,10 +63,11 @@ public final class TCPServerGroup: Sendable {
     /// runs its body. You can write `handler` as a trailing closure, without the label `awaiting`.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
+        accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
+        on loop: EventLoop? = nil,
         awaiting handler: @escaping @Sendable (_ connection: TCPConnection) async throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name, loop) {
+        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, awaiting: handler)
         }
     }
@@ -72,10 +77,11 @@ public final class TCPServerGroup: Sendable {
     /// `listen`.
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
+        accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
+        on loop: EventLoop? = nil,
         owning handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name, loop) {
+        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, owning: handler)
         }
     }
@@ -85,22 +91,24 @@ public final class TCPServerGroup: Sendable {
     @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
     public static func listen(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
-        accepting: AcceptLimits = AcceptLimits(), name: String = "loop", on loop: EventLoop? = nil,
+        accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
+        on loop: EventLoop? = nil,
         orReturnItsFuture handler: @escaping @Sendable (_ connection: TCPConnection) throws -> Void
     ) throws -> TCPServerGroup {
-        try Self(host, port, loops, backlog, limits, accepting, name, loop) {
+        try Self(host, port, loops, backlog, limits, accepting, proxyProtocol, name, loop) {
             TCPServer(on: $0, owning: handler)
         }
     }
 
     private init(
         _ host: String, _ port: Int, _ loops: Int, _ backlog: Int, _ limits: StreamLimits,
-        _ accepting: AcceptLimits, _ name: String, _ owner: EventLoop?,
+        _ accepting: AcceptLimits, _ proxyProtocol: ProxyProtocol?, _ name: String, _ owner: EventLoop?,
         _ makeServer: @escaping @Sendable (EventLoop) -> TCPServer
     ) throws {
         guard (1...1024).contains(loops) else {
             throw FutureError.invalidArgument("\(loops) loops are out of range; give 1 to 1024")
         }
+        try proxyProtocol?.validate()
         var homes: [any GroupLoop] = []
         var members: [Member] = []
         var address: SocketAddress?
@@ -114,6 +122,7 @@ public final class TCPServerGroup: Sendable {
                 let (taken, server) = try home.call {
                     let server = makeServer(loop)
                     try server.setAcceptLimits(accepting)
+                    server.proxyProtocol = proxyProtocol
                     let taken = try server.listen(
                         host: host, port: port, backlog: backlog, sharingPort: true, limits: limits)
                     return (taken, LoopResident(server, on: loop.core))

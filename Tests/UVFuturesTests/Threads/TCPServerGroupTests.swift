@@ -161,6 +161,50 @@ struct TCPServerGroupTests {
         }
     }
 
+    @Test(
+        "each loop reads the header of a proxy, from its first connection on",
+        arguments: ["v1", "v2", "none"])
+    func proxied(version: String) throws {
+        try withLoop { loop in
+            var rules = ProxyProtocol()
+            rules.isTrusted = { $0?.host == "127.0.0.1" }
+            let group = try TCPServerGroup.listen(
+                host: "127.0.0.1", port: 0, loops: 2, proxyProtocol: rules
+            ) { connection in
+                connection.write("\(connection.peerAddress!.host) \(name(of: connection.loop))\n")
+            }
+            let errors = Locked<[String]>([])
+            _ = try loop.run(
+                until: group.onEach(on: loop) { server in
+                    server.onConnectionError = { error in errors.withLock { $0.append("\(error)") } }
+                })
+            let header = try ProxyHeader(source: clientAddress, destination: frontAddress)
+            var served: Set<String> = []
+            // Of so many the system gives none to a loop in one of 10^12 runs.
+            for _ in 0..<40 {
+                let proxy = try loop.connect(to: group.localAddress)
+                switch version {
+                case "v1": proxy.write(try header.bytes(.v1))
+                case "v2": proxy.write(try header.bytes(.v2))
+                default:
+                    proxy.write("GET / HTTP/1.1\r\n")
+                    #expect((loop.failure(of: proxy.read()) as? UVError)?.code == .connectionReset)
+                    continue
+                }
+                let line = try #require(try loop.run(until: proxy.readLine()))
+                served.insert(String(decoding: line, as: UTF8.self))
+                loop.closeAll(proxy)
+            }
+            _ = try loop.run(until: group.shutdown(within: .seconds(60), on: loop))
+            if version == "none" {
+                #expect(errors.withLock { $0.count } == 40)
+            } else {
+                #expect(served == Set(group.loops.map { "192.0.2.7 \(name(of: $0))" }))
+                #expect(errors.withLock { $0 } == [])
+            }
+        }
+    }
+
     @Test("cancelling the task does not keep a group from being shut down")
     func cancelled() async throws {
         let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) {
@@ -192,6 +236,16 @@ struct TCPServerGroupTests {
             try TCPServerGroup.listen(
                 host: "127.0.0.1", port: 0, loops: 1, accepting: AcceptLimits(maxConnections: 0)
             ) { $0.forEachChunk { _ in } }
+        }
+        var rules = ProxyProtocol()
+        rules.maximumSize = 15
+        #expect(
+            throws: FutureError.invalidArgument(
+                "a maximumSize of 15 has no room for a PROXY header; give 16 or more")
+        ) {
+            try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 1, proxyProtocol: rules) {
+                $0.forEachChunk { _ in }
+            }
         }
         #expect(throws: FutureError.invalidArgument("port -1 is out of range; give 0 to 65535")) {
             try listen(port: -1)
