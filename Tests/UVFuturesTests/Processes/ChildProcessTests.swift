@@ -259,6 +259,22 @@ struct ChildProcessTests {
         }
     }
 
+    @Test("a terminal whose program exits without a word comes to its end in order")
+    func terminalEnd() throws {
+        try withLoop { loop throws in
+            var configuration = shell("trap 'exit 3' TERM; echo ready; while :; do sleep 0.01; done")
+            configuration.terminal = .init(columns: 80, rows: 24)
+            let child = try ChildProcess.start(configuration, on: loop)
+            let terminal = child.terminal!
+            _ = try loop.run(until: terminal.readLine())
+            let rest = terminal.readToEnd()
+            try child.send(.terminate)
+            #expect(try loop.run(until: rest).isEmpty)
+            #expect(try loop.run(until: child.exit) == .code(3))
+            try loop.run(until: terminal.close())
+        }
+    }
+
     @Test("a program that writes faster than it is read waits, and what it writes comes to its end")
     func backPressure() throws {
         try withLoop { loop throws in
