@@ -10,7 +10,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-// What calls the library is optimized, too, but for size: that takes the compiler two thirds of the time.
+// What calls the library is optimized, too, but for size: that takes the compiler three quarters of the time.
 let testSettings =
     settings + [.unsafeFlags(["-Osize", "-gline-tables-only"], .when(configuration: .release))]
 

@@ -9,7 +9,7 @@ public let isSoaking = ProcessInfo.processInfo.environment["SOAK"] != nil
 public let largeCount = isSoaking ? 1_000_000 : isDebug ? 10_000 / sanitizedShare : 100_000
 
 /// The stack of a thread that `largeCount` calls within each other do not fit: about thirteen bytes for each in debug, and
-/// five in release.
+/// five in release. Under a sanitizer, which makes fewer, they may fit.
 public let smallStack = isDebug ? 128 << 10 : 512 << 10
 
 #if DEBUG

@@ -42,8 +42,8 @@ public final class TCPServerGroup: Sendable {
     ///
     /// Throws the errors of ``TCPListener``, and ``UVError`` if no descriptors or no threads are left. Throws
     /// ``Futures/FutureError/invalidArgument(_:)`` if `loops` is less than 1 or more than 1024, if a value of
-    /// `proxyProtocol` is out of range, or if `loop` is an `EventLoop.virtual()`, which has no further loops. Throws ``Futures/FutureError/shutDown`` if `loop` is
-    /// simulated and has been shut down.
+    /// `proxyProtocol` is out of range, or if `loop` is an `EventLoop.virtual()`, which has no further loops.
+    /// Throws ``Futures/FutureError/shutDown`` if `loop` is simulated and has been shut down.
     public static func listen<Ignored>(
         host: String, port: Int, loops: Int, backlog: Int = 1024, limits: StreamLimits = StreamLimits(),
         accepting: AcceptLimits = AcceptLimits(), proxyProtocol: ProxyProtocol? = nil, name: String = "loop",
