@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /// `struct open_how`, and what the kernel calls by numbers that older headers lack.
-struct open_beneath_how {
+struct open_rules {
     uint64_t flags;
     uint64_t mode;
     uint64_t resolve;
@@ -38,13 +38,9 @@ ssize_t write_with_flags(int file, const struct iovec *parts, int count, off_t o
 /// How often an open is repeated that the kernel gave up, since something on the way was renamed meanwhile.
 enum { OPEN_ATTEMPTS = 64 };
 
-/// Opens `path` below `directory`; the negated error if that fails.
-static inline int open_beneath(int directory, const char *path, int flags, mode_t mode) {
-    struct open_beneath_how how = {
-        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
-        .mode = mode,
-        .resolve = RESOLVE_BENEATH_ONLY | RESOLVE_NO_MAGIC_LINKS,
-    };
+/// Opens `path` at `directory` by the rules `resolve`; the negated error if that fails.
+static inline int open_by_rules(int directory, const char *path, int flags, mode_t mode, unsigned resolve) {
+    struct open_rules how = {.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC), .mode = mode, .resolve = resolve};
     for (int attempt = 1;; attempt++) {
         long file = syscall(CALL_OPENAT2, directory, path, &how, sizeof how);
         if (file >= 0) return (int)file;

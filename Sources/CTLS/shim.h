@@ -473,11 +473,6 @@ static inline struct tls_outcome tls_write(SSL *ssl, const void *bytes, size_t s
     return tls_outcome_of(ssl, result, count);
 }
 
-/// Whether a read may bring something without more bytes of the peer.
-static inline bool tls_has_more(SSL *ssl, const struct tls_link *link) {
-    return link->input_size > 0 || link->input_ended || SSL_has_pending(ssl);
-}
-
 /// Sends `close_notify`.
 static inline void tls_tell_end(SSL *ssl) {
     ERR_clear_error();

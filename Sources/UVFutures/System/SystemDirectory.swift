@@ -25,7 +25,8 @@ final class SystemDirectory: DirectoryHandle {
     private func openBeneath(
         _ path: RelativePath, _ flags: CInt, _ permissions: UInt32 = 0
     ) throws(UVError) -> SystemDescriptor {
-        let opened = unsafe path.withCString { unsafe open_beneath(number, $0, flags, permissions) }
+        let rules = UInt32(RESOLVE_BENEATH_ONLY | RESOLVE_NO_MAGIC_LINKS)
+        let opened = unsafe path.withCString { unsafe open_by_rules(number, $0, flags, permissions, rules) }
         guard opened >= 0 else { throw UVError(opened, "openat2") }
         let descriptor = StandardDescriptors.leave(opened)
         guard descriptor >= 0 else { throw UVError(-errno, "openat2") }

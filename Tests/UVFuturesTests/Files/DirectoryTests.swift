@@ -63,19 +63,21 @@ struct DirectoryTests {
 
     @Test("nothing leads out of a directory: no ..., no link, no magic link, and the error says so")
     func cannotBeLeft() throws {
-        try withDirectory { loop, directory, path in
-            let outside = try makeEmptyDirectory()
-            defer { try? FileManager.default.removeItem(atPath: outside) }
-            try put("secret", outside + "/secret")
+        // Whatever is let out by mistake does its harm inside `outer`.
+        try withDirectory { loop, _, outer in
+            let (path, outside) = (outer + "/inner", outer + "/outside")
             let manager = FileManager.default
-            try manager.createDirectory(atPath: path + "/sub", withIntermediateDirectories: false)
-            let name = outside.split(separator: "/").last!
+            for name in ["outside", "inner/sub"] {
+                try manager.createDirectory(atPath: "\(outer)/\(name)", withIntermediateDirectories: true)
+            }
+            try put("secret", outside + "/secret")
+            let directory = try loop.run(until: Directory.open(path, on: loop))
             for (link, target) in [
-                ("absolute", outside), ("relative", "../\(name)"), ("deep", "sub/../../\(name)"),
+                ("absolute", outside), ("relative", "../outside"), ("deep", "sub/../../outside"),
                 ("file", outside + "/secret"), ("root", "/"), ("magic", "/proc/self/root" + outside),
             ] { try manager.createSymbolicLink(atPath: "\(path)/\(link)", withDestinationPath: target) }
             let escapes = [
-                "..", "../\(name)/secret", "sub/../../\(name)/secret", "absolute/secret", "relative/secret",
+                "..", "../outside/secret", "sub/../../outside/secret", "absolute/secret", "relative/secret",
                 "deep/secret", "file", "magic/secret", "root\(outside)/secret",
             ]
             for escape in escapes {
@@ -115,6 +117,7 @@ struct DirectoryTests {
             #expect(opened.path == path + "/sub")
             #expect(loop.code(of: opened.contents(of: "../inside")) == .crossesDirectory)
             try loop.run(until: opened.close())
+            try loop.run(until: directory.close())
         }
     }
 
