@@ -204,6 +204,12 @@ extension ByteStream {
         }
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
         if let failure { details?.closedPromise?.fail(failure) } else { details?.closedPromise?.succeed() }
+        if onDraining != nil { onDraining = nil }
+        if let onClosed {
+            self.onClosed = nil
+            // After the callbacks of futures that have failed before.
+            core.later { [failure] in onClosed(failure) }
+        }
         owner.take()?.streamDidClose(self)
         updateHold()
     }

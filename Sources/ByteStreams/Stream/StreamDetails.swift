@@ -20,7 +20,9 @@ final class StreamDetails {
     /// The number of bytes that had come when the stream began to throw bytes away.
     var discardingStart: Int?
     fileprivate var drainingPromise: Promise<Void>?
+    fileprivate var onDraining: (() -> Void)?
     fileprivate var onIdle: (() -> Void)?
+    fileprivate var onClosed: (((any Error)?) -> Void)?
     fileprivate var introduction: AnyObject?
     /// The stream itself, while something is pending.
     var hold: ByteStream?
@@ -44,6 +46,19 @@ extension ByteStream {
     package final var drainingPromise: Promise<Void>? {
         get { details?.drainingPromise }
         set { madeDetails.drainingPromise = newValue }
+    }
+
+    /// The closure that the stream calls once, when its server drains. It takes less memory than the future.
+    package final var onDraining: (() -> Void)? {
+        get { details?.onDraining }
+        set { madeDetails.onDraining = newValue }
+    }
+
+    /// The closure that the stream calls once, when it has closed, with the error that broke it. It takes less memory than
+    /// the future.
+    package final var onClosed: (((any Error)?) -> Void)? {
+        get { details?.onClosed }
+        set { madeDetails.onClosed = newValue }
     }
 
     /// What a proxy has said about the connection before its first byte.

@@ -52,11 +52,7 @@ final class TLSTransport: ByteTransport {
         bytes.whenComplete { [self] result in
             if case .failure(let error) = result { innerBroke(error) } else { innerEnded() }
         }
-        inner.closed.whenComplete { [self] result in
-            guard let stream else { return }
-            if case .failure(let error) = result { return stream.transportDidClose(losing: error) }
-            stream.transportDidClose()
-        }
+        inner.onClosed = { [self] failure in stream?.transportDidClose(losing: failure) }
     }
 
     // MARK: Bytes of the peer

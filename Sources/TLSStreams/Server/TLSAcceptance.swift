@@ -67,7 +67,8 @@ final class TLSAcceptance {
         } catch {
             handled(connection, .failure(error))
         }
-        tcp.draining.whenSuccess { [self, weak connection] in connection?.beginDraining(patience: patience) }
+        let beginDraining = { [self, weak connection] in connection?.beginDraining(patience: patience) ?? () }
+        if tcp.isDraining { beginDraining() } else { tcp.onDraining = beginDraining }
     }
 
     private func handled(_ connection: TLSConnection, _ result: Result<Void, any Error>) {

@@ -85,6 +85,10 @@ extension SocketConnection {
         guard !isDraining else { return }
         drains = true
         drainingPromise?.succeed()
+        if let onDraining {
+            self.onDraining = nil
+            onDraining()
+        }
         onIdle = { [unowned self] in loop.later { [self] in endIfServed() } }
         endIfServed()
     }
