@@ -145,9 +145,7 @@ final class OpenSSLConnection {
     }
 
     /// Whether another read may bring something before more bytes of the peer come.
-    var hasMore: Bool {
-        unsafe link.pointee.input_size > 0 || link.pointee.input_ended || SSL_has_pending(ssl) != 0
-    }
+    var hasMore: Bool { unsafe link.pointee.input_size > 0 || SSL_has_pending(ssl) != 0 }
 
     func write(_ bytes: RawSpan) -> Step {
         unsafe bytes.withUnsafeBytes { bytes in unsafe step(tls_write(ssl, bytes.baseAddress, bytes.count)) }
