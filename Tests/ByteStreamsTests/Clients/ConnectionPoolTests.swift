@@ -111,6 +111,15 @@ struct ConnectionPoolTests {
             server.ends[0].write("1\n2\n")
             settle(loop)
             #expect(answer.now == Data("1") && pool.idleCount == 0)
+            let lent = pool.acquire()
+            settle(loop)
+            let lease = try #require(lent.now)
+            let line = lease.connection.readLine()
+            server.ends[1].write("1\n2\n")
+            settle(loop)
+            #expect(line.now == Data("1"))
+            lease.release()
+            #expect(pool.idleCount == 0)
         }
     }
 

@@ -60,6 +60,24 @@ struct PipelinedRequestTests {
         }
     }
 
+    @Test("requests that are repeated go before those that have waited meanwhile")
+    func repeatedFirst() throws {
+        var limits = PipelineLimits()
+        limits.maxUnderWay = 2
+        try withClient(limits: limits) { client, server, loop in
+            let answers = ["a;", "b;", "c;", "d;"].map { client.send(Data($0), mayRepeat: true) }
+            settle(loop)
+            server.ends[0].abort()
+            loop.advance(by: .seconds(1))
+            #expect(server.received == ["a;b;", "a;b;"])
+            server.ends[1].write("1;2;")
+            settle(loop)
+            server.ends[1].write("3;4;")
+            settle(loop)
+            #expect(server.received[1] == "a;b;c;d;" && answers.map(\.now) == ["1", "2", "3", "4"])
+        }
+    }
+
     @Test("a request is repeated only as often as the limit says")
     func attempts() throws {
         try withClient { client, server, loop in

@@ -70,6 +70,44 @@ struct MessageLoopTests {
         }
     }
 
+    @Test(
+        "what comes alone waits for the body, too, in each way to read",
+        arguments: ["chunk", "span", "message"])
+    func comesAlone(_ way: String) {
+        withStream { stream, transport, loop in
+            var seen: [String] = []
+            var promises: [Promise<Int>] = []
+            func work(_ text: String) -> Future<Int> {
+                seen.append(text)
+                promises.append(loop.makePromise())
+                return promises.last!.future
+            }
+            let done =
+                switch way {
+                case "chunk": stream.forEachChunk { work(String(decoding: $0, as: UTF8.self)) }
+                case "span": stream.forEachSpan { work($0.text(0..<$0.byteCount)) }
+                default:
+                    stream.forEachMessage(decodedBy: SemicolonDecoder()) { range, bytes in
+                        work(bytes.text(range) + ";")
+                    }
+                }
+            loop.advance(by: .zero)
+            for part in ["a;", "b;", "c;"] {
+                transport.deliver(part)
+                loop.advance(by: .zero)
+            }
+            #expect(seen == ["a;"])
+            while !promises.isEmpty {
+                promises.removeFirst().succeed(1)
+                loop.advance(by: .zero)
+            }
+            #expect(seen.joined() == "a;b;c;")
+            transport.deliverEnd()
+            loop.advance(by: .zero)
+            #expect(done.succeeded)
+        }
+    }
+
     @Test("the failure of a body's future fails the whole, and what follows stays readable")
     func futureFails() {
         withStream { stream, transport, loop in

@@ -23,4 +23,23 @@ struct MessageSearchTests {
             #expect(decoder.looked == size + 1)
         }
     }
+
+    @Test("a decoder hears of the end only with the last block", arguments: MessageWay.allCases)
+    func endOfBlocks(_ way: MessageWay) {
+        withStream { stream, transport, loop in
+            let first = stream.read()
+            let block = String(repeating: "x", count: 4000)
+            transport.deliver("first")
+            for _ in 0..<3 { transport.deliver(block) }
+            transport.deliverEnd()
+            loop.advance(by: .zero)
+            #expect(first.succeeded)
+            var seen: [Int] = []
+            let done = way.read(stream, SemicolonDecoder(takesUnterminated: true)) {
+                seen.append($0.utf8.count)
+            }
+            loop.advance(by: .zero)
+            #expect(seen == [12_000] && done.succeeded)
+        }
+    }
 }

@@ -135,6 +135,8 @@ struct SimulatedDiskTests {
         #expect(left.prefix(5120) == Data(count: 5120))
         // Some sectors are there, and others are not.
         #expect(Set(left).isSuperset(of: [0, 2]))
+        let writes = [1, 2].map { Data(repeating: $0, count: 51_200) }
+        #expect(left != Data(count: 5120) + writes[0] + writes[1])
     }
 
     /// Replaces a file and appends to another one, again and again, while the power is lost at any moment.

@@ -27,6 +27,20 @@ struct SimulatedChildTests {
         loop.shutdown()
     }
 
+    @Test("what a program has written leaves before it ends, though it does not wait for that")
+    func output() throws {
+        let loop = EventLoop.virtual()
+        let bytes = Data(repeating: 7, count: 1_000_000)
+        loop.simulatedPrograms["write"] = { process in
+            process.standardOutput.write(bytes)
+            return process.loop.succeeded(3)
+        }
+        let outcome = try loop.run(until: ChildProcess.run(.init("write"), on: loop))
+        #expect(outcome.exit == .code(3))
+        #expect(outcome.standardOutput == bytes)
+        loop.shutdown()
+    }
+
     @Test("a program that fails ends with code 1, and the end of its loop ends it")
     func failures() throws {
         let loop = EventLoop.virtual()

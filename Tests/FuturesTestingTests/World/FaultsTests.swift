@@ -34,6 +34,34 @@ struct FaultsTests {
             try answers(during: fault, seconds: 8) == [true, true, false, false, false, true, true, true])
     }
 
+    @Test(
+        "a fault of a disk begins and ends when it says",
+        arguments: [
+            (.fullDisk("a", at: .milliseconds(1950), lasting: .seconds(3)), .noSpace),
+            (.failingDisk("a", at: .milliseconds(1950), lasting: .seconds(3)), .inputOutput),
+            (.slowDisk("a", at: .milliseconds(1950), lasting: .seconds(3)), nil),
+        ] as [(World.Fault, UVError.Code?)])
+    func ofDisks(fault: World.Fault, code: UVError.Code?) throws {
+        let world = World(seed: 1, faults: [fault])
+        let host = try world.addHost("a")
+        let directory = try world.run(until: Directory.open("/", on: host.loop))
+        world.injectFaults(until: .seconds(8))
+        let results = try (0..<8).map { second in
+            try world.run(for: max(.zero, .seconds(Int64(second)) - world.now))
+            // Some of the operations of a failing disk succeed.
+            let appends = (0..<10).map { _ in directory.append(Data(count: 1), to: "x") }
+            return appends.map { append in
+                do { try world.run(until: append.timeout(after: .milliseconds(50))) } catch {
+                    if let code { #expect((error as? FileError)?.code == code, "\(error)") }
+                    return false
+                }
+                return true
+            }.allSatisfy { $0 }
+        }
+        #expect(results == [true, true, false, false, false, true, true, true])
+        world.end()
+    }
+
     @Test("a mix makes only its kinds, for its hosts, in its time, and the same for the same seed")
     func mixed() throws {
         func faults(_ seed: UInt64) throws -> [World.Fault] {

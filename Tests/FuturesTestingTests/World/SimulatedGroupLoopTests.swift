@@ -156,6 +156,23 @@ struct SimulatedGroupLoopTests {
         #expect(outcomes.count == before + 2)
     }
 
+    @Test("a program that waits for the end of another loop ends with its host", arguments: [false, true])
+    func waitsForEnd(isKilled: Bool) throws {
+        let world = World(seed: 1)
+        var isOver = false
+        let host = try world.addHost("a") { host in
+            let other = host.makeLoop()
+            await withCheckedContinuation { continuation in
+                other.execute { other.never(of: Void.self).whenComplete { _ in continuation.resume() } }
+            }
+            isOver = true
+        }
+        try world.run(for: .seconds(1))
+        #expect(!isOver)
+        if isKilled { host.kill() } else { host.crash() }
+        #expect(isOver && host.isDown)
+    }
+
     @Test("arguments that make no sense leave no loop behind, nor does a port that is taken")
     func refuses() throws {
         let world = World(seed: 1)

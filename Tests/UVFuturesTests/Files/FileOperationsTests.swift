@@ -95,6 +95,26 @@ struct FileOperationsTests {
         Directory.open(path, on: loop).ignoreFailure()
     }
 
+    @Test("a file is not closed while an operation uses it")
+    func closesWhenUnused() throws {
+        try withFile { loop, file, path in
+            try put("hello", path)
+            let gate = DispatchSemaphore(value: 0)
+            defer { gate.signal() }
+            let read = file.operations.run("read") { handle in
+                gate.wait()
+                return try handle.read(5, at: 0)
+            }
+            let closed = file.close()
+            // What has been asked for before has its turn before.
+            for _ in 0..<3 { try loop.run(until: RemoteContext.files.execute(on: loop) {}) }
+            #expect(closed.result == nil)
+            gate.signal()
+            #expect(try loop.run(until: read).text == "hello")
+            try loop.run(until: closed)
+        }
+    }
+
     @Test("operations after close are refused, those before it end, and all closes have one outcome")
     func closes() throws {
         try withDirectory { loop, directory, path in

@@ -77,3 +77,20 @@ func withFile(_ body: (EventLoop, File, String) throws -> Void) throws {
         try loop.run(until: file.close())
     }
 }
+
+/// Many empty directories, of which the names are read at once, and one with a file beside them.
+func makeWideTree(_ path: String) throws {
+    for name in (0..<600).map({ "tree/\($0)" }) + ["beside"] {
+        try FileManager.default.createDirectory(
+            atPath: "\(path)/\(name)", withIntermediateDirectories: true)
+    }
+    try put("kept", path + "/beside/file")
+}
+
+/// Puts links in the place of some directories of a wide tree, after their names were read.
+func swapForLinks(_ path: String) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path + "/tree").prefix(50) {
+        try #require(unsafe rmdir("\(path)/tree/\(name)") == 0)
+        try #require(unsafe symlink("../beside", "\(path)/tree/\(name)") == 0)
+    }
+}

@@ -35,6 +35,22 @@ struct TreeWalkerTests {
         }
     }
 
+    @Test("a directory that was swapped for a link since its name was read is not walked into")
+    func swappedDirectories() throws {
+        let path = try makeEmptyDirectory()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try makeWideTree(path)
+        let walker = TreeWalker(
+            maxDepth: 2, maxEntries: 1000, staysOnDevice: false, FileName(path: "tree", directory: path))
+        try walker.begin(at: SystemFiles().openDirectory(at: path + "/tree"))
+        var names = try walker.next().map(\.path)
+        #expect(names.count == 256)
+        try swapForLinks(path)
+        while case let entries = try walker.next(), !entries.isEmpty { names += entries.map(\.path) }
+        #expect(Set(names).count == 600)
+        #expect(!names.contains { $0.hasSuffix("/file") })
+    }
+
     @Test("a walk ends at its limits with a sentence")
     func limits() throws {
         try withDirectory { loop, directory, path in

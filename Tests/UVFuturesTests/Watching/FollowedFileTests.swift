@@ -32,6 +32,36 @@ struct FollowedFileTests {
         #expect(try look(path, &file) == ("", false))
     }
 
+    /// Runs `before` at each opening of a directory.
+    private struct BusyFiles: FileSystem {
+        let before: @Sendable () -> Void
+
+        func openDirectory(at path: String) throws(UVError) -> any DirectoryHandle {
+            before()
+            return try SystemFiles().openDirectory(at: path)
+        }
+    }
+
+    @Test("what is written into the old file while the new one is looked for comes before the new one")
+    func lateBytes() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.url("log")
+        directory.write("log", "one\n")
+        var file = try FollowedFile.open(path, atEnd: true, in: SystemFiles())
+        directory.rename("log", "log.1")
+        directory.write("log", "three\n")
+        let old = directory.url("log.1")
+        let late = BusyFiles {
+            let end = try! FileHandle(forWritingTo: URL(filePath: old))
+            _ = try! end.seekToEnd()
+            try! end.write(contentsOf: Data("two".utf8))
+        }
+        let found = try FollowedFile.look(at: path, after: file, in: late)
+        #expect(String(decoding: found.bytes, as: UTF8.self) == "two")
+        file = found.file
+        #expect(try look(path, &file) == ("\nthree\n", false))
+    }
+
     @Test("a file that is shorter than what was read is read from its beginning")
     func emptied() throws {
         let directory = TemporaryDirectory()

@@ -1,4 +1,5 @@
 import Futures
+import Glibc
 import Testing
 
 @testable import UVFutures
@@ -18,12 +19,12 @@ struct TreeScanTests {
     }
 
     private func scan(
-        _ directory: TemporaryDirectory, isRecursive: Bool = true, limit: Int = 100,
+        _ directory: TemporaryDirectory, below name: String = "", isRecursive: Bool = true, limit: Int = 100,
         identity: TreeScan.Identity? = nil,
         before: @escaping @Sendable (any DirectoryHandle) -> Void = { _ in }
     ) throws -> TreeScan {
         let order = TreeScan.Order(
-            root: directory.path, identity: identity, path: [], isRecursive: isRecursive, limit: limit)
+            root: directory.path + name, identity: identity, path: [], isRecursive: isRecursive, limit: limit)
         return try TreeScan.scan(order, in: SystemFiles(), Watcher(before: before))
     }
 
@@ -53,6 +54,19 @@ struct TreeScanTests {
             _ = try? handle.openFile(RelativePath(bytes: Array("made".utf8)), opening)
         }
         #expect(found.directories.map { $0.files.map(\.description) } == [["made"], ["made"]])
+    }
+
+    @Test("a root that another directory replaces before the one above is watched is an error")
+    func replacedRoot() throws {
+        let directory = TemporaryDirectory()
+        directory.makeDirectory("root")
+        let (root, aside) = (directory.url("root"), directory.url("aside"))
+        #expect(throws: FileWatchError.moved(path: root)) {
+            try scan(directory, below: "/root") { _ in
+                _ = unsafe rename(root, aside)
+                _ = unsafe mkdir(root, 0o755)
+            }
+        }
     }
 
     @Test("a root that is another directory by now, or too large, is an error")

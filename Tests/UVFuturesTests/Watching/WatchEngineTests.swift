@@ -75,4 +75,29 @@ struct WatchEngineTests {
             #expect(engine.notes == ["look"])
         }
     }
+
+    @Test("what a scan has found, and an event tells as well, is one change")
+    func foundAndTold() throws {
+        let loop = EventLoop.virtual()
+        loop.simulatedDisk.makeDirectory("/tree")
+        loop.simulatedDisk.write("/tree/found", "")
+        let changes = ChangeBuffer(.zero, limit: 10, on: loop.core)
+        let hub = try FileEventHub.shared(on: loop.core)
+        let tree = TreeWatch("/tree", isRecursive: true, limit: 10, hub, changes)
+        var isStarted = false
+        tree.start { isStarted = true }
+        try loop.runUntil { isStarted }
+        // One of these numbers is that of the watch.
+        for watch in CInt(0)..<10 {
+            for name in ["found", "new"] {
+                tree.take(FileEvent(watch, .created, name: RelativePath(bytes: Array(name.utf8))))
+            }
+        }
+        tree.process()
+        #expect(changes.takeFirst().map { "\($0)" } == "created new")
+        #expect(changes.takeFirst() == nil)
+        tree.close()
+        try loop.run()
+        loop.shutdown()
+    }
 }
