@@ -47,8 +47,8 @@ public final class ConnectionPool<Connection: ByteStream> {
         }
     }
 
-    /// Creates an empty pool, which calls `connect` for each connection. Throws `FutureError.invalidArgument` if `limits` are out
-    /// of range.
+    /// Creates an empty pool, which calls `connect` for each connection. Throws `FutureError.invalidArgument` if
+    /// `limits` are out of range.
     public init(
         limits: PoolLimits = PoolLimits(), on loop: EventLoop,
         connect: @escaping () throws -> Future<Connection>
@@ -185,9 +185,10 @@ public final class ConnectionPool<Connection: ByteStream> {
     /// Refuses further requests, serves those that wait, and completes when all connections have been given back. Closes
     /// connections as they come back.
     ///
-    /// After `deadline`, aborts the connections that are lent, gives up those that are being made, and fails requests that still
-    /// wait with `FutureError.closed`. If several calls give different times, the earliest counts. Cancelling the returned
-    /// future changes nothing. Fails with `FutureError.invalidArgument` if `deadline` is negative.
+    /// After `deadline`, aborts the connections that are lent, gives up those that are being made, and fails requests
+    /// that still wait with `FutureError.closed`. If several calls give different times, the earliest counts.
+    /// Cancelling the returned future changes nothing. Fails with `FutureError.invalidArgument` if `deadline` is
+    /// negative.
     @discardableResult
     public func drain(within deadline: Duration) -> Future<Void> {
         core.checkThread()

@@ -103,15 +103,15 @@ public final class PipelinedClient<Message> {
 
     /// Sends `request`, and completes with its answer.
     ///
-    /// The request waits while there is no connection, while ``PipelineLimits/maxUnderWay`` requests are under way, and while
-    /// the server does not take what was written. Requests are written in the order of the calls. All requests of a turn leave
-    /// together, as with ``ByteStream/gathersWrites``.
+    /// The request waits while there is no connection, while ``PipelineLimits/maxUnderWay`` requests are under way, and
+    /// while the server does not take what was written. Requests are written in the order of the calls. All requests of
+    /// a turn leave together, as with ``ByteStream/gathersWrites``.
     ///
     /// If you cancel the future while the request waits, the request is not sent. If you cancel it later, the answer is
     /// dropped when it comes, and the other requests get their own answers.
     ///
-    /// Fails with ``PipelineError/answerLost(cause:)`` if the connection ends before the answer comes. If `mayRepeat` is `true`,
-    /// the request is sent again instead, ``PipelineLimits/maxAttempts`` times in all. Fails with
+    /// Fails with ``PipelineError/answerLost(cause:)`` if the connection ends before the answer comes. If `mayRepeat`
+    /// is `true`, the request is sent again instead, ``PipelineLimits/maxAttempts`` times in all. Fails with
     /// ``PipelineError/queueFull(requests:bytes:)``, ``PipelineError/notSent(after:cause:)``, and after ``close()`` or
     /// ``drain(within:)`` with `FutureError.closed`: then the request has not been sent.
     public func send(_ request: Data, mayRepeat: Bool = false) -> Future<Message> {

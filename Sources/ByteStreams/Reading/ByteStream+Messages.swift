@@ -12,10 +12,11 @@ extension ByteStream {
     /// To stop, throw an error from `body`, or cancel the returned future. The bytes behind the message stay readable, by
     /// every other read: so a protocol can change in the middle of a stream.
     ///
-    /// Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes sending in the middle of a message, and with
-    /// ``StreamError/limitExceeded(limit:)`` if a message is longer than the `maximumSize` of `decoder`. Fails with the errors
-    /// that `decoder` throws. After the last two, the bytes stay readable. Fails with `FutureError.invalidArgument` if
-    /// `maximumSize` is less than one. Everything else is the same as in ``forEachChunk(_:)``.
+    /// Fails with ``StreamError/unexpectedEnd(received:)`` if the peer finishes sending in the middle of a message, and
+    /// with ``StreamError/limitExceeded(limit:)`` if a message is longer than the `maximumSize` of `decoder`. Fails
+    /// with the errors that `decoder` throws. After the last two, the bytes stay readable. Fails with
+    /// `FutureError.invalidArgument` if `maximumSize` is less than one. Everything else is the same as in
+    /// ``forEachChunk(_:)``.
     ///
     /// ```swift
     /// let served = connection.forEachMessage(decodedBy: LengthPrefixDecoder(.uint16)) { range, bytes in

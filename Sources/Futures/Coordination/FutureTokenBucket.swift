@@ -1,9 +1,9 @@
 /// A token bucket, which limits how often something happens. The bucket holds at most `burst` tokens, and fills at a steady
 /// rate. Requests get tokens in the order in which they were made.
 ///
-/// A bucket begins full. So `burst` requests pass at once, and the others pass at the rate. If a request for many tokens waits,
-/// later requests wait behind it. You can cancel a waiting request, or limit its time with `Future.timeout`. When the bucket is
-/// released, all waiting requests fail with ``FutureError/closed(_:)``.
+/// A bucket begins full. So `burst` requests pass at once, and the others pass at the rate. If a request for many
+/// tokens waits, later requests wait behind it. You can cancel a waiting request, or limit its time with
+/// `Future.timeout`. When the bucket is released, all waiting requests fail with ``FutureError/closed(_:)``.
 public final class FutureTokenBucket {
     /// The number of tokens that come in every ``period``, evenly.
     public let rate: Int
@@ -75,8 +75,8 @@ public final class FutureTokenBucket {
         return future.until(token)
     }
 
-    /// Takes `count` tokens now, and returns `true`. Returns `false`, and takes nothing, if the bucket has fewer tokens, or if
-    /// a request waits.
+    /// Takes `count` tokens now, and returns `true`. Returns `false`, and takes nothing, if the bucket has fewer
+    /// tokens, or if a request waits.
     public func tryTake(_ count: Int = 1) -> Bool {
         line.loop.checkThread()
         guard line.isEmpty, count > 0, count <= burst, due(count) <= now else { return false }

@@ -1,8 +1,8 @@
 extension EventLoop {
-    /// Returns a text that describes the current work of the loop, for people to read. The first line has the
-    /// numbers of ``statistics``. Then follows one line for each open handle, file, directory and watch of files. In a debug build of the
-    /// library, the text also says at which places in the source code, as file and line, the pending promises
-    /// were made.
+    /// Returns a text that describes the current work of the loop, for people to read. The first line has the numbers
+    /// of ``statistics``. Then follows one line for each open handle, file, directory and watch of files. In a debug
+    /// build of the library, the text also says at which places in the source code, as file and line, the pending
+    /// promises were made.
     ///
     /// Takes time in proportion to the number of objects that are alive. Do not parse the text: it may change
     /// with any release.

@@ -10,13 +10,13 @@ public enum LoopEvent {
     /// opened, or a child process has been started. The associated value describes the object in one line.
     case opened(any CustomStringConvertible)
     /// A connection, another kind of stream, a listening socket, a datagram socket, a file or a watch of files has been
-    /// closed, or a child process has ended. The first associated value describes the object in one line. `failure` is the error that
-    /// ended the object, or `nil` if it was closed without an error.
+    /// closed, or a child process has ended. The first associated value describes the object in one line. `failure` is
+    /// the error that ended the object, or `nil` if it was closed without an error.
     case closed(any CustomStringConvertible, failure: (any Error)?)
-    /// A warning, as one line of text. The loop continues. There are six kinds: a turn took more than 100
-    /// ms, a server has reached its highest number of connections, a connection could not be accepted for
-    /// lack of descriptors or memory, a report to the watchdog of systemd could not be sent, a name server
-    /// gave no answer, or a watch of files gave up single changes. Each server, and each other source of warnings, gives at most one warning of a kind per
+    /// A warning, as one line of text. The loop continues. There are six kinds: a turn took more than 100 ms, a server
+    /// has reached its highest number of connections, a connection could not be accepted for lack of descriptors or
+    /// memory, a report to the watchdog of systemd could not be sent, a name server gave no answer, or a watch of files
+    /// gave up single changes. Each server, and each other source of warnings, gives at most one warning of a kind per
     /// minute.
     case warning(String)
     /// A future has failed, and no code has handled the failure. ``EventLoop/onUnhandledFailure`` gets the

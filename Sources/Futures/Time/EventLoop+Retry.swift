@@ -3,10 +3,10 @@ extension EventLoop {
     /// future completes with the value, or fails with the error of the last attempt. `body` gets the number
     /// of the attempt, from 1.
     ///
-    /// `backoff` says how long to wait between two attempts. `generator` gives the random numbers for the
-    /// jitter of these waits. If it is `nil`, they come from ``random``. If `condition` returns `false` for an error, there are no more attempts, and
-    /// the returned future fails with that error. If an attempt is cancelled, there are no more attempts, and
-    /// the returned future is cancelled.
+    /// `backoff` says how long to wait between two attempts. `generator` gives the random numbers for the jitter of
+    /// these waits. If it is `nil`, they come from ``random``. If `condition` returns `false` for an error, there are
+    /// no more attempts, and the returned future fails with that error. If an attempt is cancelled, there are no more
+    /// attempts, and the returned future is cancelled.
     ///
     /// Cancelling the returned future or `token` asks the attempt in progress to cancel, or ends the wait in
     /// progress. If `token` is cancelled already, there is no attempt. Fails with

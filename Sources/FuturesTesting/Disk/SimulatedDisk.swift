@@ -5,9 +5,10 @@ internal import UVFutures
 /// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host.
 ///
 /// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
-/// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be. An
-/// operation that is under way at that moment is cut off between two of its system calls. What has been synchronised stays,
-/// and is there after ``SimulatedHost/restart()``, and so has what was written more than 35 s before. After ``SimulatedHost/kill()``, everything stays.
+/// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be.
+/// An operation that is under way at that moment is cut off between two of its system calls. What has been synchronised
+/// stays, and is there after ``SimulatedHost/restart()``, and so has what was written more than 35 s before. After
+/// ``SimulatedHost/kill()``, everything stays.
 ///
 /// A test may look at the disk, and change it, at any time. What a test writes is on the disk.
 public final class SimulatedDisk {

@@ -11,7 +11,8 @@ extension SimulatedHost {
     }
 
     /// Makes another loop on this host, for a program that has several. It shares the addresses, the ports, the
-    /// standard streams and the limit of descriptors with the first loop. A `TCPServerGroup` makes its own. Traps while the host is down.
+    /// standard streams and the limit of descriptors with the first loop. A `TCPServerGroup` makes its own. Traps while
+    /// the host is down.
     public func makeLoop() -> EventLoop {
         guard !isDown else {
             fatalError("The host \(name) was asked for another loop while it is down. Restart it first.")

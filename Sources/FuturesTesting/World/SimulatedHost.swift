@@ -4,8 +4,8 @@ internal import UVFutures
 /// A host of a ``World``: a machine with a name, addresses, and a program, which runs on the loops of the
 /// host.
 ///
-/// The host's loop has the network, the names, the clock, the signals and the standard streams of the world. A program that takes
-/// its loop as an argument runs on it unchanged.
+/// The host's loop has the network, the names, the clock, the signals and the standard streams of the world. A program
+/// that takes its loop as an argument runs on it unchanged.
 public final class SimulatedHost {
     public let name: String
     /// The numeric addresses of the host, IPv4 and IPv6. Each host also has 127.0.0.1 and ::1 for itself.

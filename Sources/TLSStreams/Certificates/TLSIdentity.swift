@@ -5,8 +5,8 @@ public import Futures
 /// and the private key.
 public struct TLSIdentity {
     public enum Key {
-        /// A private key, RSA or EC, and its passphrase if it is encrypted. The key signs on the loop's thread or, if there is
-        /// one, in a context.
+        /// A private key, RSA or EC, and its passphrase if it is encrypted. The key signs on the loop's thread or, if
+        /// there is one, in a context.
         case file(TLSFile, passphrase: String?, signingOn: RemoteContext?)
         /// A key that this process does not have. The closure signs with it.
         case elsewhere((TLSSignatureRequest) throws -> Future<Data>)

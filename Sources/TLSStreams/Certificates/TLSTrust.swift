@@ -21,9 +21,9 @@ public struct TLSTrust {
     /// A closure that decides by a future, for example after it has asked a database. It gets the same as ``decide``. If both
     /// are set, it is called only if ``decide`` has returned `true`, and both have to accept.
     ///
-    /// The handshake waits for the future, on either side, and its time limit holds. If the closure throws or the future fails,
-    /// the handshake fails with that error, and the peer gets an alert. If the handshake ends before, the future is
-    /// cancelled.
+    /// The handshake waits for the future, on either side, and its time limit holds. If the closure throws or the
+    /// future fails, the handshake fails with that error, and the peer gets an alert. If the handshake ends before, the
+    /// future is cancelled.
     public var decideLater: ((_ chain: [TLSCertificate], _ isTrusted: Bool) throws -> Future<Bool>)?
 
     public init() {}

@@ -13,8 +13,8 @@ public import UVFutures
 /// no error.
 ///
 /// Small writes of one turn of the loop share a record, which leaves at the end of the turn. The future of a write may
-/// complete before, but never if more than 64 KiB wait: if the bytes cannot leave after that, ``ByteStreams/ByteStream/closed``
-/// fails.
+/// complete before, but never if more than 64 KiB wait: if the bytes cannot leave after that,
+/// ``ByteStreams/ByteStream/closed`` fails.
 public final class TLSConnection: ByteStream {
     private let tls: TLSTransport
     /// The version of the protocol.

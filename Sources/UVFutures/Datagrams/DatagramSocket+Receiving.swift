@@ -8,6 +8,7 @@ extension DatagramSocket {
     /// socket, fails with ``UVError`` if the network reports that an earlier datagram was not delivered, for example
     /// with ``UVError/Code/connectionRefused``. The socket goes on, and the next call waits for the next datagram. Fails
     /// with ``DatagramError/receivePending`` while a `forEachDatagram` is pending.
+    ///
     /// Calls `recvmmsg`. Binds [`uv_poll_start`](https://docs.libuv.org/en/v1.x/poll.html).
     public final func receive() -> Future<Datagram> {
         core.checkThread()
@@ -21,9 +22,9 @@ extension DatagramSocket {
     /// A sequence of the datagrams that come. Use it in a loop such as `for try await datagram in socket.datagrams`. The
     /// sequence ends when the socket is closed.
     ///
-    /// Datagrams that have come and that the loop has not taken when it ends stay for whoever receives next. What the network reports goes to the handler of
-    /// ``onUnreachable(_:)``. The iteration throws ``DatagramError/receivePending`` while a `forEachDatagram` is
-    /// pending.
+    /// Datagrams that have come and that the loop has not taken when it ends stay for whoever receives next. What the
+    /// network reports goes to the handler of ``onUnreachable(_:)``. The iteration throws
+    /// ``DatagramError/receivePending`` while a `forEachDatagram` is pending.
     public final var datagrams: LoopSequence<Datagram> {
         LoopSequence(on: core) { [self] in
             .init(asking: DatagramAsker(self), on: core, next: { self.nextForIteration() })

@@ -6,15 +6,16 @@ extension File {
     /// Sends the bytes of the file from `position` on to the peer of `stream`: `count` bytes, or all up to the end. Completes
     /// with the number of bytes when the system has accepted them.
     ///
-    /// Earlier writes leave first, and later ones wait for the copy. On a connection over a socket, the bytes do not pass
-    /// through this process (`sendfile`). Into other streams they are read and written in blocks of 256 KiB. In both cases, no
-    /// more bytes are taken from the file than the peer makes room for, and a slow disk holds up only this stream.
+    /// Earlier writes leave first, and later ones wait for the copy. On a connection over a socket, the bytes do not
+    /// pass through this process (`sendfile`). Into other streams they are read and written in blocks of 256 KiB. In
+    /// both cases, no more bytes are taken from the file than the peer makes room for, and a slow disk holds up only
+    /// this stream.
     ///
-    /// Completes with fewer bytes than `count` if the file ends before. Fails with ``FileError`` if the file cannot be read:
-    /// the stream stays open, and ``FileError/bytesWritten`` bytes have been sent. Fails with the error that breaks the
-    /// connection, and as ``ByteStreams/ByteStream/write(_:)-(Data)`` does. Cancelling ends the copy after the bytes that are on
-    /// their way. After a failure or a cancellation, abort the connection, unless its protocol tells the peer that bytes are
-    /// missing. Traps if `stream` belongs to another loop.
+    /// Completes with fewer bytes than `count` if the file ends before. Fails with ``FileError`` if the file cannot be
+    /// read: the stream stays open, and ``FileError/bytesWritten`` bytes have been sent. Fails with the error that
+    /// breaks the connection, and as ``ByteStreams/ByteStream/write(_:)-(Data)`` does. Cancelling ends the copy after
+    /// the bytes that are on their way. After a failure or a cancellation, abort the connection, unless its protocol
+    /// tells the peer that bytes are missing. Traps if `stream` belongs to another loop.
     ///
     /// ```swift
     /// let sent = file.copy(to: connection, from: 1024)

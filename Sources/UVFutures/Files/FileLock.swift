@@ -47,9 +47,9 @@ extension File {
     /// Takes a lock of the file, and completes with it. Waits until nobody has a lock that excludes this one.
     ///
     /// While another has a lock, looks again after 1 ms, 2 ms, and so on up to every 100 ms. Cancelling ends the wait.
-    /// Who comes first is not first in line. Fails with ``FileError``, for example with ``UVError/Code/badDescriptor`` if a
-    /// file that is not open for writing is to be locked as `.exclusive`. A ``File`` has one lock at most: a second call waits
-    /// until the first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
+    /// Who comes first is not first in line. Fails with ``FileError``, for example with ``UVError/Code/badDescriptor``
+    /// if a file that is not open for writing is to be locked as `.exclusive`. A ``File`` has one lock at most: a
+    /// second call waits until the first lock is released. Calls `fcntl` with `F_OFD_SETLK`.
     public func lock(_ mode: FileLock.Mode) -> Future<FileLock> {
         lock(mode, lookingAgainAfter: .milliseconds(1))
     }

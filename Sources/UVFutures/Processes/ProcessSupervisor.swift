@@ -94,11 +94,11 @@ public final class ProcessSupervisor {
     /// Ends a program if it runs, as ``ChildProcess/end(within:by:)`` does, and starts it again at once. Its earlier
     /// restarts do not count any more. With a configuration, the program has that from now on.
     ///
-    /// Completes with the new process. Calls while the program is ending for a restart have the same outcome: it is started
-    /// once, with the configuration that was given last, and has the time to end of the first call. Cancelling does not keep the program from being started. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if there is no program of that name, or no more, with
-    /// ``Futures/FutureError/shutDown`` after ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the
-    /// program is then over.
+    /// Completes with the new process. Calls while the program is ending for a restart have the same outcome: it is
+    /// started once, with the configuration that was given last, and has the time to end of the first call. Cancelling
+    /// does not keep the program from being started. Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is
+    /// no program of that name, or no more, with ``Futures/FutureError/shutDown`` after ``end(within:)``, and with the
+    /// errors of ``ChildProcess/start(_:on:)``; the program is then over.
     @discardableResult
     public func restart(
         _ name: String, with configuration: ChildProcess.Configuration? = nil,

@@ -91,9 +91,9 @@ extension ProxyHeader {
 
     /// Returns the bytes that a proxy sends before all others.
     ///
-    /// With version 1, the header says `UNKNOWN` if it has no addresses, or addresses in the UNIX domain, and the ``tlvs`` are
-    /// left out. With `checksummed`, a header of version 2 gets a CRC32c. Throws `FutureError.invalidArgument` if the header
-    /// of version 2 would have more than 65,551 bytes.
+    /// With version 1, the header says `UNKNOWN` if it has no addresses, or addresses in the UNIX domain, and the
+    /// ``tlvs`` are left out. With `checksummed`, a header of version 2 gets a CRC32c. Throws
+    /// `FutureError.invalidArgument` if the header of version 2 would have more than 65,551 bytes.
     ///
     /// ```swift
     /// let header = try ProxyHeader(source: connection.peerAddress!, destination: connection.localAddress!)

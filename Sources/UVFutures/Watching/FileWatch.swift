@@ -247,7 +247,8 @@ extension FileWatch {
     /// Watches the directory at `path`: the files in it, and not those in directories below. Completes when it is watched.
     ///
     /// If `path` is a link, the directory is watched to which it leads now. The watch ends with ``FileWatchError`` when
-    /// that directory is removed, replaced, renamed or unmounted. Fails with the errors of ``watch(file:debounce:limits:on:)``.
+    /// that directory is removed, replaced, renamed or unmounted. Fails with the errors of
+    /// ``watch(file:debounce:limits:on:)``.
     public static func watch(
         directory path: String, debounce: Duration = defaultDebounce,
         limits: FileWatchLimits = FileWatchLimits(), on loop: EventLoop
