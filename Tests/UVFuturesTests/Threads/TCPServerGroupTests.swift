@@ -29,6 +29,28 @@ struct TCPServerGroupTests {
         }
     }
 
+    @Test("a group says that it has ended when the last of its loops has")
+    func lastLoop() throws {
+        try withLoop { loop in
+            let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 3) { connection in
+                connection.forEachChunk { _ in }
+            }
+            let held = Locked<CheckedContinuation<Void, Never>?>(nil)
+            let slow = group.loops[1]
+            slow.execute {
+                Future(on: slow) { await withCheckedContinuation { waits in held.withLock { $0 = waits } } }
+                    .ignoreFailure()
+            }
+            #expect(eventually { held.withLock { $0 } != nil })
+            let ended = group.shutdown(within: .zero, on: loop)
+            #expect(eventually { [0, 2].allSatisfy { !group.loops[$0].execute {} } })
+            for _ in 0..<10 { try loop.run(until: RemoteContext.pool.execute(on: loop) {}) }
+            #expect(!ended.isCompleted)
+            held.withLock { $0 }?.resume()
+            _ = try loop.run(until: ended)
+        }
+    }
+
     @Test("shutting down aborts what is open on any loop after the grace, and ends the loops")
     func shutsDown() throws {
         weak var freed: LoopCore?
