@@ -52,15 +52,14 @@ struct TreeRemoverTests {
     func removesSwappedDirectories() throws {
         let path = try makeEmptyDirectory()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try makeWideTree(path)
+        try makeWideTree(path + "/tree")
         let directory = try SystemFiles().openDirectory(at: path)
         let remover = TreeRemover(maxDepth: 2, FileName(path: "tree", directory: path))
         #expect(try !remover.begin(with: RelativePath(bytes: Array("tree".utf8)), in: directory))
         #expect(try !remover.step())
-        try swapForLinks(path)
+        try swapForLinks(path + "/tree")
         while try !remover.step() {}
-        #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["beside"])
-        #expect(contents(path + "/beside/file") == "kept")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
         try directory.close()
     }
 
