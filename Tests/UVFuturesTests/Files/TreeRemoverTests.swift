@@ -48,8 +48,8 @@ struct TreeRemoverTests {
         }
     }
 
-    @Test("a directory that was swapped for a link since its name was read is removed as a link")
-    func removesSwappedDirectories() throws {
+    @Test("what is swapped for a link, or added, after the names were read is removed, too")
+    func removesLateEntries() throws {
         let path = try makeEmptyDirectory()
         defer { try? FileManager.default.removeItem(atPath: path) }
         try makeWideTree(path + "/tree")
@@ -58,6 +58,7 @@ struct TreeRemoverTests {
         #expect(try !remover.begin(with: RelativePath(bytes: Array("tree".utf8)), in: directory))
         #expect(try !remover.step())
         try swapForLinks(path + "/tree")
+        try put("late", path + "/tree/late")
         while try !remover.step() {}
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
         try directory.close()
