@@ -40,8 +40,12 @@ enum {
 };
 
 enum {
-    /// How many messages are received and sent with one call.
+    /// How many messages are received and sent with one call. `make bench TOPIC=datagrams` compares it with one.
+#ifdef DATAGRAMS_AT_ONCE
+    DATAGRAM_SLOTS = DATAGRAMS_AT_ONCE,
+#else
     DATAGRAM_SLOTS = 32,
+#endif
     /// A datagram, or several that the kernel has put together. The rest of it keeps the starts of two slots from
     /// falling into the same lines of the processor's cache.
     DATAGRAM_STRIDE = 65536 + 4160,

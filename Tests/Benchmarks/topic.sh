@@ -24,6 +24,8 @@ asynchronous)
     ;;
 datagrams)
     swift_build --product DatagramEcho
+    # The same without batches, and without datagrams that go through the kernel as one.
+    swift_build --scratch-path .build/one-by-one -Xcc -DDATAGRAMS_AT_ONCE=1 --product DatagramEcho
     clang -O2 -Wall -Wextra -o .build/c/datagrams Peers/C/datagrams.c $(pkg-config --cflags --libs libuv)
     build_load
     mkdir -p "$results/$1"

@@ -5,7 +5,8 @@ internal import Glibc
 /// A socket for datagrams. libuv only reports that datagrams wait, or that the system takes more. This class receives
 /// and sends several with one call of the system, with each version of libuv.
 final class UVDatagrams: UVHandle, DatagramTransport {
-    private static let rounds = 4
+    /// So that a flood of datagrams leaves the loop time for others: 128 at a time.
+    private static let rounds = 128 / UVDatagramBlock.slots
 
     private let socket: CInt
     let family: CInt
@@ -58,6 +59,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         turnOn(IP_RECVERR, ip)
         if localAddress?.isWildcard == true { turnOn(IP_PKTINFO, ip) }
         _ = setSocketOption(ip, IP_MULTICAST_ALL, 0, of: socket)
+        guard UVDatagramBlock.slots > 1 else { return }
         let udp = CInt(IPPROTO_UDP)
         turnOn(CInt(OPTION_UDP_GRO), udp)
         let canSegment = socketOption(CInt(OPTION_UDP_SEGMENT), at: udp, of: socket) != nil

@@ -41,6 +41,7 @@ DATAGRAMS = {
     f"ours: {reading}": [BUILD / "release/DatagramEcho", "--read", reading]
     for reading in ("spans", "futures", "receive", "sequence")
 } | {
+    "ours: one by one": [BUILD / "one-by-one/release/DatagramEcho", "--read", "spans"],
     "C recvmmsg": [BUILD / "c/datagrams"],
     "C one by one": [BUILD / "c/datagrams", "--single"],
     "Node.js": ["node", HERE / "Peers/Node/datagrams.js"],
