@@ -43,8 +43,15 @@ struct TreeLevel {
         listing = try directory.makeListing()
     }
 
+    /// Returns the next entry. A directory on the way that others have removed has none left.
     mutating func next() throws(UVError) -> DirectoryEntry? {
-        if entries.isEmpty { entries = try listing.next().reversed() }
+        if entries.isEmpty {
+            do throws(UVError) {
+                entries = try listing.next().reversed()
+            } catch {
+                guard error.code == .notFound, path != nil else { throw error }
+            }
+        }
         return entries.popLast()
     }
 

@@ -87,6 +87,12 @@ func makeWideTree(_ path: String) throws {
     try put("kept", path + "/full/file")
 }
 
+/// More files in a directory than are looked at in one step.
+func makeManyFiles(_ path: String) throws {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    for number in 0..<600 { try put("x", "\(path)/\(number)") }
+}
+
 /// Puts links in the place of some directories of a wide tree, after their names were read, but not of those that were
 /// `seen`. The kernel would let links lead nowhere else but into the same directory.
 func swapForLinks(_ path: String, _ seen: [String] = []) throws {

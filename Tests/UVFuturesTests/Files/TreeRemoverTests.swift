@@ -64,6 +64,21 @@ struct TreeRemoverTests {
         try directory.close()
     }
 
+    @Test("a directory that others remove meanwhile is no error", arguments: ["tree", "tree/a"])
+    func removesWhatOthersRemove(removed: String) throws {
+        let path = try makeEmptyDirectory()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try makeManyFiles(path + "/tree/a")
+        let directory = try SystemFiles().openDirectory(at: path)
+        let remover = TreeRemover(maxDepth: 2, FileName(path: "tree", directory: path))
+        #expect(try !remover.begin(with: RelativePath(bytes: Array("tree".utf8)), in: directory))
+        #expect(try !remover.step())
+        try FileManager.default.removeItem(atPath: "\(path)/\(removed)")
+        while try !remover.step() {}
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
+        try directory.close()
+    }
+
     @Test(
         "a tree that others add to is removed all the same, and parts that are swapped for links lead nowhere"
     )

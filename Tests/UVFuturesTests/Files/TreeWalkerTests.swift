@@ -50,6 +50,24 @@ struct TreeWalkerTests {
         #expect(names.count == 602 && names.filter { $0.contains("/") } == ["full/file"])
     }
 
+    @Test("a directory that others remove meanwhile has an end, and the first one is missed")
+    func removedDirectories() throws {
+        let path = try makeEmptyDirectory()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try makeManyFiles(path + "/tree/a")
+        let walker = TreeWalker(
+            maxDepth: 2, maxEntries: 1000, staysOnDevice: false, FileName(path: "tree", directory: path))
+        try walker.begin(at: SystemFiles().openDirectory(at: path + "/tree"))
+        #expect(try walker.next().count == 256)
+        try FileManager.default.removeItem(atPath: path + "/tree/a")
+        while try !walker.next().isEmpty {}
+        try walker.begin(at: SystemFiles().openDirectory(at: path + "/tree"))
+        try FileManager.default.removeItem(atPath: path + "/tree")
+        #expect(
+            complaint { _ = try walker.next() }
+                == "walk tree below \(path): getdents ENOENT: no such file or directory")
+    }
+
     @Test("a walk ends at its limits with a sentence")
     func limits() throws {
         try withDirectory { loop, directory, path in
