@@ -50,7 +50,7 @@ extension Data {
     var text: String { String(decoding: self, as: UTF8.self) }
 }
 
-/// Not by `FileManager`, which leaks a block for each file that is empty.
+/// Not by `FileManager`, which leaks a block for each file that is empty, as those of a process that has just gone.
 func contents(_ path: String) -> String? {
     FileHandle(forReadingAtPath: path).map { file in (try? file.readToEnd())?.text ?? "" }
 }

@@ -36,8 +36,7 @@ func hasNoChild() -> Bool { waitpid(-1, nil, WNOHANG) == -1 && errno == ECHILD }
 
 /// The state of a process as the kernel writes it, such as `S`, `T` or `Z`. `nil` if there is no such process.
 func state(of process: Int32) -> Character? {
-    guard let data = FileManager.default.contents(atPath: "/proc/\(process)/stat") else { return nil }
-    return String(decoding: data, as: UTF8.self).split(separator: ")").last?.dropFirst().first
+    contents("/proc/\(process)/stat")?.split(separator: ")").last?.dropFirst().first
 }
 
 /// Runs `body` with the path of a new directory, which is removed afterwards.

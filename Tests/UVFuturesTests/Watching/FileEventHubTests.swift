@@ -93,7 +93,7 @@ struct FileEventHubTests {
 private func watchesOfTheSystem() -> Int {
     let folder = "/proc/self/fdinfo"
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    let texts = numbers.compactMap { try? String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }
+    let texts = numbers.compactMap { contents("\(folder)/\($0)") }
     return texts.reduce(0) { $0 + $1.split(separator: "\n").count { $0.hasPrefix("inotify wd:") } }
 }
 
