@@ -204,9 +204,8 @@ extension ByteStream {
         }
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
         if let failure { details?.closedPromise?.fail(failure) } else { details?.closedPromise?.succeed() }
-        if onDraining != nil { onDraining = nil }
-        if let onClosed {
-            self.onClosed = nil
+        details?.onDraining = nil
+        if let onClosed = details?.onClosed.take() {
             // After the callbacks of futures that have failed before.
             core.later { [failure] in onClosed(failure) }
         }

@@ -20,9 +20,9 @@ final class StreamDetails {
     /// The number of bytes that had come when the stream began to throw bytes away.
     var discardingStart: Int?
     fileprivate var drainingPromise: Promise<Void>?
-    fileprivate var onDraining: (() -> Void)?
+    var onDraining: (() -> Void)?
     fileprivate var onIdle: (() -> Void)?
-    fileprivate var onClosed: (((any Error)?) -> Void)?
+    var onClosed: (((any Error)?) -> Void)?
     fileprivate var introduction: AnyObject?
     /// The stream itself, while something is pending.
     var hold: ByteStream?

@@ -59,6 +59,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         turnOn(IP_RECVERR, ip)
         if localAddress?.isWildcard == true { turnOn(IP_PKTINFO, ip) }
         _ = setSocketOption(ip, IP_MULTICAST_ALL, 0, of: socket)
+        // One by one means also: not several as one.
         guard UVDatagramBlock.slots > 1 else { return }
         let udp = CInt(IPPROTO_UDP)
         turnOn(CInt(OPTION_UDP_GRO), udp)

@@ -48,35 +48,34 @@ struct TreeRemoverTests {
         }
     }
 
-    @Test("what is swapped for a link, or added, after the names were read is removed, too")
-    func removesLateEntries() throws {
+    /// Begins to remove the tree that `make` has made, lets others do `change` after the first step, and removes the rest.
+    private func removeTree(_ make: (String) throws -> Void, while change: (String) throws -> Void) throws {
         let path = try makeEmptyDirectory()
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try makeWideTree(path + "/tree")
+        try make(path + "/tree")
         let directory = try SystemFiles().openDirectory(at: path)
         let remover = TreeRemover(maxDepth: 2, FileName(path: "tree", directory: path))
         #expect(try !remover.begin(with: RelativePath(bytes: Array("tree".utf8)), in: directory))
         #expect(try !remover.step())
-        try swapForLinks(path + "/tree")
-        try put("late", path + "/tree/late")
+        try change(path + "/tree")
         while try !remover.step() {}
         #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
         try directory.close()
     }
 
-    @Test("a directory that others remove meanwhile is no error", arguments: ["tree", "tree/a"])
+    @Test("what is swapped for a link, or added, after the names were read is removed, too")
+    func removesLateEntries() throws {
+        try removeTree(makeWideTree) { tree in
+            try swapForLinks(tree)
+            try put("late", tree + "/late")
+        }
+    }
+
+    @Test("a directory that others remove meanwhile is no error", arguments: ["", "/a"])
     func removesWhatOthersRemove(removed: String) throws {
-        let path = try makeEmptyDirectory()
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try makeManyFiles(path + "/tree/a")
-        let directory = try SystemFiles().openDirectory(at: path)
-        let remover = TreeRemover(maxDepth: 2, FileName(path: "tree", directory: path))
-        #expect(try !remover.begin(with: RelativePath(bytes: Array("tree".utf8)), in: directory))
-        #expect(try !remover.step())
-        try FileManager.default.removeItem(atPath: "\(path)/\(removed)")
-        while try !remover.step() {}
-        #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
-        try directory.close()
+        try removeTree(
+            { tree in try makeManyFiles(tree + "/a") },
+            while: { tree in try FileManager.default.removeItem(atPath: tree + removed) })
     }
 
     @Test(
