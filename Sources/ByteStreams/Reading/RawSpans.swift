@@ -16,7 +16,7 @@ extension Data {
 
 extension [UInt8] {
     /// Adds a copy of `bytes`.
-    mutating func append(copying bytes: RawSpan) {
+    package mutating func append(copying bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
     }
 }

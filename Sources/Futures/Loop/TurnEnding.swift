@@ -13,13 +13,14 @@ extension LoopCore {
     }
 
     func endTurn() {
-        var endings: [any TurnEnding] = []
-        swap(&endings, &turnEndings)
+        // One ending may bring another: a stream sends what it has gathered to a stream that gathers, too.
+        var next = 0
+        while next < turnEndings.count {
+            let ending = turnEndings[next]
+            next += 1
+            ending.turnEnds()
+        }
         turnState.hasEndings = false
-        for ending in endings { ending.turnEnds() }
-        guard turnEndings.isEmpty else { return }
-        // The memory is used again.
-        endings.removeAll(keepingCapacity: true)
-        swap(&endings, &turnEndings)
+        turnEndings.removeAll(keepingCapacity: true)
     }
 }

@@ -4,7 +4,7 @@ internal import Futures
 
 /// The transport of an encrypted connection. Its bytes go through OpenSSL, and then through `inner`, the stream
 /// beneath, which belongs to it from the handshake on.
-final class TLSTransport: ByteTransport {
+final class TLSTransport: ByteTransport, TurnEnding {
     /// Writes of fewer bytes are put together until the end of the turn, so that they share a record.
     private static let smallWrite = 4096
     private static let largestRecord = 16_384
@@ -25,8 +25,9 @@ final class TLSTransport: ByteTransport {
     private var kept = Data()
     /// The promise for which the stream beneath waits before it brings more bytes.
     private var pause: Promise<Void>?
-    /// The small writes of this turn.
-    private var small = Data()
+    /// The small writes of this turn. Unchecked, since each write would be checked at run time. No use of them runs code of
+    /// others.
+    @exclusivity(unchecked) private var small: [UInt8] = []
     private var writtenBytes = 0
     private var hasLargeRecords = false
     /// The bytes of the `write` that is under way.
@@ -181,7 +182,7 @@ final class TLSTransport: ByteTransport {
 
     func tryWrite(_ bytes: RawSpan) throws -> Int {
         guard hasRoom else { return 0 }
-        if bytes.byteCount < Self.smallWrite { return gather(bytes) }
+        if bytes.byteCount < Self.smallWrite, stream?.gathersWrites != true { return gather(bytes) }
         flushSmall()
         return try encrypt(bytes)
     }
@@ -230,20 +231,22 @@ final class TLSTransport: ByteTransport {
     private var hasRoom: Bool { inner.bufferedBytes == 0 && failure == nil && !hasToldEnd }
 
     private func gather(_ bytes: RawSpan) -> Int {
-        if small.isEmpty { core.later { [self] in flushSmall() } }
-        small.append(copying: bytes)
-        if small.count >= Self.largestRecord { flushSmall() }
+        if unsafe small.isEmpty { core.atTurnEnd(self) }
+        unsafe small.append(copying: bytes)
+        if unsafe small.count >= Self.largestRecord { flushSmall() }
         return bytes.byteCount
     }
 
     private func flushSmall() {
-        guard !small.isEmpty, !isClosed else { return }
-        let bytes = small
-        small = Data()
+        guard unsafe !small.isEmpty, !isClosed else { return }
+        let bytes = unsafe small
+        unsafe small = []
         // A connection that cannot encrypt has failed, and says so.
-        do { try put(bytes.bytes) } catch { return core.later { [self] in fail(error) } }
+        do { unsafe try put(bytes.span.bytes) } catch { return core.later { [self] in fail(error) } }
         flush()
     }
+
+    func turnEnds() { flushSmall() }
 
     /// Encrypts and writes as many of `bytes` as the stream beneath takes without waiting.
     private func encrypt(_ bytes: RawSpan) throws -> Int {
@@ -327,7 +330,7 @@ final class TLSTransport: ByteTransport {
     private func release() {
         handshake = nil
         kept = Data()
-        small = Data()
+        unsafe small = []
         pause.take()?.succeed()
     }
 }

@@ -42,9 +42,3 @@ final class DecryptionBlock {
         return unsafe Data(bytesNoCopy: base!, count: count, deallocator: .free)
     }
 }
-
-extension Data {
-    mutating func append(copying bytes: RawSpan) {
-        unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
-    }
-}

@@ -23,6 +23,30 @@ struct StartTLSTests {
         }
     }
 
+    @Test(
+        "small writes of a turn share a record and leave with the turn, whichever of the two streams gathers",
+        arguments: [false, true], [false, true])
+    func gathering(plain: Bool, encrypted: Bool) throws {
+        try withLoop { loop in
+            let relay = try Relay(on: loop)
+            var records: [Data] = []
+            relay.near.gathersWrites = plain
+            let server = relay.far.startTLS(server: try loop.server())
+            let client = try loop.run(
+                until: relay.near.startTLS(client: try loop.client(), host: "localhost"))
+            let peer = try loop.run(until: server)
+            loop.advance(by: .seconds(1))
+            relay.change = { records.append($0) }
+            client.gathersWrites = encrypted
+            // Nothing but the writes themselves asks for another turn.
+            loop.later { for text in ["one, ", "two, ", "three\n"] { client.write(text) } }
+            #expect(try loop.run(until: peer.readLine()) == Data("one, two, three".utf8))
+            #expect(records.count == 1)
+            relay.end()
+            for end in [client, peer] { end.abort() }
+        }
+    }
+
     @Test("misuse is refused with a sentence, and leaves the stream as it was")
     func misuse() throws {
         try withLoop { loop in
