@@ -16,6 +16,8 @@ final class InboundBuffer {
     @exclusivity(unchecked) private var tail: [Data] = []
     private var tailStart = 0
     private(set) var count = 0
+    /// The number of bytes that have been taken so far.
+    private(set) var taken = 0
     /// Whether the peer has finished sending. Then nothing is appended any more.
     var isAtEnd: Bool
 
@@ -127,6 +129,7 @@ final class InboundBuffer {
     /// Removes the first `size` unread bytes of the first block.
     private func drop(_ size: Int) {
         count -= size
+        taken += size
         offset += size
         if unsafe offset < head.count { return }
         unsafe (head, offset) = (Data(), 0)

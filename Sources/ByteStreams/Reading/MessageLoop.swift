@@ -24,17 +24,25 @@ final class MessageLoop: ChunkLoop {
         return isWhole
     }
 
+    /// Takes all messages of the first block, or up to one that changes what is to be read.
     override func takeFromBuffer() -> Bool {
         do {
-            let (buffer, early) = (stream.inbound, early.take())
+            let buffer = stream.inbound
+            var early = early.take()
             repeat {
                 let (block, start) = buffer.block(0)
-                let bytes = block.bytes.extracting(droppingFirst: start)
-                if let size = try search.size(in: bytes, of: buffer, early) {
+                var bytes = block.bytes.extracting(droppingFirst: start)
+                while let size = try search.size(in: bytes, of: buffer, early) {
+                    early = nil
                     // Before the closure is called, which may read.
                     buffer.discard(size)
+                    let (taken, unread) = (buffer.taken, buffer.count)
                     pass(bytes.extracting(first: size))
-                    return true
+                    bytes = bytes.extracting(droppingFirst: size)
+                    let isAsItWas = buffer.taken == taken && buffer.count == unread
+                    guard waiting == nil, stream.reader === self, isAsItWas, !bytes.isEmpty else {
+                        return true
+                    }
                 }
             } while try search.goesOn(in: buffer)
             return false

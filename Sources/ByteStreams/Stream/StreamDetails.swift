@@ -5,8 +5,6 @@ package import Futures
 final class StreamDetails {
     /// The queue of the writes that wait. `nil` if no write waits.
     var outbound: OutboundQueue?
-    /// The memory for writes that are gathered, while none are.
-    var spareGathering: Gathering?
     var writablePromise: Promise<Void>?
     /// The promise of `shutdownWrite()`. Set as soon as the write side is no longer open.
     var shutdownPromise: Promise<Void>?

@@ -4,6 +4,8 @@ internal import Futures
 final class StreamState {
     let lingering = LingeringStreams()
     var limits = SharedLimits.Kept()
+    /// The memory for writes that are gathered, while no stream gathers any. Rarely do two streams gather in one turn.
+    var spareGathering: Gathering?
 }
 
 extension LoopCore {

@@ -8,7 +8,7 @@ extension ByteStream {
     /// write is a call of the system. With it, the answers to all messages of one read need one call.
     ///
     /// A gathered write has completed when it returns: the stream has its bytes. If they cannot be sent, ``closed`` fails.
-    /// To wait until they have left, write nothing: `write("")` completes then. When 64 KiB are gathered, they leave at
+    /// To wait until they have left, write nothing: `write("")` completes then. When 256 KiB are gathered, they leave at
     /// once. Once the system does not take all, writes complete as they do otherwise, so a writer that waits for its
     /// writes is held back.
     ///
@@ -21,7 +21,6 @@ extension ByteStream {
         set {
             core.checkThread()
             isGathering = newValue
-            if !newValue { details?.spareGathering = nil }
         }
     }
 
@@ -52,11 +51,10 @@ extension ByteStream {
     }
 
     private func beginGathering() -> Gathering {
-        let details = madeDetails
-        let gathering = details.spareGathering.take() ?? Gathering()
+        let gathering = core.streamState.spareGathering.take() ?? Gathering()
         let outbound = OutboundQueue()
         outbound.gathering = gathering
-        details.outbound = outbound
+        madeDetails.outbound = outbound
         updateHold()
         core.atTurnEnd(self)
         return gathering
@@ -75,7 +73,7 @@ extension ByteStream {
             let (taken, rest) = try gathering.send(to: transport)
             outbound.gathering = nil
             let promise = gathering.promise.take()
-            if isGathering { details?.spareGathering = gathering }
+            core.streamState.spareGathering = gathering
             noteSent(taken)
             if rest.isEmpty { return gatheredHaveLeft(promise) }
             _ = outbound.append(rest, nil, promise ?? core.makeSharedPromise())

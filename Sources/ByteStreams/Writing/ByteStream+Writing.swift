@@ -19,7 +19,8 @@ extension ByteStream {
     /// learn of a broken connection, observe ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
-        write(data.bytes) { data.dropFirst($0) }
+        guard isGathering else { return write(data.bytes) { data.dropFirst($0) } }
+        return write([data])
     }
 
     /// Sends `bytes`. Bytes that the system accepts at once are not copied. Everything else is the same as in

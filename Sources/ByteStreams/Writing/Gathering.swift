@@ -4,11 +4,11 @@ internal import Futures
 /// The writes of one stream in one turn of the loop, which leave together.
 final class Gathering {
     /// The number of bytes up to which a buffer is copied behind the bytes before it.
-    private static let copiedSize = 4096
+    private static let copiedSize = 16_384
     /// The number of bytes at which they leave, although the turn goes on.
-    static let fullSize = 65_536
+    static let fullSize = 262_144
     /// The memory that is kept from turn to turn.
-    private static let keptCapacity = 16_384
+    private static let keptCapacity = 524_288
 
     /// The bytes behind `buffers`. Unchecked, since each write would be checked at run time. No use of them runs code of
     /// others.

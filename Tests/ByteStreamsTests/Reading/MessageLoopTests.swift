@@ -41,6 +41,65 @@ struct MessageLoopTests {
         }
     }
 
+    /// What a body does while messages wait behind its own.
+    enum Doing: CaseIterable { case receives, receivesAsMuchAsIsTaken, stops, cancels, aborts, throwsAnError }
+
+    @Test(
+        "each message is passed on once, whatever the body does to its own stream", arguments: Doing.allCases)
+    func reentrance(_ doing: Doing) throws {
+        struct Stop: Error {}
+        try withStream { stream, transport, loop in
+            var seen: [String] = []
+            var ending: Future<Void>?
+            let done = stream.forEachMessage(decodedBy: SemicolonDecoder()) {
+                (range, bytes) throws -> Void in
+                seen.append(bytes.text(range))
+                guard seen == ["a"] else { return }
+                switch doing {
+                case .receives: transport.deliver("c;d;")
+                // After these, as many bytes wait as before, and they are others.
+                case .receivesAsMuchAsIsTaken: transport.deliver("c;dd")
+                case .stops: throw Stop()
+                case .cancels: ending?.cancel()
+                case .aborts: stream.abort()
+                case .throwsAnError: throw CancellationError()
+                }
+            }
+            ending = done
+            loop.advance(by: .zero)
+            transport.deliver("a;b;")
+            switch doing {
+            case .receives: #expect(seen == ["a", "b", "c", "d"])
+            case .receivesAsMuchAsIsTaken:
+                #expect(seen == ["a", "b", "c"])
+                transport.deliver(";")
+                #expect(seen == ["a", "b", "c", "dd"])
+            case .stops, .cancels, .throwsAnError:
+                #expect(seen == ["a"])
+                let rest = try stream.read().result?.get()
+                #expect(rest == Data("b;"))
+            case .aborts: #expect(seen == ["a"])
+            }
+            done.ignoreFailure().cancel()
+        }
+    }
+
+    @Test("what was found before the bytes were in the buffer counts for one message")
+    func early() {
+        withStream { stream, transport, loop in
+            var seen: [String] = []
+            let done = stream.forEachMessage(decodedBy: SemicolonDecoder()) { range, bytes in
+                seen.append(bytes.text(range))
+            }
+            loop.advance(by: .zero)
+            transport.deliver("long;b;c")
+            #expect(seen == ["long", "b"])
+            transport.deliver(";ddddd;e;")
+            #expect(seen == ["long", "b", "c", "ddddd", "e"])
+            done.cancel()
+        }
+    }
+
     @Test("the next message waits for the future of the one before, and the peer is held back")
     func backPressure() {
         var limits = StreamLimits()

@@ -27,6 +27,8 @@ final class ScriptedTransport: ByteTransport {
     private(set) var spansLent = 0
     /// How often `tryWrite` was called.
     private(set) var writes = 0
+    /// The sizes of the buffers of the last `tryWrite`.
+    private(set) var parts: [Int] = []
     /// What has reached the peer.
     private(set) var sent = Data()
     /// The batch that is being written, and how much of it has left.
@@ -138,6 +140,7 @@ final class ScriptedTransport: ByteTransport {
         #expect(buffers.contains { !$0.isEmpty })
         if let writeError { throw writeError }
         writes += 1
+        parts = buffers.map(\.count)
         var taken = 0
         for buffer in buffers {
             let part = buffer.prefix(room)

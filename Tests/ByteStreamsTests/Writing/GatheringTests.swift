@@ -78,29 +78,52 @@ struct GatheringTests {
     @Test("large buffers are not copied, and keep their place")
     func large() {
         withGathering { stream, transport, loop in
-            let large = Data(repeating: 7, count: 10_000)
+            let large = Data(repeating: 7, count: 20_000)
             for data in [Data("a"), large, Data("b"), large, large, Data("c")] { stream.write(data) }
             stream.write([Data("d"), large])
             loop.advance(by: .zero)
             let expected = [Data("a"), large, Data("b"), large, large, Data("cd"), large]
             #expect(transport.sent == expected.reduce(Data(), +))
             #expect(transport.writes == 1)
+            #expect(transport.parts == expected.map(\.count))
         }
     }
 
-    @Test("at 64 KiB what has been gathered leaves at once")
-    func full() {
+    @Test("at 256 KiB what has been gathered leaves at once", arguments: [1024, 32_768])
+    func full(_ size: Int) {
         withGathering { stream, transport, loop in
-            let part = Data(repeating: 7, count: 1024)
-            for _ in 0..<63 { stream.write(part) }
+            let part = Data(repeating: 7, count: size)
+            for _ in 1..<262_144 / size { stream.write(part) }
             #expect(transport.sent.isEmpty)
             #expect(stream.write(part).succeeded)
-            #expect(transport.sent.count == 65_536)
+            #expect(transport.sent.count == 262_144)
             stream.write("x")
             #expect(transport.writes == 1)
             loop.advance(by: .zero)
             #expect(transport.writes == 2)
         }
+    }
+
+    @Test("the streams of a loop gather in one memory by turns, and each in its own at the same time")
+    func memory() {
+        let loop = EventLoop.virtual()
+        do {
+            let streams = (0..<2).map { _ in makeStream(on: loop) }
+            for (stream, _) in streams { stream.gathersWrites = true }
+            for round in 0..<3 {
+                for (index, (stream, _)) in streams.enumerated() where round < 2 || index == 0 {
+                    stream.write("\(round)\(index) ")
+                }
+                loop.advance(by: .zero)
+            }
+            #expect(streams.map(\.transport.sent) == [Data("00 10 20 "), Data("01 11 ")])
+            for (stream, transport) in streams {
+                stream.abort()
+                transport.finishClose()
+            }
+        }
+        loop.advance(by: .zero)
+        expectNothingAlive(on: loop)
     }
 
     @Test("an empty write completes with those before it, and alone at once")
