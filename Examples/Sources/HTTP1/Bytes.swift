@@ -10,12 +10,14 @@ extension RawSpan {
 }
 
 extension Span<UInt8> {
-    /// Returns the index of the first `byte` at or after `start`, or `nil` if there is none.
-    func position(of byte: UInt8, from start: Int) -> Int? {
-        guard start < count else { return nil }
+    /// Returns the index of the first `byte` from `start` up to `end`, or `nil` if there is none.
+    @inline(__always)
+    func position(of byte: UInt8, from start: Int, to end: Int) -> Int? {
+        precondition(0 <= start && end <= count)
+        guard start < end else { return nil }
         return unsafe withUnsafeBufferPointer { bytes in
             guard let base = bytes.baseAddress else { return nil }
-            guard let found = unsafe memchr(base + start, CInt(byte), bytes.count - start) else { return nil }
+            guard let found = unsafe memchr(base + start, CInt(byte), end - start) else { return nil }
             return unsafe UnsafePointer(found.assumingMemoryBound(to: UInt8.self)) - base
         }
     }
@@ -32,6 +34,26 @@ extension Span<UInt8> {
         }
     }
 
+    /// Returns the first index from `start` up to `end` at which there is a byte that is not in ``ByteSet/value``, or `end`.
+    /// Values are the most of a head: eight bytes are looked at at once.
+    @inline(__always)
+    func firstIndexOutsideValue(from start: Int, to end: Int) -> Int {
+        precondition(0 <= start && start <= end && end <= count)
+        var index = start
+        let found = unsafe withUnsafeBytes { bytes in
+            while end - index >= 8 {
+                let marks = unsafe controlCharacters(
+                    in: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+                index += marks == 0 ? 8 : marks.trailingZeroBitCount >> 3
+                guard marks != 0 else { continue }
+                guard unsafe bytes[index] == UInt8(ascii: "\t") else { return true }
+                index += 1
+            }
+            return false
+        }
+        return found ? index : firstIndex(from: index, to: end, notIn: .value)
+    }
+
     /// Whether the bytes from `start` to `end` are the ASCII text `text`, which is in lower case. The case of the bytes
     /// does not matter.
     func matches(_ start: Int, _ end: Int, _ text: StaticString) -> Bool {
@@ -44,17 +66,28 @@ extension Span<UInt8> {
     }
 
     /// Whether the first `end` bytes are `text`.
+    @inline(__always)
     func equals(_ end: Int, _ text: StaticString) -> Bool { equals(0, end, text) }
 
     /// Whether the bytes from `start` to `end` are `text`.
+    @inline(__always)
     func equals(_ start: Int, _ end: Int, _ text: StaticString) -> Bool {
         guard end - start == text.utf8CodeUnitCount else { return false }
-        let expected = unsafe text.utf8Start
-        for index in start..<end {
-            guard unsafe self[index] == expected[index - start] else { return false }
+        precondition(0 <= start && end <= count)
+        return unsafe withUnsafeBufferPointer { bytes in
+            unsafe memcmp(bytes.baseAddress! + start, text.utf8Start, text.utf8CodeUnitCount) == 0
         }
-        return true
     }
+}
+
+/// Returns a word whose lowest bit that is set is in the first byte of `word` that is below 32, or 127; zero if there is none.
+@inline(__always)
+private func controlCharacters(in word: UInt64) -> UInt64 {
+    let (ones, highs) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+    let isBelow = (word &- ones &* 32) & ~word
+    let delete = word ^ (ones &* 127)
+    let isDelete = (delete &- ones) & ~delete
+    return (isBelow | isDelete) & highs
 }
 
 extension String {
@@ -71,26 +104,5 @@ extension [UInt8] {
     @inline(__always)
     public mutating func append(copying bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
-    }
-
-    /// Appends the ASCII text `text`.
-    @inline(__always)
-    public mutating func append(_ text: StaticString) {
-        unsafe append(
-            contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-    }
-
-    /// Appends `number` in decimal digits.
-    public mutating func append(decimal number: Int) {
-        var digits: InlineArray<20, UInt8> = .init(repeating: 0)
-        var start = 20
-        var rest = number.magnitude
-        repeat {
-            start -= 1
-            digits[start] = UInt8(truncatingIfNeeded: rest % 10) + UInt8(ascii: "0")
-            rest /= 10
-        } while rest > 0
-        if number < 0 { append(UInt8(ascii: "-")) }
-        unsafe append(copying: digits.span.extracting(start..<20).bytes)
     }
 }

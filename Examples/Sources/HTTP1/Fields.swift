@@ -4,8 +4,8 @@
 /// ask for it.
 public struct Fields: Sendable {
     /// The bytes of all names and values.
-    var text: [UInt8] = []
-    var lines: [FieldLine] = []
+    var text = ReusedArray<UInt8>()
+    var lines = ReusedArray<FieldLine>()
 
     public init() {}
 
@@ -22,9 +22,9 @@ public struct Fields: Sendable {
             value.utf8.allSatisfy(ByteSet.value.contains),
             "The value of the field \(name) has a control character. Remove CR, LF and NUL before.")
         let start = text.count
-        text.append(contentsOf: name.utf8)
+        text.append(utf8: name)
         let middle = text.count
-        text.append(contentsOf: value.utf8)
+        text.append(utf8: value)
         lines.append(FieldLine(start, middle, middle, text.count))
     }
 
@@ -32,7 +32,9 @@ public struct Fields: Sendable {
     /// values with commas between them. Bytes that are no UTF-8 are replaced.
     public subscript(name: StaticString) -> String? {
         var found: String?
-        for line in lines where text.span.matches(Int(line.nameStart), Int(line.nameEnd), name) {
+        for index in 0..<count {
+            let line = lines[index]
+            guard text.span.matches(Int(line.nameStart), Int(line.nameEnd), name) else { continue }
             let value = string(line.value)
             found = found.map { $0 + ", " + value } ?? value
         }
@@ -53,7 +55,7 @@ public struct Fields: Sendable {
         }
     }
 
-    func string(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
+    func string(_ range: Range<Int>) -> String { String(copying: text.span, range) }
 }
 
 /// Where a name and a value are, as offsets.

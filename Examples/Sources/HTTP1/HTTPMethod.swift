@@ -1,28 +1,29 @@
 /// What a request asks for.
 public enum HTTPMethod: Hashable, Sendable {
     case get, head, post, put, delete, options, patch, trace, connect
-    /// A method that is none of these.
-    case other(String)
+    /// A method that is none of these: see ``RequestHead/methodName``.
+    case other
 
-    init(_ bytes: Span<UInt8>, _ end: Int) {
+    init(_ bytes: Span<UInt8>, _ range: Range<Int>) {
+        func isNamed(_ name: StaticString) -> Bool { bytes.equals(range.lowerBound, range.upperBound, name) }
         self =
-            switch end {
-            case 3 where bytes.equals(end, "GET"): .get
-            case 3 where bytes.equals(end, "PUT"): .put
-            case 4 where bytes.equals(end, "HEAD"): .head
-            case 4 where bytes.equals(end, "POST"): .post
-            case 5 where bytes.equals(end, "PATCH"): .patch
-            case 5 where bytes.equals(end, "TRACE"): .trace
-            case 6 where bytes.equals(end, "DELETE"): .delete
-            case 7 where bytes.equals(end, "OPTIONS"): .options
-            case 7 where bytes.equals(end, "CONNECT"): .connect
-            default: .other(String(copying: bytes, 0..<end))
+            switch range.count {
+            case 3 where isNamed("GET"): .get
+            case 3 where isNamed("PUT"): .put
+            case 4 where isNamed("HEAD"): .head
+            case 4 where isNamed("POST"): .post
+            case 5 where isNamed("PATCH"): .patch
+            case 5 where isNamed("TRACE"): .trace
+            case 6 where isNamed("DELETE"): .delete
+            case 7 where isNamed("OPTIONS"): .options
+            case 7 where isNamed("CONNECT"): .connect
+            default: .other
             }
     }
 }
 
 extension HTTPMethod: CustomStringConvertible {
-    /// The method as it is sent, such as `GET`.
+    /// The method as it is sent, such as `GET`; `OTHER` for one that has no name here.
     public var description: String {
         switch self {
         case .get: "GET"
@@ -34,7 +35,7 @@ extension HTTPMethod: CustomStringConvertible {
         case .patch: "PATCH"
         case .trace: "TRACE"
         case .connect: "CONNECT"
-        case .other(let name): name
+        case .other: "OTHER"
         }
     }
 }
@@ -44,7 +45,18 @@ public enum HTTPVersion: Hashable, Sendable {
     case http10, http11
 
     /// Reads the version at `start`.
+    @inline(__always)
     init(_ bytes: Span<UInt8>, at start: Int) throws(HTTPError) {
+        // Nearly all are that.
+        if bytes.count >= start + 8, bytes.equals(start, start + 8, "HTTP/1.1") {
+            self = .http11
+        } else {
+            try self.init(unusual: bytes, at: start)
+        }
+    }
+
+    @inline(never)
+    private init(unusual bytes: Span<UInt8>, at start: Int) throws(HTTPError) {
         guard bytes.count >= start + 8, bytes.equals(start, start + 5, "HTTP/"),
             bytes[start + 6] == UInt8(ascii: "."),
             let major = decimalValue(bytes[start + 5]), let minor = decimalValue(bytes[start + 7])

@@ -1,4 +1,4 @@
-/// Finds the ends of lines in bytes that come in pieces, and looks at each byte once.
+/// Finds the ends of lines in bytes that come in pieces, and does not look twice where it has found none.
 struct LineScanner {
     /// Where the line begins that has not ended yet.
     private(set) var start: Int
@@ -10,6 +10,15 @@ struct LineScanner {
         scanned = start
     }
 
+    /// Whether nothing of the line has been looked at.
+    var isAtStart: Bool { scanned == start }
+
+    /// Goes on behind a line that ends before `end`.
+    mutating func pass(to end: Int) {
+        start = end
+        scanned = end
+    }
+
     /// Returns the next line without its end, or `nil` if its end has not come. Throws `tooLong` if the line has more than
     /// `limit` bytes, ``HTTPError/headTooLong`` if the line would end behind `total`, and ``HTTPError/bareLineFeed`` if the line
     /// does not end in CR LF.
@@ -19,7 +28,7 @@ struct LineScanner {
     mutating func next(
         _ bytes: Span<UInt8>, limit: Int, tooLong: HTTPError, total: Int = .max
     ) throws(HTTPError) -> Range<Int>? {
-        let lineFeed = bytes.position(of: UInt8(ascii: "\n"), from: scanned)
+        let lineFeed = bytes.position(of: UInt8(ascii: "\n"), from: scanned, to: bytes.count)
         let end = lineFeed ?? bytes.count
         guard end - start <= limit + 1 else { throw tooLong }
         guard end < total else { throw .headTooLong }
@@ -28,10 +37,7 @@ struct LineScanner {
             return nil
         }
         guard lineFeed > start, bytes[lineFeed - 1] == UInt8(ascii: "\r") else { throw .bareLineFeed }
-        defer {
-            start = lineFeed + 1
-            scanned = start
-        }
+        defer { pass(to: lineFeed + 1) }
         return start..<lineFeed - 1
     }
 }

@@ -1,30 +1,58 @@
 /// The first line and the fields of a request.
 public struct RequestHead: Sendable {
-    public internal(set) var method = HTTPMethod.get
-    public internal(set) var version = HTTPVersion.http11
-    public internal(set) var fields = Fields()
-    /// Where the body ends.
-    public internal(set) var body = BodyFrame.none
-    /// Whether the client wants to send further requests on this connection.
-    public internal(set) var keepsAlive = true
-    /// Whether the client waits for `100 Continue` before it sends the body.
-    public internal(set) var expectsContinue = false
-    /// Whether the client offers to go on with another protocol, which the field `Upgrade` names.
-    public internal(set) var wantsUpgrade = false
-    var targetRange = 0..<0
-    /// Where the path of the target begins and ends. Empty for the targets `*` and `host:port`.
-    var pathRange = 0..<0
+    /// Apart, so that a copy of a head is one more reference to it.
+    private var contents = Contents()
+
+    final class Contents: @unchecked Sendable {
+        // Written before anybody else has the head: see `renew`.
+        var method = HTTPMethod.get
+        var version = HTTPVersion.http11
+        @exclusivity(unchecked) var fields = Fields()
+        var body = BodyFrame.none
+        var keepsAlive = true
+        var expectsContinue = false
+        var wantsUpgrade = false
+        var methodRange = 0..<0
+        var targetRange = 0..<0
+        var pathRange = 0..<0
+    }
 
     public init() {}
 
+    /// Returns what another request is to be written into. If nobody has kept the last one, that is its memory.
+    mutating func renew() -> Contents {
+        if !isKnownUniquelyReferenced(&contents) { contents = Contents() }
+        return contents
+    }
+
+    public var method: HTTPMethod { contents.method }
+    /// The method as it came.
+    public var methodName: String { fields.string(contents.methodRange) }
+    public var version: HTTPVersion { contents.version }
+    public var fields: Fields { unsafe contents.fields }
+    /// Where the body ends.
+    public var body: BodyFrame { contents.body }
+    /// Whether the client wants to send further requests on this connection.
+    public var keepsAlive: Bool { contents.keepsAlive }
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    public var expectsContinue: Bool { contents.expectsContinue }
+    /// Whether the client offers to go on with another protocol, which the field `Upgrade` names.
+    public var wantsUpgrade: Bool { contents.wantsUpgrade }
+
     /// The target as it came: a path and a query, a whole URL, or for `CONNECT` a host and a port.
-    public var target: String { fields.string(targetRange) }
-    /// The path of the target, escaped as it came.
-    public var path: String { fields.string(pathRange) }
+    public var target: String { fields.string(contents.targetRange) }
+    /// The path of the target, escaped as it came. Empty for the targets `*` and `host:port`.
+    public var path: String { fields.string(contents.pathRange) }
+
+    /// Whether the path of the target came as `path`. No string is made for it.
+    public func isFor(_ path: StaticString) -> Bool {
+        let (text, range) = (fields.text, contents.pathRange)
+        return text.span.equals(range.lowerBound, range.upperBound, path)
+    }
 
     /// What follows the question mark of the target, or `nil` if there is none.
     public var query: String? {
-        let end = targetRange.upperBound
+        let (end, pathRange) = (contents.targetRange.upperBound, contents.pathRange)
         guard pathRange.upperBound < end, !pathRange.isEmpty else { return nil }
         return fields.string(pathRange.upperBound + 1..<end)
     }
@@ -32,7 +60,7 @@ public struct RequestHead: Sendable {
     /// The path with its escapes replaced. `nil` if one of them is broken or stands for a zero byte, or if the bytes are no
     /// UTF-8.
     public var decodedPath: String? {
-        var (decoded, rest) = ([UInt8](), fields.text[pathRange])
+        var (decoded, rest) = ([UInt8](), path.utf8[...])
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
                 decoded.append(byte)
@@ -50,17 +78,21 @@ public struct RequestHead: Sendable {
 /// The first line of a request.
 struct RequestLine {
     let method: HTTPMethod
+    let methodRange: Range<Int>
     let version: HTTPVersion
     let target: Range<Int>
     let path: Range<Int>
 
     /// Reads the line at `line`, as offsets into `bytes`.
     init(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) {
-        if bytes.extracting(line).equals(min(5, line.count), "HTTP/") { throw .notForServers }
         var end = bytes.firstIndex(from: line.lowerBound, to: line.upperBound, notIn: .token)
         guard end < line.upperBound, end > line.lowerBound else { throw .badRequestLine }
-        guard bytes[end] == UInt8(ascii: " ") else { throw .badMethod }
-        method = HTTPMethod(bytes.extracting(line.lowerBound..<end), end - line.lowerBound)
+        guard bytes[end] == UInt8(ascii: " ") else {
+            let isResponse = line.count >= 5 && bytes.equals(line.lowerBound, line.lowerBound + 5, "HTTP/")
+            throw isResponse ? .notForServers : .badMethod
+        }
+        methodRange = line.lowerBound..<end
+        method = HTTPMethod(bytes, methodRange)
 
         let start = end + 1
         end = bytes.firstIndex(from: start, to: line.upperBound, notIn: .target)
@@ -85,8 +117,8 @@ struct RequestLine {
         }
         if bytes[start] == UInt8(ascii: "*"), target.count == 1, method == .options { return start..<start }
         if bytes[start] != UInt8(ascii: "/") { start = try endOfAuthority(bytes, target) }
-        let end = bytes.position(of: UInt8(ascii: "?"), from: start) ?? target.upperBound
-        return start..<min(end, target.upperBound)
+        let end = target.upperBound
+        return start..<(bytes.position(of: UInt8(ascii: "?"), from: start, to: end) ?? end)
     }
 
     /// Returns where the path of a whole URL begins.

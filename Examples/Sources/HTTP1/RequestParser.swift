@@ -2,7 +2,7 @@
 ///
 /// The parser is strict: what two programs might understand in two ways is an ``HTTPError``. Its verdict does not depend on
 /// how the bytes are cut into pieces. It keeps no bytes of a request that is not complete: pass them again, with more behind
-/// them. It looks at each byte once nonetheless.
+/// them. It does not look at all bytes again nonetheless.
 ///
 /// ```swift
 /// let served = connection.forEachMessage(decodedBy: RequestParser()) { part, bytes in
@@ -47,6 +47,7 @@ public struct RequestParser: Sendable {
     /// ones again, with more behind them.
     ///
     /// After an error, all calls throw the same one.
+    @inline(__always)
     public mutating func next(_ bytes: RawSpan) throws(HTTPError) -> (part: Part, byteCount: Int)? {
         do {
             return try advance(bytes)
@@ -56,6 +57,7 @@ public struct RequestParser: Sendable {
         }
     }
 
+    @inline(__always)
     private mutating func advance(_ bytes: RawSpan) throws(HTTPError) -> (Part, Int)? {
         guard state == .body else {
             return try readHead(bytes) ? (.head(head), scanner.scanner.start) : nil
@@ -97,32 +99,35 @@ public struct RequestParser: Sendable {
     }
 
     /// Fills `head` in, and decides on the body.
+    @inline(__always)
     private mutating func complete(_ line: RequestLine, _ raw: RawSpan) throws(HTTPError) {
         let frame = scanner.frame
         let is11 = line.version == .http11
+        var body = BodyFrame.none
         guard frame.hasHost || !is11 else { throw .missingHost }
         if frame.isChunked {
             guard frame.contentLength == nil else { throw .contentLengthAndTransferEncoding }
             guard is11 else { throw .oldTransferEncoding }
-            head.body = .chunked
+            body = .chunked
         } else if let length = frame.contentLength, length > 0 {
             guard length <= limits.bodyBytes else { throw .bodyTooLong }
-            head.body = .length(length)
-        } else {
-            head.body = .none
+            body = .length(length)
         }
+        let head = self.head.renew()
+        head.body = body
         head.method = line.method
         head.version = line.version
+        head.methodRange = line.methodRange
         head.targetRange = line.target
         head.pathRange = line.path
         head.keepsAlive = is11 ? !frame.wantsClose : frame.wantsKeepAlive && !frame.wantsClose
-        head.expectsContinue = is11 && frame.expectsContinue && head.body != .none
+        head.expectsContinue = is11 && frame.expectsContinue && body != .none
         head.wantsUpgrade = is11 && frame.wantsUpgrade
-        scanner.move(to: &head.fields, raw, scanner.scanner.start)
-        if head.body == .none {
+        unsafe scanner.move(to: &head.fields, raw, scanner.scanner.start)
+        if body == .none {
             state = .empty
         } else {
-            (body, state) = (BodyScanner(head.body), .body)
+            (self.body, state) = (BodyScanner(body), .body)
         }
     }
 }

@@ -53,10 +53,9 @@ extension Session {
             site.writer.field("Content-Range", "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(size)")
         }
         site.writer.lines(connectionLine)
-        site.writer.field("Content-Length", wanted.count)
-        site.writer.endHead()
+        site.writer.endHead(bodyBytes: wanted.count)
         hasBegun = true
-        connection.write(site.writer.bytes)
+        send()
         guard head.method == .get, !wanted.isEmpty else { return connection.writable }
         return file.copy(to: connection, from: wanted.lowerBound, count: wanted.count).map { sent in
             guard sent == wanted.count else { throw Shortened(missing: wanted.count - sent) }

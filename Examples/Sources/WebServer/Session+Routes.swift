@@ -6,34 +6,35 @@ import WebSockets
 extension Session {
     /// Answers a request, or begins to.
     func answer(_ head: RequestHead) throws -> Future<Void> {
-        let path = head.path
         switch head.method {
         case .get, .head: break
-        case .post where path == "/echo", .put where path == "/echo": return echo(head)
+        case .post where head.isFor("/echo"), .put where head.isFor("/echo"): return echo(head)
         case .options:
             return respondWithoutBody(204, head) { $0.lines("Allow: GET, HEAD, POST, PUT, OPTIONS\r\n") }
         case .post, .put, .delete, .patch:
             return respond(405, head, text: "only GET and HEAD are known here", [("Allow", "GET, HEAD")])
         case .trace, .connect, .other:
-            return respond(501, head, text: "the method \(head.method) is not known here")
+            return respond(501, head, text: "the method \(head.methodName) is not known here")
         }
-        switch path {
-        case "/hello":
+        if head.isFor("/hello") {
             return respond(200, head, "Content-Type: text/plain\r\n", "Hello, world!\n".utf8Span.span.bytes)
-        case "/": return page(head)
-        case "/events": return head.method == .head ? respond(200, head, text: "") : try events(head)
-        case "/metrics": return respond(200, head, text: site.telemetry.prometheus())
-        case "/echo": return try upgrade(head)
-        default: break
         }
+        if head.isFor("/") { return page(head) }
+        if head.isFor("/events") {
+            return head.method == .head ? respond(200, head, text: "") : try events(head)
+        }
+        if head.isFor("/metrics") { return respond(200, head, text: site.telemetry.prometheus()) }
+        if head.isFor("/echo") { return try upgrade(head) }
+        let path = head.path
         if path.hasPrefix("/bytes/") {
             guard let count = Int(path.dropFirst(7)), (0...1 << 20).contains(count) else {
                 return respond(404, head, text: "give a number from 0 to 1048576 behind /bytes/")
             }
             beginAnswer(200, "Content-Type: application/octet-stream\r\n", bodyBytes: count)
+            if head.method == .head { return send() }
             // Large data is not copied: it leaves from where it is.
-            return head.method == .head
-                ? send() : connection.write([Data(site.writer.bytes), site.filler[..<count]])
+            let head = site.writer
+            return connection.write([Data(copying: head.bytes), site.filler[..<count]])
         }
         if path.hasPrefix("/files/"), let root = site.root { return file(head, below: root) }
         return respond(404, head, text: "there is nothing at this path")
@@ -58,8 +59,7 @@ extension Session {
         site.writer.lines(typeLine)
         for (name, value) in fields { site.writer.field(name, value) }
         site.writer.lines(connectionLine)
-        site.writer.field("Content-Length", bodyBytes)
-        site.writer.endHead()
+        site.writer.endHead(bodyBytes: bodyBytes)
     }
 
     @discardableResult
@@ -84,7 +84,8 @@ extension Session {
 
     /// Sends what was written, with all else that is written in this turn. Completes later if the client does not take it:
     /// then it is not served on.
-    func send() -> Future<Void> { connection.write(site.writer.bytes) }
+    @discardableResult
+    func send() -> Future<Void> { site.writer.send(to: connection) }
 
     private func page(_ head: RequestHead) -> Future<Void> {
         let page = PackageResources.page_html

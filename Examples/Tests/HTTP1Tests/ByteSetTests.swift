@@ -13,6 +13,19 @@ struct ByteSetTests {
         expect(.value, visible + " \t", others: UInt8(128)...UInt8.max)
     }
 
+    @Test func `a byte that no value may have is found wherever it is, and whatever is around it`() {
+        for around in [UInt8(ascii: "a"), UInt8(ascii: "\t"), UInt8(ascii: " "), 0x7e, 0x80, 0xff] {
+            for (count, index) in (0...20).flatMap({ count in (0..<count).map { (count, $0) } }) {
+                for byte in UInt8.min...UInt8.max {
+                    var bytes = [UInt8](repeating: around, count: count)
+                    bytes[index] = byte
+                    let expected = bytes.span.firstIndex(from: 1, to: count, notIn: .value)
+                    #expect(bytes.span.firstIndexOutsideValue(from: 1, to: count) == expected, "\(bytes)")
+                }
+            }
+        }
+    }
+
     private func expect(_ set: ByteSet, _ characters: String, others: ClosedRange<UInt8>? = nil) {
         let expected = Set(characters.utf8).sorted() + (others.map(Array.init) ?? [])
         #expect((UInt8.min...UInt8.max).filter { set.contains($0) } == expected)

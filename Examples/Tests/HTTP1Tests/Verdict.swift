@@ -20,7 +20,7 @@ private func describeRequests(_ pieces: [ArraySlice<UInt8>], _ described: inout 
         guard let (part, count) = try parser.next(bytes) else { return nil }
         switch part {
         case .head(let head):
-            var summary = Summary("\(head.method) \(head.target)", head.fields.count)
+            var summary = Summary("\(head.methodName) \(head.target)", head.fields.count)
             if head.method == .connect || head.wantsUpgrade && head.fields["upgrade"] != nil {
                 described += [summary.description, "upgrade"]
                 throw Upgraded()
