@@ -50,12 +50,15 @@ extension ByteStream {
         return closed
     }
 
-    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this.
-    package final func end(within deadline: Duration) {
+    /// Closes the stream as `close` does, but makes no future. The owner of the stream calls this. Does not wait for the peer
+    /// to finish sending if `hearingPeerOut` is `false`: because the owner has read that nothing follows.
+    package final func end(within deadline: Duration, hearingPeerOut: Bool = true) {
         discardUnread()
         guard phase == .open else { return }
         endedBy = .close
-        finish(within: deadline, failingWith: StreamError.connectionClosed, byClose: true)
+        finish(
+            within: deadline, failingWith: StreamError.connectionClosed, byClose: true,
+            hearingPeerOut: hearingPeerOut)
     }
 
     /// Closes the stream because of `error`. The peer gets all bytes that were written.
@@ -66,9 +69,10 @@ extension ByteStream {
     }
 
     private func finish(
-        within deadline: Duration, failingWith error: @autoclosure () -> any Error, byClose: Bool
+        within deadline: Duration, failingWith error: @autoclosure () -> any Error, byClose: Bool,
+        hearingPeerOut: Bool = true
     ) {
-        hearsPeerOut = !isAtEnd && transport.losesIfNotHeardOut
+        hearsPeerOut = hearingPeerOut && !isAtEnd && transport.losesIfNotHeardOut
         phase = .flushing
         watch?.leave()
         failWaiting(error(), byClose: byClose)

@@ -65,7 +65,8 @@ final class TLSHandshake {
         transport.handshake = nil
         transport.engine.keepRenewedSession()
         let connection = TLSConnection(transport, limits: limits)
-        transport.flush()
+        // The last bytes of the handshake leave with the first ones of the user.
+        transport.flushLater()
         promise.succeed(connection)
     }
 

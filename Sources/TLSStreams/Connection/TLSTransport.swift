@@ -246,7 +246,13 @@ final class TLSTransport: ByteTransport, TurnEnding {
         flush()
     }
 
-    func turnEnds() { flushSmall() }
+    func turnEnds() {
+        flushSmall()
+        if !isClosed { flush() }
+    }
+
+    /// Gives what is encrypted to the stream beneath at the end of the turn, with what is written until then.
+    func flushLater() { core.atTurnEnd(self) }
 
     /// Encrypts and writes as many of `bytes` as the stream beneath takes without waiting.
     private func encrypt(_ bytes: RawSpan) throws -> Int {
@@ -313,7 +319,8 @@ final class TLSTransport: ByteTransport, TurnEnding {
             if failure == nil { tellEnd() }
             flush()
             isClosed = true
-            inner.close(within: isOver ? .zero : nil)
+            // After the end that TLS tells, a peer sends nothing that a reset would punish.
+            inner.end(within: isOver ? .zero : inner.limits.closeTimeout, hearingPeerOut: !peerHasEnded)
         }
         release()
     }

@@ -47,6 +47,25 @@ struct StartTLSTests {
         }
     }
 
+    @Test("the last bytes of a handshake share a write with the first ones of the user")
+    func firstWrite() throws {
+        try withLoop { loop in
+            let relay = try Relay(on: loop)
+            var writes: [Data] = []
+            relay.change = { writes.append($0) }
+            let server = relay.far.startTLS(server: try loop.server())
+            let client = relay.near.startTLS(client: try loop.client(), host: "localhost")
+            client.whenSuccess { $0.write("hello\n") }
+            let peer = try loop.run(until: server)
+            #expect(try loop.run(until: peer.readLine()) == Data("hello".utf8))
+            // The greeting, and all else.
+            #expect(writes.count == 2)
+            relay.end()
+            try loop.run(until: client).abort()
+            peer.abort()
+        }
+    }
+
     @Test("misuse is refused with a sentence, and leaves the stream as it was")
     func misuse() throws {
         try withLoop { loop in

@@ -1,8 +1,9 @@
 import Foundation
 import FuturesTesting
-import TLSStreams
 import TestSupport
 import Testing
+
+@testable import TLSStreams
 
 struct TLSConnectionTests {
     @Test(
@@ -67,6 +68,40 @@ struct TLSConnectionTests {
             #expect(first + rest == bytes)
             try loop.run(until: write)
             try loop.close(pair)
+        }
+    }
+
+    @Test(
+        "a peer that has told its end is not waited for, and one that has not is", arguments: [false, true],
+        TestNetwork.allCases)
+    func lingering(tells: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var closed: Future<Void>?
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection -> Future<Void> in
+                closed = connection.closed
+                if !tells { return connection.write("a") }
+                return connection.forEachChunk { connection.write($0) }
+            }
+            let client = try loop.run(
+                until: TLSConnection.connect(
+                    host: "127.0.0.1", port: server.tcp.localAddress.port, context: try loop.client()))
+            if tells {
+                client.write("a")
+                #expect(try loop.run(until: client.read()) == Data("a".utf8))
+                // The end of TLS alone, and not of TCP.
+                let transport = try #require(client.transport as? TLSTransport)
+                transport.engine.tellEnd()
+                transport.flush()
+            }
+            let last = try loop.run(until: client.readToEnd())
+            #expect(last == (tells ? Data() : Data("a".utf8)))
+            // Otherwise it waits for this side, and that for nothing.
+            if tells { try loop.run(until: #require(closed)) }
+            #expect(closed?.isCompleted == tells)
+            try loop.run(until: client.close())
+            try loop.run(until: #require(closed))
+            try loop.run(until: server.close())
         }
     }
 
