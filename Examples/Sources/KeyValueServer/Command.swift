@@ -1,7 +1,7 @@
 import RESP
 
 /// A command that clients may send.
-struct Command: Sendable {
+final class Command: Sendable {
     struct Traits: OptionSet, Sendable {
         let rawValue: Int
 
@@ -27,7 +27,7 @@ struct Command: Sendable {
     }
 
     /// Creates a command that changes or tells something of the session.
-    init(
+    convenience init(
         _ name: String, _ arity: Int, _ traits: Traits = [],
         ofSession run:
             @escaping @Sendable (KeyValueService, Session, Words, RawSpan, inout [UInt8]) throws -> Void

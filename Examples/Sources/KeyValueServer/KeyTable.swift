@@ -109,6 +109,22 @@ struct KeyTable {
         }
     }
 
+    /// Writes the digits of `number` over the value. Returns `false` if it has not as many bytes: then the value is spoilt.
+    mutating func overwriteValue(_ slot: Int, _ number: Int) -> Bool {
+        guard number >= 0 else { return false }
+        let start = Int(entries[slot].keyCount)
+        return entries[slot].bytes.withUnsafeMutableBytes { bytes in
+            var (rest, index) = (number, bytes.count)
+            repeat {
+                guard index > start else { return false }
+                index -= 1
+                bytes[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            return index == start
+        }
+    }
+
     mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) { entries[slot].bytes.appendBytes(bytes) }
 
     mutating func setExpiry(_ slot: Int, _ time: Int64) { entries[slot].expires = time }
@@ -132,14 +148,18 @@ struct KeyTable {
     private func hash(_ key: RawSpan) -> UInt32 {
         var hash = secret ^ UInt64(key.byteCount)
         var index = 0
-        while index + 8 <= key.byteCount {
+        while index + 8 < key.byteCount {
             hash = mix(hash ^ key.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
             index += 8
         }
+        // The last eight bytes, some of them for the second time, or what there is.
         var last: UInt64 = 0
-        while index < key.byteCount {
-            last = last << 8 | UInt64(key.unsafeLoad(fromByteOffset: index, as: UInt8.self))
-            index += 1
+        if key.byteCount >= 8 {
+            last = key.unsafeLoadUnaligned(fromByteOffset: key.byteCount - 8, as: UInt64.self)
+        } else {
+            for index in 0..<key.byteCount {
+                last = last << 8 | UInt64(key.unsafeLoad(fromByteOffset: index, as: UInt8.self))
+            }
         }
         return UInt32(truncatingIfNeeded: mix(hash ^ last))
     }

@@ -3,6 +3,8 @@ import RESP
 import UVFutures
 
 /// What all clients share: the keys and values, the log of changes, and the channels.
+///
+/// What is used for each command is not checked for overlapping access at run time.
 final class KeyValueService {
     struct Settings {
         /// The bytes above which commands that need memory are refused, or `nil`.
@@ -13,7 +15,7 @@ final class KeyValueService {
 
     let loop: EventLoop
     let settings: Settings
-    var store: Store
+    let store: Store
     /// The log of changes. `nil` while it is loaded, and if there is none.
     var log: AppendLog?
     var channels = Channels()
@@ -21,12 +23,13 @@ final class KeyValueService {
     /// The sessions with answers that wait for the disk, in the order in which they began to wait.
     private var holding: [Session] = []
     private(set) var acceptedCount = 0
-    private(set) var commandCount = 0
+    @exclusivity(unchecked) private(set) var commandCount = 0
     let started: LoopInstant
-    /// The name and the command of the last one: mostly, the next is the same.
-    private var last: (name: CommandName, command: Command)?
+    /// The last command and its name: mostly, the next is the same.
+    @exclusivity(unchecked) private var lastCommand: Command?
+    @exclusivity(unchecked) private var lastName = CommandName("")
     /// The memory of answers.
-    private var answer: [UInt8] = []
+    @exclusivity(unchecked) private var answer: [UInt8] = []
     private var isExpiring = false
 
     init(_ settings: Settings = Settings(), on loop: EventLoop) {
@@ -100,9 +103,9 @@ final class KeyValueService {
 
     private func find(_ name: RawSpan, _ words: Words, _ bytes: RawSpan) throws -> Command {
         let key = CommandName(name)
-        if let last, last.name == key { return last.command }
+        if let lastCommand, lastName == key { return lastCommand }
         guard let command = Command.all[key] else { throw CommandError.unknown(words, bytes) }
-        last = (key, command)
+        (lastName, lastCommand) = (key, command)
         return command
     }
 

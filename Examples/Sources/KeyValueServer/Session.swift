@@ -20,12 +20,12 @@ final class Session {
     let connection: ByteStream
     let id: Int
     var name: [UInt8] = []
-    var isQuitting = false
-    var subscriptions: Set<[UInt8]> = []
-    var patterns: Set<[UInt8]> = []
+    @exclusivity(unchecked) var isQuitting = false
+    @exclusivity(unchecked) var subscriptions: Set<[UInt8]> = []
+    @exclusivity(unchecked) var patterns: Set<[UInt8]> = []
     /// A future that has succeeded.
     let done: Future<Void>
-    private var held: [Held] = []
+    @exclusivity(unchecked) private var held: [Held] = []
     private var heldBytes = 0
     private var release: Promise<Void>?
 

@@ -1,19 +1,19 @@
 import RESP
 
-/// The keys and values, and what ends when.
-struct Store {
+/// The keys and values, and what ends when. A class, since a structure would be copied for many a look into it.
+final class Store {
     /// The bytes that an entry takes besides those of its key and its value.
     private static let overhead = 128
 
-    private(set) var table: KeyTable
-    private var wheel = ExpiryWheel()
+    @exclusivity(unchecked) private(set) var table: KeyTable
+    @exclusivity(unchecked) private var wheel = ExpiryWheel()
     /// The milliseconds since 1970.
     private let clock: () -> Int64
     /// Called with the slot and the key of an entry that has ended.
     var onExpiry: (_ slot: Int, _ key: [UInt8]) -> Void = { _, _ in }
-    private(set) var usedMemory = 0
-    private(set) var expiredCount = 0
-    private(set) var expiringCount = 0
+    @exclusivity(unchecked) private(set) var usedMemory = 0
+    @exclusivity(unchecked) private(set) var expiredCount = 0
+    @exclusivity(unchecked) private(set) var expiringCount = 0
 
     init(secret: UInt64, clock: @escaping () -> Int64) {
         table = KeyTable(secret: secret)
@@ -27,7 +27,7 @@ struct Store {
     var hasExpiring: Bool { expiringCount > 0 }
 
     /// The slot of the entry with this key, or `nil`. An entry that has ended is there no more.
-    mutating func find(_ key: RawSpan) -> Int? {
+    func find(_ key: RawSpan) -> Int? {
         guard let slot = table.slot(of: key) else { return nil }
         // Most entries do not end. Then nobody has to know what time it is.
         let expires = table.entries[slot].expires
@@ -37,7 +37,7 @@ struct Store {
     }
 
     /// The slot of the entry with this key, which is made with an empty value if there is none.
-    mutating func findOrInsert(_ key: RawSpan) -> Int {
+    func findOrInsert(_ key: RawSpan) -> Int {
         if let slot = find(key) { return slot }
         usedMemory += Self.overhead + key.byteCount
         return table.insert(key)
@@ -53,19 +53,19 @@ struct Store {
         answer.appendBulk(bytes.span.bytes.extracting(range))
     }
 
-    mutating func setValue(_ slot: Int, _ value: RawSpan) {
+    func setValue(_ slot: Int, _ value: RawSpan) {
         usedMemory -= valueCount(slot)
         table.setValue(slot) { $0.appendBytes(value) }
         usedMemory += value.byteCount
     }
 
-    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) {
+    func appendToValue(_ slot: Int, _ bytes: RawSpan) {
         table.appendToValue(slot, bytes)
         usedMemory += bytes.byteCount
     }
 
     /// Sets when the entry ends. `KeyTable.never` means that it does not.
-    mutating func setExpiry(_ slot: Int, _ time: Int64) {
+    func setExpiry(_ slot: Int, _ time: Int64) {
         let before = table.entries[slot].expires
         guard before != time else { return }
         expiringCount += (time == KeyTable.never ? 0 : 1) - (before == KeyTable.never ? 0 : 1)
@@ -73,26 +73,26 @@ struct Store {
         if time != KeyTable.never { wheel.add(slot, at: time) }
     }
 
-    mutating func remove(_ slot: Int) {
+    func remove(_ slot: Int) {
         usedMemory -= Self.overhead + table.entries[slot].bytes.count
         if table.entries[slot].expires != KeyTable.never { expiringCount -= 1 }
         table.remove(slot)
     }
 
-    mutating func removeAll() {
+    func removeAll() {
         table.removeAll()
         wheel = ExpiryWheel()
         (usedMemory, expiringCount) = (0, 0)
     }
 
-    private mutating func expire(_ slot: Int) {
+    private func expire(_ slot: Int) {
         expiredCount += 1
         onExpiry(slot, table.entries[slot].key)
         remove(slot)
     }
 
     /// Removes up to `limit` of the entries that have ended. Returns whether there may be more.
-    mutating func removeExpired(limit: Int) -> Bool {
+    func removeExpired(limit: Int) -> Bool {
         let now = now
         for _ in 0..<limit {
             guard let slot = wheel.next(upTo: now) else { return false }
@@ -120,7 +120,9 @@ extension Store {
         return bytes.span.bytes.integer(in: range)
     }
 
-    mutating func setNumber(_ slot: Int, _ number: Int) {
+    func setNumber(_ slot: Int, _ number: Int) {
+        // Mostly, a number that is counted has as many digits as before.
+        if table.overwriteValue(slot, number) { return }
         usedMemory -= valueCount(slot)
         table.setValue(slot) { $0.appendNumber(number) }
         usedMemory += valueCount(slot)

@@ -2,12 +2,14 @@ public import ByteStreams
 
 /// Finds commands: arrays of bulk strings, and lines of words for a person at a terminal.
 ///
-/// It looks at each byte once, however the bytes come: it remembers the words that it has found.
+/// It looks at each byte twice at most, however the bytes come: it remembers the words that it has found.
 public struct RESPCommandDecoder: StreamDecoder {
     /// The most bytes of a line, which is a command of its own or announces what follows.
     static let longestLine = 65_536
     /// The most words of a command.
     static let mostWords = 1_048_576
+    /// The most words of a command that is read at once.
+    private static let fewWords = 16
 
     /// The most bytes of one word.
     public let longestWord: Int
@@ -30,6 +32,10 @@ public struct RESPCommandDecoder: StreamDecoder {
     }
 
     public mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<RESPCommand>? {
+        if missing == nil, scanned == 0, let end = usualCommand(bytes) {
+            isFinished = true
+            return DecodedFrame(RESPCommand(words), byteCount: end)
+        }
         if isFinished {
             words.removeAll(keepingCapacity: true)
             isFinished = false
@@ -40,6 +46,43 @@ public struct RESPCommandDecoder: StreamDecoder {
             guard try readWord(bytes) else { return nil }
         }
         return finish(RESPCommand(words))
+    }
+
+    /// Reads a command of few words that is all here, and is as clients write it. Nearly all are. Returns the number of its
+    /// bytes, or `nil`: then it is looked at more closely.
+    @inline(__always)
+    private mutating func usualCommand(_ bytes: RawSpan) -> Int? {
+        guard let (count, start) = usualLine("*", at: 0, of: bytes), (1...Self.fewWords).contains(count)
+        else { return nil }
+        if words.count != count { words = Array(repeating: 0..<0, count: count) }
+        isFinished = true
+        var index = start
+        for word in 0..<count {
+            guard let (size, first) = usualLine("$", at: index, of: bytes), size <= longestWord,
+                first + size + 1 < bytes.byteCount, bytes.byte(first + size) == 13,
+                bytes.byte(first + size + 1) == 10
+            else { return nil }
+            words[word] = first..<first + size
+            index = first + size + 2
+        }
+        return index
+    }
+
+    /// Returns the number in the line that begins with `mark`, and where the next line begins.
+    @inline(__always)
+    private func usualLine(_ mark: Unicode.Scalar, at start: Int, of bytes: RawSpan) -> (Int, next: Int)? {
+        guard start < bytes.byteCount, bytes.byte(start) == UInt8(ascii: mark) else { return nil }
+        // So many digits always fit.
+        let most = min(bytes.byteCount, start + 11)
+        var (number, index) = (0, start + 1)
+        while index < most, case let digit = bytes.byte(index) &- UInt8(ascii: "0"), digit <= 9 {
+            number = number &* 10 &+ Int(digit)
+            index += 1
+        }
+        guard index > start + 1, index + 1 < bytes.byteCount, bytes.byte(index) == 13,
+            bytes.byte(index + 1) == 10, bytes.byte(start + 1) != UInt8(ascii: "0") || index == start + 2
+        else { return nil }
+        return (number, index + 2)
     }
 
     /// Reads the line that announces an array, and returns the number of words. Returns `nil` if it is not here yet, or if

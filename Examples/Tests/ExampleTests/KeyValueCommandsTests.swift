@@ -26,6 +26,8 @@ struct KeyValueCommandsTests {
         "> MSET a|-ERR wrong number of arguments for 'mset' command|> MSET a 1 b|-ERR wrong number of arguments for 'mset' command",
         // Counters.
         "> INCR n|:1|> INCR n|:2|> DECR n|:1|> INCRBY n 10|:11|> DECRBY n 20|:-9|> GET n|$2|-9|> DECR new|:-1",
+        "> SET n 8|+OK|> INCR n|:9|> GET n|$1|9|> INCR n|:10|> GET n|$2|10|> DECR n|:9|> GET n|$1|9|> DECRBY n 10|:-1|> GET n|$2|-1",
+        "> SET n -1|+OK|> INCR n|:0|> GET n|$1|0|> SET n 99|+OK|> INCRBY n 0|:99|> GET n|$2|99|> INCRBY n 9901|:10000|> GET n|$5|10000",
         "> SET n x|+OK|> INCR n|-ERR value is not an integer or out of range|> GET n|$1|x",
         "> SET n 9223372036854775807|+OK|> INCR n|-ERR increment or decrement would overflow|> GET n|$19|9223372036854775807",
         "> SET n \" 1\"|+OK|> INCR n|-ERR value is not an integer or out of range",
