@@ -25,9 +25,8 @@ final class TLSTransport: ByteTransport, TurnEnding {
     private var kept = Data()
     /// The promise for which the stream beneath waits before it brings more bytes.
     private var pause: Promise<Void>?
-    /// The small writes of this turn. Unchecked, since each write would be checked at run time. No use of them runs code of
-    /// others.
-    @exclusivity(unchecked) private var small: [UInt8] = []
+    /// The small writes of this turn.
+    private var small: [UInt8] = []
     private var writtenBytes = 0
     private var hasLargeRecords = false
     /// The bytes of the `write` that is under way.
@@ -231,18 +230,18 @@ final class TLSTransport: ByteTransport, TurnEnding {
     private var hasRoom: Bool { inner.bufferedBytes == 0 && failure == nil && !hasToldEnd }
 
     private func gather(_ bytes: RawSpan) -> Int {
-        if unsafe small.isEmpty { core.atTurnEnd(self) }
-        unsafe small.append(copying: bytes)
-        if unsafe small.count >= Self.largestRecord { flushSmall() }
+        if small.isEmpty { core.atTurnEnd(self) }
+        small.append(copying: bytes)
+        if small.count >= Self.largestRecord { flushSmall() }
         return bytes.byteCount
     }
 
     private func flushSmall() {
-        guard unsafe !small.isEmpty, !isClosed else { return }
-        let bytes = unsafe small
-        unsafe small = []
+        guard !small.isEmpty, !isClosed else { return }
+        let bytes = small
+        small = []
         // A connection that cannot encrypt has failed, and says so.
-        do { unsafe try put(bytes.span.bytes) } catch { return core.later { [self] in fail(error) } }
+        do { try bytes.lend { try put($0) } } catch { return core.later { [self] in fail(error) } }
         flush()
     }
 
@@ -337,7 +336,7 @@ final class TLSTransport: ByteTransport, TurnEnding {
     private func release() {
         handshake = nil
         kept = Data()
-        unsafe small = []
+        small = []
         pause.take()?.succeed()
     }
 }

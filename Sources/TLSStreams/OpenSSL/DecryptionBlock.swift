@@ -42,3 +42,7 @@ final class DecryptionBlock {
         return unsafe Data(bytesNoCopy: base!, count: count, deallocator: .free)
     }
 }
+
+extension [UInt8] {
+    func lend(to body: (RawSpan) throws -> Void) rethrows { unsafe try body(span.bytes) }
+}
