@@ -8,8 +8,8 @@ extension ByteStream {
     /// write is a call of the system. With it, the answers to all messages of one read need one call.
     ///
     /// A gathered write has completed when it returns: the stream has its bytes. If they cannot be sent, ``closed`` fails.
-    /// To wait until they have left, write nothing: `write("")` completes then. When 256 KiB are gathered, they leave at
-    /// once. Once the system does not take all, writes complete as they do otherwise, so a writer that waits for its
+    /// To wait until they have left, write nothing: `write("")` completes then. When 256 KiB are gathered, or
+    /// ``StreamLimits/writeCap`` bytes, they leave at once. Once the system does not take all, writes complete as they do otherwise, so a writer that waits for its
     /// writes is held back.
     ///
     /// ```swift
@@ -38,14 +38,20 @@ extension ByteStream {
     @inline(__always)
     private func gather(isEmpty: Bool, _ append: (Gathering) -> Void) -> Future<Void>? {
         guard phase == .open, writeSide == .open else { return nil }
-        if let gathering = outbound?.gathering {
-            if isEmpty { return leaving(gathering) }
-            append(gathering)
-            if gathering.isFull { sendGathered() }
+        let gathering: Gathering
+        if let begun = outbound?.gathering {
+            if isEmpty { return leaving(begun) }
+            gathering = begun
         } else {
             guard outbound == nil, !isEmpty else { return nil }
-            append(beginGathering())
-            if outbound?.gathering?.isFull == true { sendGathered() }
+            gathering = beginGathering()
+        }
+        append(gathering)
+        if gathering.byteCount >= min(Gathering.fullSize, limits.writeCap) {
+            // The writer waits for what the system does not take.
+            let left = leaving(gathering)
+            sendGathered()
+            return left
         }
         return core.succeeded()
     }

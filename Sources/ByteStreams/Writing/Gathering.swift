@@ -18,8 +18,6 @@ final class Gathering {
     /// The promise of a future that completes when they have left. `nil` if nobody has asked for it.
     var promise: Promise<Void>?
 
-    var isFull: Bool { byteCount >= Self.fullSize }
-
     func append(_ span: RawSpan) {
         unsafe bytes.append(copying: span)
         byteCount += span.byteCount

@@ -80,7 +80,8 @@ extension LoopCore {
             turnState.stackDepth = 0
         #endif
         if !turnState.isRunning { completedVoid = nil }
-        if !ready.isEmpty || unhandled.isPending || contexts.isWaitingForTurn { requestTurn() }
+        let hasMore = !ready.isEmpty || turnState.hasEndings || unhandled.isPending
+        if hasMore || contexts.isWaitingForTurn { requestTurn() }
         if timers.hasChanged { armTimer() }
     }
 

@@ -13,14 +13,16 @@ extension LoopCore {
     }
 
     func endTurn() {
-        // One ending may bring another: a stream sends what it has gathered to a stream that gathers, too.
-        var next = 0
-        while next < turnEndings.count {
-            let ending = turnEndings[next]
-            next += 1
-            ending.turnEnds()
+        // One ending may bring another: a stream sends what it has gathered to a stream that gathers, too. A few times, since
+        // callbacks may go on like that: the rest waits for the next turn.
+        for _ in 0..<4 where turnState.hasEndings {
+            var endings: [any TurnEnding] = []
+            swap(&endings, &turnEndings)
+            turnState.hasEndings = false
+            for ending in endings { ending.turnEnds() }
+            // An object that ends here may ask for another ending. The memory is used again.
+            endings.removeAll(keepingCapacity: true)
+            if turnEndings.isEmpty { swap(&endings, &turnEndings) }
         }
-        turnState.hasEndings = false
-        turnEndings.removeAll(keepingCapacity: true)
     }
 }

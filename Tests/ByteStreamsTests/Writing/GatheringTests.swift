@@ -104,6 +104,26 @@ struct GatheringTests {
         }
     }
 
+    @Test(
+        "a writer that waits for its writes never meets the write cap, however small",
+        arguments: [0, 900, 2000])
+    func writeCap(_ room: Int) {
+        var limits = StreamLimits()
+        limits.writeCap = 1000
+        (limits.writeHighWaterMark, limits.writeLowWaterMark) = (500, 100)
+        withStream(limits: limits) { stream, transport, loop in
+            stream.gathersWrites = true
+            transport.room = room
+            let writes = (0..<3).map { _ in stream.write(Data(count: 400)) }
+            #expect(transport.writes == 1)
+            #expect(writes.map(\.succeeded) == [true, true, room >= 1200])
+            #expect(stream.bufferedBytes == max(0, 1200 - room))
+            transport.finishAllWrites()
+            loop.advance(by: .zero)
+            #expect(writes[2].succeeded && transport.sent.count == 1200)
+        }
+    }
+
     @Test("the streams of a loop gather in one memory by turns, and each in its own at the same time")
     func memory() {
         let loop = EventLoop.virtual()

@@ -57,4 +57,54 @@ struct TurnEndingTests {
         loop.advance(by: .zero)
         #expect(said == ["first", "last", "callback"])
     }
+
+    @Test("ends that ask for ends again and again let callbacks have their turn")
+    func endless() {
+        let loop = EventLoop.virtual()
+        var (ends, endsBefore) = (0, 0)
+        var ending: Ending?
+        ending = Ending {
+            if ends == 0 { loop.later { endsBefore = ends } }
+            ends += 1
+            if ends < 100 { loop.core.atTurnEnd(ending!) }
+        }
+        loop.core.atTurnEnd(ending!)
+        loop.advance(by: .zero)
+        #expect(ends == 100 && endsBefore < 10)
+        ending = nil
+    }
+
+    private final class Releasing: TurnEnding {
+        private let note: () -> Void
+        init(_ note: @escaping () -> Void) { self.note = note }
+        func turnEnds() {}
+        deinit { note() }
+    }
+
+    @Test("an object that is released at the end of a turn may ask for an end")
+    func released() {
+        let loop = EventLoop.virtual()
+        var said: [String] = []
+        let last = Ending { said.append("last") }
+        loop.core.atTurnEnd(Releasing { loop.core.atTurnEnd(last) })
+        loop.advance(by: .zero)
+        #expect(said == ["last"])
+    }
+
+    @Test(
+        "what reports and observers ask for at the very end belongs to a turn that comes",
+        arguments: [false, true])
+    func veryEnd(byObserver: Bool) {
+        let loop = EventLoop.virtual()
+        var said: [String] = []
+        let last = Ending { said.append("last") }
+        if byObserver {
+            loop.observe { _ in if said.isEmpty { loop.core.atTurnEnd(last) } }
+        } else {
+            loop.onUnhandledFailure = { _ in loop.core.atTurnEnd(last) }
+        }
+        loop.later { _ = loop.failed(FutureError.shutDown, of: Int.self) }
+        loop.advance(by: .zero)
+        #expect(said.first == "last")
+    }
 }
