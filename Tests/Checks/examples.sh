@@ -333,7 +333,8 @@ smoke_PortForwarder() {
     local encrypted=(--tls-certificate "$certificates/server.pem" --tls-key "$certificates/server.key") web
     mkdir "$work/web"
     head -c 8M /dev/urandom >"$work/web/file"
-    python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work/web" >"$work/web-out" 2>/dev/null &
+    : >"$work/web-out"
+    python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$work/web" >>"$work/web-out" 2>/dev/null &
     others+=($!)
     web=$(timeout 10 grep -m1 -oE 'port [0-9]+' <(tail -n +1 -f --pid=$! "$work/web-out")) || fail "has no web server"
     expect_refusal "127.0.0.1:1" --tls-target-ca "$certificates/ca.pem"
@@ -432,7 +433,8 @@ print(*("127.0.0.1:%d" % s.getsockname()[1] for s in sockets))')
 }
 
 start_replica() {
-    "$bin/Replica" serve --id "$id" --file "$work/replica-$id" --member $members >"$work/out-$id" &
+    : >"$work/out-$id"
+    "$bin/Replica" serve --id "$id" --file "$work/replica-$id" --member $members >>"$work/out-$id" &
     replicas[id]=$!
     timeout 10 grep -q -m1 '^listening on ' <(tail -n +1 -f --pid="${replicas[id]}" "$work/out-$id") ||
         fail "replica $id does not listen"
@@ -520,7 +522,8 @@ first_process() {
 }
 
 smoke_Heartbeat() {
-    "$bin/Heartbeat" --port 0 >"$work/out" &
+    : >"$work/out"
+    "$bin/Heartbeat" --port 0 >>"$work/out" &
     server=$!
     local address
     address=$(timeout 10 grep -m1 '^answering on ' <(tail -n +1 -f --pid=$server "$work/out")) ||

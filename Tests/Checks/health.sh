@@ -19,11 +19,13 @@ start --tls-certificate "$work/certificates/server.pem" --tls-key "$work/certifi
 encrypted=$port
 others+=("$server")
 mkdir "$work/pages"
+# There before it is read: who writes it may begin later.
+: >"$work/pages.port"
 (cd "$work/pages" && exec python3 -u -c '
 import http.server
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
 print(server.server_port, flush=True)
-server.serve_forever()') >"$work/pages.port" 2>/dev/null &
+server.serve_forever()') >>"$work/pages.port" 2>/dev/null &
 others+=($!)
 pages=$(timeout 10 head -n 1 <(tail -n +1 -f --pid=$! "$work/pages.port"))
 example=HealthChecker

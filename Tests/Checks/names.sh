@@ -151,8 +151,9 @@ said=$(lookup --statistics --type texts $(seq -f 'n%g.names.test' 1000)) || fail
 
 # Two that check each other find each other by the service.
 for peer in "${peers[@]}"; do
+    : >"$work/heartbeat-$peer"
     "$bin/Heartbeat" --port "$peer" --service _health._udp.names.test --name-server "127.0.0.1:$port" --interval 0.1 \
-        >"$work/heartbeat-$peer" &
+        >>"$work/heartbeat-$peer" &
     beats+=($!)
 done
 for peer in "${peers[@]}"; do
