@@ -97,7 +97,9 @@ struct TLSConnectionTests {
             let last = try loop.run(until: client.readToEnd())
             #expect(last == (tells ? Data() : Data("a".utf8)))
             // Otherwise it waits for this side, and that for nothing.
+            let start = loop.now
             if tells { try loop.run(until: #require(closed)) }
+            #expect(start.duration(to: loop.now) < .seconds(5))
             #expect(closed?.isCompleted == tells)
             try loop.run(until: client.close())
             try loop.run(until: #require(closed))
