@@ -32,8 +32,9 @@ public struct MessageWriter: Sendable {
         text.append("\r\n")
     }
 
-    /// Begins a request. Traps if the target has a byte that no target may have.
+    /// Begins a request. Traps if the method has no name, or if the target has a byte that no target may have.
     public mutating func begin(_ method: HTTPMethod, _ target: String, host: String) {
+        precondition(method != .other, "A request needs a method that has a name here, and not .other.")
         precondition(
             !target.isEmpty && target.utf8.allSatisfy { ByteSet.target.contains($0) },
             "\"\(target)\" is no target of a request. Escape what is not printable ASCII, and the number sign."

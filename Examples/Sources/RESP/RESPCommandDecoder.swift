@@ -33,7 +33,6 @@ public struct RESPCommandDecoder: StreamDecoder {
 
     public mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<RESPCommand>? {
         if missing == nil, scanned == 0, let end = usualCommand(bytes) {
-            isFinished = true
             return DecodedFrame(RESPCommand(words), byteCount: end)
         }
         if isFinished {
@@ -54,7 +53,10 @@ public struct RESPCommandDecoder: StreamDecoder {
     private mutating func usualCommand(_ bytes: RawSpan) -> Int? {
         guard let (count, start) = usualLine("*", at: 0, of: bytes), (1...Self.fewWords).contains(count)
         else { return nil }
-        if words.count != count { words = Array(repeating: 0..<0, count: count) }
+        if words.count != count {
+            words.removeAll(keepingCapacity: true)
+            words.append(contentsOf: repeatElement(0..<0, count: count))
+        }
         isFinished = true
         var index = start
         for word in 0..<count {

@@ -43,5 +43,9 @@ struct MessageWriterTests {
             var writer = MessageWriter()
             writer.begin(.get, "/a b", host: "c")
         }
+        await #expect(processExitsWith: .failure) {
+            var writer = MessageWriter()
+            writer.begin(.other, "/a", host: "c")
+        }
     }
 }

@@ -9,8 +9,8 @@ extension ByteStream {
     ///
     /// A gathered write has completed when it returns: the stream has its bytes. If they cannot be sent, ``closed`` fails.
     /// To wait until they have left, write nothing: `write("")` completes then. When 256 KiB are gathered, or
-    /// ``StreamLimits/writeCap`` bytes, they leave at once. Once the system does not take all, writes complete as they do otherwise, so a writer that waits for its
-    /// writes is held back.
+    /// ``StreamLimits/writeCap`` bytes, they leave at once. Once the system does not take all, writes complete as they do
+    /// otherwise, so a writer that waits for its writes is held back.
     ///
     /// ```swift
     /// connection.gathersWrites = true

@@ -246,8 +246,9 @@ final class TLSTransport: ByteTransport, TurnEnding {
     }
 
     func turnEnds() {
+        guard !isClosed else { return }
         flushSmall()
-        if !isClosed { flush() }
+        flush()
     }
 
     /// Gives what is encrypted to the stream beneath at the end of the turn, with what is written until then.

@@ -104,23 +104,55 @@ struct GatheringTests {
         }
     }
 
-    @Test(
-        "a writer that waits for its writes never meets the write cap, however small",
-        arguments: [0, 900, 2000])
-    func writeCap(_ room: Int) {
+    enum Verb: CaseIterable {
+        case bytes, data, buffers
+
+        func write(_ count: Int, to stream: ByteStream) -> Future<Void> {
+            switch self {
+            case .bytes: stream.write([UInt8](repeating: 0, count: count))
+            case .data: stream.write(Data(count: count))
+            case .buffers: stream.write([Data(count: count / 2), Data(count: count - count / 2)])
+            }
+        }
+    }
+
+    private var small: StreamLimits {
         var limits = StreamLimits()
         limits.writeCap = 1000
         (limits.writeHighWaterMark, limits.writeLowWaterMark) = (500, 100)
-        withStream(limits: limits) { stream, transport, loop in
+        return limits
+    }
+
+    @Test(
+        "a writer that waits for its writes never meets the write cap, however small",
+        arguments: Verb.allCases,
+        [0, 900, 2000])
+    func writeCap(_ verb: Verb, _ room: Int) {
+        withStream(limits: small) { stream, transport, loop in
             stream.gathersWrites = true
             transport.room = room
-            let writes = (0..<3).map { _ in stream.write(Data(count: 400)) }
+            let writes = (0..<3).map { _ in verb.write(400, to: stream) }
             #expect(transport.writes == 1)
             #expect(writes.map(\.succeeded) == [true, true, room >= 1200])
             #expect(stream.bufferedBytes == max(0, 1200 - room))
             transport.finishAllWrites()
             loop.advance(by: .zero)
             #expect(writes[2].succeeded && transport.sent.count == 1200)
+        }
+    }
+
+    @Test(
+        "the write that fills what is gathered fails with the connection, and is not reported if nobody looks",
+        arguments: Verb.allCases, [false, true])
+    func fullAndBroken(_ verb: Verb, atOnce: Bool) {
+        withStream(limits: small) { stream, transport, loop in
+            stream.gathersWrites = true
+            transport.room = 0
+            if atOnce { transport.writeError = Broken() }
+            let write = verb.write(1200, to: stream)
+            if !atOnce { transport.fail() }
+            loop.advance(by: .zero)
+            #expect(write.isCompleted && !write.succeeded)
         }
     }
 

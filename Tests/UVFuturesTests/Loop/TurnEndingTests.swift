@@ -67,4 +67,33 @@ struct TurnEndingTests {
             #expect(completions == 1, "\(network)")
         }
     }
+
+    @Test(
+        "what a report writes to a stream that gathers leaves without another event",
+        arguments: TestNetwork.allCases, [false, true])
+    func report(network: TestNetwork, onHost: Bool) throws {
+        guard network == .system || !onHost else { return }
+        let host = onHost ? HostLoop() : nil
+        let loop = try host?.attach() ?? network.makeLoop()
+        func run<Value>(until future: Future<Value>) throws -> Value {
+            try host?.run(until: future) ?? loop.run(until: future)
+        }
+        let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+        let (first, second) = try run(
+            until: TCPConnection.connect(host: "127.0.0.1", port: listener.localAddress.port, on: loop)
+                .and(listener.accept()))
+        first.gathersWrites = true
+        loop.onUnhandledFailure = { _ in first.write("report\n") }
+        loop.later { _ = loop.failed(FutureError.shutDown, of: Int.self) }
+        #expect(try run(until: second.readLine()) == Data("report".utf8))
+        loop.onUnhandledFailure = nil
+        for end in [first, second] { end.abort() }
+        try run(until: listener.close())
+        if let host {
+            try host.run(until: loop.detach())
+            #expect(host.close() == 0)
+        } else {
+            loop.shutdown()
+        }
+    }
 }
