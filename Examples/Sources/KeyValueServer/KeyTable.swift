@@ -6,17 +6,18 @@ import RESP
 /// An entry keeps its slot until it is removed. Entries with the same bucket form a chain, so an iteration over the buckets
 /// can go on after the table has grown or shrunk: ``scan(_:_:)``.
 struct KeyTable {
-    /// Small, since a look-up that misses the cache of the processor takes longer than everything else.
+    /// A line of the processor's cache, if the key and the value are short: to wait for the memory takes longer than
+    /// everything else that a look-up does.
     struct Entry {
-        /// The key, and the value behind it. They are in one block, so one look-up of the memory finds both.
-        fileprivate(set) var bytes: [UInt8] = []
         /// The time in milliseconds since 1970 at which the entry ends, or `never`.
         fileprivate(set) var expires = KeyTable.never
+        /// The key, and the value behind it.
+        fileprivate(set) var bytes = StoredBytes()
+        fileprivate(set) var isUsed = false
         fileprivate var hash: UInt32 = 0
         fileprivate(set) var keyCount: UInt32 = 0
         /// The next slot of the chain, or of the free ones. -1 at the end.
         fileprivate var next: Int32 = -1
-        fileprivate(set) var isUsed = false
     }
 
     static let never = Int64.max
@@ -49,7 +50,7 @@ struct KeyTable {
         let slot = takeFreeSlot()
         let hash = hash(key)
         let bucket = Int(hash) & (buckets.count - 1)
-        entries[slot].bytes.appendBytes(key)
+        entries[slot].bytes.replace(from: 0, with: key)
         entries[slot].keyCount = UInt32(key.byteCount)
         entries[slot].hash = hash
         entries[slot].isUsed = true
@@ -98,22 +99,15 @@ struct KeyTable {
         }
     }
 
-    /// Takes the value away, and adds another one by `append`.
-    mutating func setValue(_ slot: Int, _ append: (inout [UInt8]) -> Void) {
-        let keyCount = Int(entries[slot].keyCount)
-        entries[slot].bytes.removeLast(entries[slot].bytes.count - keyCount)
-        append(&entries[slot].bytes)
-        // A value that was long keeps no memory for one that is short.
-        if entries[slot].bytes.capacity > 2 * entries[slot].bytes.count + 256 {
-            entries[slot].bytes = [UInt8](entries[slot].bytes[...])
-        }
+    mutating func setValue(_ slot: Int, _ value: RawSpan) {
+        entries[slot].bytes.replace(from: Int(entries[slot].keyCount), with: value)
     }
 
     /// Writes the digits of `number` over the value. Returns `false` if it has not as many bytes: then the value is spoilt.
     mutating func overwriteValue(_ slot: Int, _ number: Int) -> Bool {
         guard number >= 0 else { return false }
         let start = Int(entries[slot].keyCount)
-        return entries[slot].bytes.withUnsafeMutableBytes { bytes in
+        return entries[slot].bytes.withMutableBytes { bytes in
             var (rest, index) = (number, bytes.count)
             repeat {
                 guard index > start else { return false }
@@ -125,7 +119,9 @@ struct KeyTable {
         }
     }
 
-    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) { entries[slot].bytes.appendBytes(bytes) }
+    mutating func appendToValue(_ slot: Int, _ bytes: RawSpan) {
+        entries[slot].bytes.replace(from: entries[slot].bytes.count, with: bytes)
+    }
 
     mutating func setExpiry(_ slot: Int, _ time: Int64) { entries[slot].expires = time }
 
@@ -180,17 +176,29 @@ extension UInt64 {
 }
 
 extension KeyTable.Entry {
-    /// Where the value is.
-    var valueRange: Range<Int> { Int(keyCount)..<bytes.count }
+    var valueCount: Int { bytes.count - Int(keyCount) }
 
-    var key: [UInt8] { Array(bytes[..<Int(keyCount)]) }
+    var key: [UInt8] { withKey { $0.array(0..<$0.byteCount) } }
 
+    @inline(__always)
+    func withKey<Result>(_ body: (RawSpan) -> Result) -> Result {
+        bytes.withBytes { body($0.extracting(first: Int(keyCount))) }
+    }
+
+    @inline(__always)
+    func withValue<Result>(_ body: (RawSpan) -> Result) -> Result {
+        bytes.withBytes { body($0.extracting(droppingFirst: Int(keyCount))) }
+    }
+
+    @inline(__always)
     fileprivate func hasKey(_ key: RawSpan) -> Bool {
         let count = Int(keyCount)
         guard count == key.byteCount else { return false }
         guard count > 0 else { return true }
-        return bytes.withUnsafeBytes { own in
-            key.withUnsafeBytes { memcmp(own.baseAddress!, $0.baseAddress!, count) == 0 }
+        return withKey { own in
+            own.withUnsafeBytes { own in
+                key.withUnsafeBytes { memcmp(own.baseAddress!, $0.baseAddress!, count) == 0 }
+            }
         }
     }
 }

@@ -43,19 +43,18 @@ final class Store {
         return table.insert(key)
     }
 
-    func valueCount(_ slot: Int) -> Int { table.entries[slot].valueRange.count }
+    func valueCount(_ slot: Int) -> Int { table.entries[slot].valueCount }
     func key(_ slot: Int) -> [UInt8] { table.entries[slot].key }
     func expiry(_ slot: Int) -> Int64 { table.entries[slot].expires }
 
     /// Adds the value to an answer, without a copy of it in between.
     func appendValue(_ slot: Int, to answer: inout [UInt8]) {
-        let (bytes, range) = (table.entries[slot].bytes, table.entries[slot].valueRange)
-        answer.appendBulk(bytes.span.bytes.extracting(range))
+        table.entries[slot].withValue { answer.appendBulk($0) }
     }
 
     func setValue(_ slot: Int, _ value: RawSpan) {
         usedMemory -= valueCount(slot)
-        table.setValue(slot) { $0.appendBytes(value) }
+        table.setValue(slot, value)
         usedMemory += value.byteCount
     }
 
@@ -87,7 +86,7 @@ final class Store {
 
     private func expire(_ slot: Int) {
         expiredCount += 1
-        onExpiry(slot, table.entries[slot].key)
+        onExpiry(slot, key(slot))
         remove(slot)
     }
 
@@ -116,16 +115,15 @@ extension Store {
 
     /// The number that the value is, or `nil`.
     func number(_ slot: Int) -> Int? {
-        let (bytes, range) = (table.entries[slot].bytes, table.entries[slot].valueRange)
-        return bytes.span.bytes.integer(in: range)
+        table.entries[slot].withValue { $0.integer(in: 0..<$0.byteCount) }
     }
 
     func setNumber(_ slot: Int, _ number: Int) {
         // Mostly, a number that is counted has as many digits as before.
         if table.overwriteValue(slot, number) { return }
-        usedMemory -= valueCount(slot)
-        table.setValue(slot) { $0.appendNumber(number) }
-        usedMemory += valueCount(slot)
+        var digits: [UInt8] = []
+        digits.appendNumber(number)
+        setValue(slot, digits.span.bytes)
     }
 
     /// Adds the command that makes this entry.
@@ -133,9 +131,8 @@ extension Store {
         let expires = table.entries[slot].expires
         record.appendArray(count: expires == KeyTable.never ? 3 : 5)
         record.appendBulk("SET")
-        let (bytes, range) = (table.entries[slot].bytes, table.entries[slot].valueRange)
-        record.appendBulk(bytes.span.bytes.extracting(0..<range.lowerBound))
-        record.appendBulk(bytes.span.bytes.extracting(range))
+        table.entries[slot].withKey { record.appendBulk($0) }
+        table.entries[slot].withValue { record.appendBulk($0) }
         guard expires != KeyTable.never else { return }
         record.appendBulk("PXAT")
         record.appendBulk(String(expires))
