@@ -19,6 +19,17 @@ extension [UInt8] {
     package mutating func append(copying bytes: RawSpan) {
         unsafe bytes.withUnsafeBytes { unsafe append(contentsOf: $0) }
     }
+
+    /// Copies `bytes` over those at `start`. There are as many at least.
+    mutating func overwrite(from start: Int, with bytes: RawSpan) {
+        precondition(start + bytes.byteCount <= count)
+        unsafe withUnsafeMutableBytes { memory in
+            unsafe bytes.withUnsafeBytes { bytes in
+                guard let source = bytes.baseAddress else { return }
+                unsafe (memory.baseAddress! + start).copyMemory(from: source, byteCount: bytes.count)
+            }
+        }
+    }
 }
 
 extension RawSpan {
@@ -54,7 +65,9 @@ extension Future {
 }
 
 extension ByteTransport {
-    func tryWrite(_ bytes: [UInt8]) throws -> Int { unsafe try tryWrite(bytes.span.bytes) }
+    func tryWrite(_ bytes: [UInt8], first count: Int) throws -> Int {
+        unsafe try tryWrite(bytes.span.bytes.extracting(first: count))
+    }
 }
 
 /// The closure that `forEachChunk` calls. The stream waits for the future that the closure returns, and

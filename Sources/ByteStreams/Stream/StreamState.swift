@@ -4,13 +4,14 @@ internal import Futures
 final class StreamState {
     let lingering = LingeringStreams()
     var limits = SharedLimits.Kept()
-    /// The memory for writes that are gathered, while no stream gathers any. Rarely do two streams gather in one turn.
-    var spareGathering: Gathering?
+    /// The queue of a stream that gathers, while no stream does. Rarely do two streams gather in one turn.
+    var spareQueue: OutboundQueue?
 }
 
 extension LoopCore {
     var streamState: StreamState {
-        if let streams { return streams as! StreamState }
+        // Set here alone. A checked cast would take longer than many a use of the state.
+        if let streams { return unsafe unsafeDowncast(streams, to: StreamState.self) }
         let state = StreamState()
         streams = state
         return state

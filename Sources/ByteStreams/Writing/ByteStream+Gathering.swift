@@ -56,14 +56,12 @@ extension ByteStream {
         return core.succeeded()
     }
 
+    /// The loop keeps the stream until the end of the turn.
     private func beginGathering() -> Gathering {
-        let gathering = core.streamState.spareGathering.take() ?? Gathering()
-        let outbound = OutboundQueue()
-        outbound.gathering = gathering
-        madeDetails.outbound = outbound
-        updateHold()
+        let queue = core.streamState.spareQueue.take() ?? OutboundQueue(Gathering())
+        madeDetails.outbound = queue
         core.atTurnEnd(self)
-        return gathering
+        return queue.gathering!
     }
 
     private func leaving(_ gathering: Gathering) -> Future<Void> {
@@ -77,24 +75,28 @@ extension ByteStream {
         guard let outbound, let gathering = outbound.gathering else { return }
         do {
             let (taken, rest) = try gathering.send(to: transport)
-            outbound.gathering = nil
-            let promise = gathering.promise.take()
-            core.streamState.spareGathering = gathering
             noteSent(taken)
-            if rest.isEmpty { return gatheredHaveLeft(promise) }
-            _ = outbound.append(rest, nil, promise ?? core.makeSharedPromise())
-            startBatch(outbound)
-            watchWrite()
+            guard rest.isEmpty else { return goOnSending(rest, outbound) }
+            details?.outbound = nil
+            let promise = gathering.removeAll()
+            core.streamState.spareQueue = outbound
+            promise?.succeed()
+            completeWritable()
+            outboundDrained()
         } catch {
             transportBroke(error)
         }
     }
 
-    private func gatheredHaveLeft(_ promise: Promise<Void>?) {
-        details?.outbound = nil
-        promise?.succeed()
-        completeWritable()
-        outboundDrained()
+    /// Sends what the system has not taken at once.
+    @inline(never)
+    private func goOnSending(_ rest: [Data], _ queue: OutboundQueue) {
+        let gathering = queue.gathering.take()!
+        _ = queue.append(rest, nil, gathering.removeAll() ?? core.makeSharedPromise())
+        core.streamState.spareQueue = OutboundQueue(gathering)
+        updateHold()
+        startBatch(queue)
+        watchWrite()
     }
 }
 

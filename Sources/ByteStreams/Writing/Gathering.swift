@@ -8,48 +8,56 @@ final class Gathering {
     /// The number of bytes at which they leave, although the turn goes on.
     static let fullSize = 262_144
     /// The memory that is kept from turn to turn.
-    private static let keptCapacity = 524_288
+    private static let keptSize = 524_288
 
-    /// The bytes behind `buffers`. Unchecked, since each write would be checked at run time. No use of them runs code of
-    /// others.
-    @exclusivity(unchecked) private var bytes: [UInt8] = []
-    private var buffers: [Data] = []
+    /// The first `count` of these are the bytes behind `buffers`. The others are of earlier turns: to write over them takes
+    /// less time than to append. Unchecked, as `buffers`, since each write would be checked at run time. No use of these runs
+    /// code of others.
+    @exclusivity(unchecked) private var memory: [UInt8] = []
+    private var count = 0
+    @exclusivity(unchecked) private var buffers: [Data] = []
     private(set) var byteCount = 0
     /// The promise of a future that completes when they have left. `nil` if nobody has asked for it.
     var promise: Promise<Void>?
 
     func append(_ span: RawSpan) {
-        unsafe bytes.append(copying: span)
+        let end = count + span.byteCount
+        if unsafe end <= memory.count {
+            unsafe memory.overwrite(from: count, with: span)
+        } else {
+            unsafe memory.removeLast(memory.count - count)
+            unsafe memory.append(copying: span)
+        }
+        count = end
         byteCount += span.byteCount
     }
 
     func append(_ buffer: Data) {
         guard buffer.count > Self.copiedSize else { return append(buffer.bytes) }
-        keepBytes()
-        buffers.append(buffer)
+        if count > 0 { unsafe buffers.append(bytes(from: 0)) }
+        unsafe buffers.append(buffer)
+        count = 0
         byteCount += buffer.count
     }
 
-    private func keepBytes() {
-        if unsafe !bytes.isEmpty { unsafe buffers.append(Data(bytes)) }
-        removeBytes()
-    }
+    private func bytes(from start: Int) -> Data { unsafe Data(memory[start..<count]) }
 
-    private func removeBytes() {
-        unsafe bytes.removeAll(keepingCapacity: bytes.capacity <= Self.keptCapacity)
-    }
-
-    /// Gives all bytes to `transport` with one call, and forgets those that it takes. Returns the others.
+    /// Gives all bytes to `transport` with one call. Returns how many it takes, and the others.
     func send(to transport: any ByteTransport) throws -> (taken: Int, rest: [Data]) {
-        defer { (buffers, byteCount) = ([], 0) }
-        guard !buffers.isEmpty else {
-            let taken = unsafe try transport.tryWrite(bytes)
-            let rest = unsafe taken == bytes.count ? [] : [Data(bytes[taken...])]
-            removeBytes()
-            return (taken, rest)
+        if unsafe buffers.isEmpty {
+            let taken = unsafe try transport.tryWrite(memory, first: count)
+            return (taken, taken == count ? [] : [bytes(from: taken)])
         }
-        keepBytes()
-        let taken = try transport.tryWrite(buffers)
-        return (taken, buffers.dropping(taken))
+        let all = unsafe count == 0 ? buffers : buffers + [bytes(from: 0)]
+        let taken = try transport.tryWrite(all)
+        return (taken, all.dropping(taken))
+    }
+
+    /// Forgets all bytes. Returns the promise of those who wait for them.
+    func removeAll() -> Promise<Void>? {
+        if unsafe !buffers.isEmpty { unsafe buffers = [] }
+        if unsafe memory.count > Self.keptSize { unsafe memory = [] }
+        (count, byteCount) = (0, 0)
+        return promise.take()
     }
 }

@@ -38,6 +38,8 @@ final class OutboundQueue {
     /// The approximate memory that the list of writes takes, in bytes, without the contents of the buffers.
     private var bookkeeping = 0
 
+    init(_ gathering: Gathering? = nil) { self.gathering = gathering }
+
     /// Returns the number of queued bytes. `unwritten` is the number of bytes of the batch that have not left
     /// yet.
     func byteCount(unwritten: Int) -> Int {

@@ -58,7 +58,7 @@ extension LoopCore {
         ending.detachment = nil
         ending.phase = .closed
         // No turn ends any more.
-        turnEndings = []
+        turnEndings.removeAll()
         // Objects that the released handlers held may have queued callbacks.
         failReady()
     }

@@ -8,8 +8,6 @@ struct TurnState {
     var isInJob = false
     var isRequested = false
     var isRunning = false
-    /// Whether an object hears of the end of this turn. Swift checks each access to the array of them at run time.
-    var hasEndings = false
     /// The number of turns so far.
     var count: UInt64 = 0
     /// The most callbacks that a turn runs.
@@ -70,7 +68,7 @@ extension LoopCore {
         turnState.count &+= 1
         let callbacks = ready.isEmpty ? 0 : drain()
         if callbacks > 0 { work.turnEnded(callbacks: callbacks) }
-        if turnState.hasEndings { endTurn() }
+        if !turnEndings.isEmpty { turnEndings.tellAll() }
         if abandonment.isWatched { queueAbandoned() }
         reportUnhandledFailures()
         if ending.phase == .shuttingDown { goOnEnding() }
@@ -80,7 +78,7 @@ extension LoopCore {
             turnState.stackDepth = 0
         #endif
         if !turnState.isRunning { completedVoid = nil }
-        let hasMore = !ready.isEmpty || turnState.hasEndings || unhandled.isPending
+        let hasMore = !ready.isEmpty || !turnEndings.isEmpty || unhandled.isPending
         if hasMore || contexts.isWaitingForTurn { requestTurn() }
         if timers.hasChanged { armTimer() }
     }

@@ -21,7 +21,7 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     var ready = ReadyQueue()
     var contexts = ContextQueues()
     /// The objects that hear of the end of this turn.
-    var turnEndings: [any TurnEnding] = []
+    let turnEndings = TurnEndings()
     let timers = TimerHeap()
     var coarse = CoarseWheel()
     var jobs = JobList()
@@ -40,7 +40,12 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
     let remotes = RemoteTable()
     var completedVoid: Cell?
     /// State that `ByteStreams` keeps for its streams on this loop.
-    package var streams: AnyObject?
+    package var streams: AnyObject? {
+        get { unsafe streamState }
+        set { unsafe streamState = newValue }
+    }
+    // Unchecked, since other modules would check each access at run time.
+    @exclusivity(unchecked) private var streamState: AnyObject?
 
     // Tasks.
     @usableFromInline let parking = Parking()

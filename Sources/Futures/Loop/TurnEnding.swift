@@ -3,26 +3,37 @@ package protocol TurnEnding: AnyObject {
     func turnEnds()
 }
 
+/// The objects that hear of the end of a turn.
+final class TurnEndings {
+    // Unchecked, since each stream that gathers its writes would be checked at run time. No use of it runs code of others.
+    @exclusivity(unchecked) private var waiting: [any TurnEnding] = []
+
+    var isEmpty: Bool { unsafe waiting.isEmpty }
+
+    func add(_ object: any TurnEnding) { unsafe waiting.append(object) }
+
+    func removeAll() { unsafe waiting = [] }
+
+    /// Calls all that wait.
+    func tellAll() {
+        // One ending may bring another: a stream sends what it has gathered to a stream that gathers, too. A few times, since
+        // callbacks may go on like that: the rest waits for the next turn.
+        for _ in 0..<4 where unsafe !waiting.isEmpty {
+            var endings: [any TurnEnding] = []
+            unsafe swap(&endings, &waiting)
+            for ending in endings { ending.turnEnds() }
+            // An object that ends here may ask for another ending. The memory is used again.
+            endings.removeAll(keepingCapacity: true)
+            if unsafe waiting.isEmpty { unsafe swap(&endings, &waiting) }
+        }
+    }
+}
+
 extension LoopCore {
     /// Calls `turnEnds` of `object` at the end of this turn. If no turn runs, there will be one. Callbacks that become
     /// ready in `turnEnds` run in the next turn.
     package func atTurnEnd(_ object: any TurnEnding) {
-        turnEndings.append(object)
-        turnState.hasEndings = true
+        turnEndings.add(object)
         requestTurn()
-    }
-
-    func endTurn() {
-        // One ending may bring another: a stream sends what it has gathered to a stream that gathers, too. A few times, since
-        // callbacks may go on like that: the rest waits for the next turn.
-        for _ in 0..<4 where turnState.hasEndings {
-            var endings: [any TurnEnding] = []
-            swap(&endings, &turnEndings)
-            turnState.hasEndings = false
-            for ending in endings { ending.turnEnds() }
-            // An object that ends here may ask for another ending. The memory is used again.
-            endings.removeAll(keepingCapacity: true)
-            if turnEndings.isEmpty { swap(&endings, &turnEndings) }
-        }
     }
 }
