@@ -20,6 +20,10 @@ struct FieldScanner {
                 scanner.pass(to: end)
                 continue
             }
+            if isAtUsualEnd(bytes, limits) {
+                scanner.pass(to: scanner.start + 2)
+                return true
+            }
             guard
                 let line = try scanner.next(
                     bytes, limit: limits.lineBytes, tooLong: .lineTooLong, total: limits.headBytes)
@@ -47,6 +51,14 @@ struct FieldScanner {
             end - start <= limits.lineBytes, end + 1 < limits.headBytes
         else { return nil }
         return (Self.field(bytes, start, colon, end), end + 2)
+    }
+
+    /// Whether the next line is the empty one, and all of it is there.
+    @inline(__always)
+    private func isAtUsualEnd(_ bytes: Span<UInt8>, _ limits: HTTPLimits) -> Bool {
+        let start = scanner.start
+        return scanner.isAtStart && start + 1 < min(bytes.count, limits.headBytes)
+            && bytes[start] == UInt8(ascii: "\r") && bytes[start + 1] == UInt8(ascii: "\n")
     }
 
     /// Passes on the fields that were read, as the first `end` of `bytes` have them, for those of an earlier message.

@@ -50,6 +50,14 @@ public struct RequestHead: Sendable {
         return text.span.equals(range.lowerBound, range.upperBound, path)
     }
 
+    /// What follows `prefix` in the path, escaped as it came. `nil` if the path begins otherwise; then no string is made.
+    public func path(after prefix: StaticString) -> String? {
+        let (text, range) = (fields.text, contents.pathRange)
+        let start = range.lowerBound + prefix.utf8CodeUnitCount
+        guard start <= range.upperBound, text.span.equals(range.lowerBound, start, prefix) else { return nil }
+        return fields.string(start..<range.upperBound)
+    }
+
     /// What follows the question mark of the target, or `nil` if there is none.
     public var query: String? {
         let (end, pathRange) = (contents.targetRange.upperBound, contents.pathRange)

@@ -25,18 +25,16 @@ extension Session {
         }
         if head.isFor("/metrics") { return respond(200, head, text: site.telemetry.prometheus()) }
         if head.isFor("/echo") { return try upgrade(head) }
-        let path = head.path
-        if path.hasPrefix("/bytes/") {
-            guard let count = Int(path.dropFirst(7)), (0...1 << 20).contains(count) else {
+        if let size = head.path(after: "/bytes/") {
+            guard let count = Int(size), (0...1 << 20).contains(count) else {
                 return respond(404, head, text: "give a number from 0 to 1048576 behind /bytes/")
             }
             beginAnswer(200, "Content-Type: application/octet-stream\r\n", bodyBytes: count)
-            if head.method == .head { return send() }
+            let sent = send()
             // Large data is not copied: it leaves from where it is.
-            let head = site.writer
-            return connection.write([Data(copying: head.bytes), site.filler[..<count]])
+            return head.method == .head ? sent : connection.write(site.filler[..<count])
         }
-        if path.hasPrefix("/files/"), let root = site.root { return file(head, below: root) }
+        if head.path(after: "/files/") != nil, let root = site.root { return file(head, below: root) }
         return respond(404, head, text: "there is nothing at this path")
     }
 

@@ -29,6 +29,15 @@ struct RequestHeadTests {
 
     @Test(
         arguments: [
+            ("/a/b", "b"), ("/a/", ""), ("/a/b?c", "b"), ("/a", nil), ("/b/a/", nil), ("http://h/a/b", "b"),
+            ("http://h", nil),
+        ] as [(String, String?)])
+    func `what follows the beginning of a path is found`(_ target: String, _ rest: String?) throws {
+        #expect(try head(line: "GET \(target) HTTP/1.1").path(after: "/a/") == rest)
+    }
+
+    @Test(
+        arguments: [
             ("/a%20b", "/a b"), ("/%e2%82%aC", "/€"), ("/%2e%2e", "/.."), ("/%00", nil), ("/%4", nil),
             ("/%", nil),
             ("/%zz", nil), ("/%ff", nil),

@@ -19,7 +19,9 @@ extension ByteStream {
     /// learn of a broken connection, observe ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
-        guard isGathering else { return write(data.bytes) { data.dropFirst($0) } }
+        guard isGathering, data.count > Gathering.copiedSize else {
+            return write(data.bytes) { data.dropFirst($0) }
+        }
         return write([data])
     }
 

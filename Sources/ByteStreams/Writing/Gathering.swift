@@ -4,7 +4,7 @@ internal import Futures
 /// The writes of one stream in one turn of the loop, which leave together.
 final class Gathering {
     /// The number of bytes up to which a buffer is copied behind the bytes before it.
-    private static let copiedSize = 16_384
+    static let copiedSize = 16_384
     /// The number of bytes at which they leave, although the turn goes on.
     static let fullSize = 262_144
     /// The memory that is kept from turn to turn.
