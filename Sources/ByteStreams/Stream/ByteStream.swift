@@ -142,7 +142,11 @@ open class ByteStream {
     final func updateHold() {
         let isClosing = phase != .open && phase != .closed
         let isPending = isClosing || writeSide == .shuttingDown || outbound != nil
-        if isPending, owner == nil { madeDetails.hold = self } else { details?.hold = nil }
+        if isPending, owner == nil {
+            madeDetails.hold = self
+        } else if let details, details.hold != nil {
+            details.hold = nil
+        }
     }
 
     /// The reader that waits for bytes. The reader holds the stream. So the stream stays alive while a read

@@ -72,14 +72,13 @@ extension ByteStream {
 
     /// Sends what has been gathered, if there is anything.
     final func sendGathered() {
-        guard let outbound, let gathering = outbound.gathering else { return }
+        guard let details, let gathering = details.outbound?.gathering else { return }
         do {
-            let (taken, rest) = try gathering.send(to: transport)
-            noteSent(taken)
-            guard rest.isEmpty else { return goOnSending(rest, outbound) }
-            details?.outbound = nil
+            let rest = try gathering.send(to: transport)
+            noteSent(gathering.byteCount - (rest?.totalCount ?? 0))
+            if let rest { return goOnSending(rest) }
             let promise = gathering.removeAll()
-            core.streamState.spareQueue = outbound
+            core.streamState.spareQueue = details.outbound.take()
             promise?.succeed()
             completeWritable()
             outboundDrained()
@@ -90,7 +89,8 @@ extension ByteStream {
 
     /// Sends what the system has not taken at once.
     @inline(never)
-    private func goOnSending(_ rest: [Data], _ queue: OutboundQueue) {
+    private func goOnSending(_ rest: [Data]) {
+        let queue = outbound!
         let gathering = queue.gathering.take()!
         _ = queue.append(rest, nil, gathering.removeAll() ?? core.makeSharedPromise())
         core.streamState.spareQueue = OutboundQueue(gathering)

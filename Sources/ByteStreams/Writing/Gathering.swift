@@ -42,15 +42,15 @@ final class Gathering {
 
     private func bytes(from start: Int) -> Data { unsafe Data(memory[start..<count]) }
 
-    /// Gives all bytes to `transport` with one call. Returns how many it takes, and the others.
-    func send(to transport: any ByteTransport) throws -> (taken: Int, rest: [Data]) {
+    /// Gives all bytes to `transport` with one call. Returns those that it does not take, or `nil`.
+    func send(to transport: any ByteTransport) throws -> [Data]? {
         if unsafe buffers.isEmpty {
             let taken = unsafe try transport.tryWrite(memory, first: count)
-            return (taken, taken == count ? [] : [bytes(from: taken)])
+            return taken == count ? nil : [bytes(from: taken)]
         }
         let all = unsafe count == 0 ? buffers : buffers + [bytes(from: 0)]
         let taken = try transport.tryWrite(all)
-        return (taken, all.dropping(taken))
+        return taken == byteCount ? nil : all.dropping(taken)
     }
 
     /// Forgets all bytes. Returns the promise of those who wait for them.
