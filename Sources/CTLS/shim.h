@@ -325,9 +325,15 @@ static int tls_new_session(SSL *ssl, SSL_SESSION *session) {
 
 // Contexts.
 
+/// Clears the error queue. ERR_clear_error takes as long for an empty queue as for a full one, and for a small message a
+/// third of all the work.
+static inline void tls_clear_errors(void) {
+    if (ERR_peek_error()) ERR_clear_error();
+}
+
 static inline unsigned long tls_first_error(void) {
     unsigned long code = ERR_peek_error();
-    ERR_clear_error();
+    tls_clear_errors();
     return code;
 }
 
@@ -371,7 +377,7 @@ static inline bool tls_add_chain_certificate(SSL_CTX *context, X509 *certificate
 
 /// A connection over `link`; NULL for lack of memory.
 static inline SSL *tls_make_connection(SSL_CTX *context, BIO_METHOD *method, struct tls_link *link, bool is_server) {
-    ERR_clear_error();
+    tls_clear_errors();
     SSL *ssl = SSL_new(context);
     BIO *bio = ssl ? BIO_new(method) : NULL;
     if (!bio) {
@@ -397,16 +403,16 @@ static inline void tls_set_verification(SSL *ssl, bool asks, bool requires, long
 static inline bool tls_set_host(SSL *ssl, const char *host, bool is_address) {
     X509_VERIFY_PARAM *parameters = SSL_get0_param(ssl);
     X509_VERIFY_PARAM_set_hostflags(parameters, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-    ERR_clear_error();
+    tls_clear_errors();
     bool is_set = is_address ? X509_VERIFY_PARAM_set1_ip_asc(parameters, host)
                              : X509_VERIFY_PARAM_set1_host(parameters, host, 0) && SSL_set_tlsext_host_name(ssl, host);
-    ERR_clear_error();
+    tls_clear_errors();
     return is_set;
 }
 
 /// Goes on with the certificates, the ciphers, the versions and the checks of `context`.
 static inline void tls_switch_context(SSL *ssl, SSL_CTX *context) {
-    ERR_clear_error();
+    tls_clear_errors();
     SSL_set_SSL_CTX(ssl, context);
     SSL_set_options(ssl, SSL_CTX_get_options(context));
     SSL_set_min_proto_version(ssl, SSL_CTX_get_min_proto_version(context));
@@ -416,13 +422,7 @@ static inline void tls_switch_context(SSL *ssl, SSL_CTX *context) {
     X509_STORE *store = SSL_CTX_get_cert_store(context);
     SSL_set1_verify_cert_store(ssl, store);
     X509_VERIFY_PARAM_set_flags(SSL_get0_param(ssl), X509_VERIFY_PARAM_get_flags(X509_STORE_get0_param(store)));
-    ERR_clear_error();
-}
-
-/// Clears the error queue where bytes go. ERR_clear_error takes as long for an empty queue as for a full one, and for a
-/// small message a third of all the work.
-static inline void tls_clear_errors(void) {
-    if (ERR_peek_error()) ERR_clear_error();
+    tls_clear_errors();
 }
 
 static inline struct tls_outcome tls_outcome_of(SSL *ssl, int result, size_t count) {
@@ -437,7 +437,7 @@ static inline struct tls_outcome tls_outcome_of(SSL *ssl, int result, size_t cou
 
 /// Goes on with the handshake, which may be suspended if `may_ask`.
 static inline struct tls_outcome tls_shake_hands(SSL *ssl, struct tls_link *link, bool may_ask) {
-    ERR_clear_error();
+    tls_clear_errors();
     int result = -1;
     if (!may_ask && !link->job) {
         result = SSL_do_handshake(ssl);
@@ -447,7 +447,7 @@ static inline struct tls_outcome tls_shake_hands(SSL *ssl, struct tls_link *link
             ASYNC_WAIT_CTX_set_callback(link->wait, tls_ignore_wake, link);
         }
         if (ASYNC_start_job(&link->job, link->wait, &result, tls_job, &ssl, sizeof ssl) == ASYNC_PAUSE) {
-            ERR_clear_error();
+            tls_clear_errors();
             return (struct tls_outcome){.error = TLS_SUSPENDED};
         }
     }
@@ -475,14 +475,14 @@ static inline struct tls_outcome tls_write(SSL *ssl, const void *bytes, size_t s
 
 /// Sends `close_notify`.
 static inline void tls_tell_end(SSL *ssl) {
-    ERR_clear_error();
+    tls_clear_errors();
     SSL_shutdown(ssl);
-    ERR_clear_error();
+    tls_clear_errors();
 }
 
 /// The most bytes that a record carries from now on.
 static inline void tls_set_record_size(SSL *ssl, long size) {
-    ERR_clear_error();
+    tls_clear_errors();
     SSL_set_max_send_fragment(ssl, size);
     // A smaller maximum has made this smaller, and a larger one does not make it larger.
     SSL_set_split_send_fragment(ssl, size);
@@ -495,7 +495,7 @@ static inline void tls_free_connection(SSL *ssl, struct tls_link *link) {
         link->answer = false;
         tls_shake_hands(ssl, link, true);
     }
-    ERR_clear_error();
+    tls_clear_errors();
     SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(ssl);
     ASYNC_WAIT_CTX_free(link->wait);
@@ -503,13 +503,13 @@ static inline void tls_free_connection(SSL *ssl, struct tls_link *link) {
     free(link->server_name);
     free(link->output);
     free(link);
-    ERR_clear_error();
+    tls_clear_errors();
 }
 
 static inline bool tls_renew_keys(SSL *ssl, bool both) {
-    ERR_clear_error();
+    tls_clear_errors();
     bool is_done = SSL_key_update(ssl, both ? SSL_KEY_UPDATE_REQUESTED : SSL_KEY_UPDATE_NOT_REQUESTED) == 1;
-    ERR_clear_error();
+    tls_clear_errors();
     return is_done;
 }
 

@@ -62,6 +62,10 @@ extension ReusedArray<UInt8> {
 
     /// Adds `number` in decimal digits.
     mutating func append(decimal number: Int) {
+        if (0..<100).contains(number) {
+            if number >= 10 { append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)) }
+            return append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+        }
         var digits: InlineArray<20, UInt8> = .init(repeating: 0)
         var start = 20
         var rest = number.magnitude

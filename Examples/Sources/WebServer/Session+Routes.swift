@@ -17,7 +17,8 @@ extension Session {
             return respond(501, head, text: "the method \(head.methodName) is not known here")
         }
         if head.isFor("/hello") {
-            return respond(200, head, "Content-Type: text/plain\r\n", "Hello, world!\n".utf8Span.span.bytes)
+            let greeting = site.greeting
+            return respond(200, head, "Content-Type: text/plain\r\n", greeting.span.bytes)
         }
         if head.isFor("/") { return page(head) }
         if head.isFor("/events") {

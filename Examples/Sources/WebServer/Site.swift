@@ -25,6 +25,8 @@ final class Site {
         self.loop = loop
     }
 
+    /// What `/hello` sends.
+    let greeting = Array("Hello, world!\n".utf8)
     /// What `/bytes` sends.
     let filler = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
     private var sockets: [ObjectIdentifier: WebSocket] = [:]

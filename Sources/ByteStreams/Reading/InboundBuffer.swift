@@ -127,7 +127,7 @@ final class InboundBuffer {
     }
 
     /// Removes the first `size` unread bytes of the first block.
-    private func drop(_ size: Int) {
+    func drop(_ size: Int) {
         count -= size
         taken += size
         offset += size

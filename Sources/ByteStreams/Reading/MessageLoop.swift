@@ -35,7 +35,7 @@ final class MessageLoop: ChunkLoop {
                 while let size = try search.size(in: bytes, of: buffer, early) {
                     early = nil
                     // Before the closure is called, which may read.
-                    buffer.discard(size)
+                    buffer.drop(size)
                     let (taken, unread) = (buffer.taken, buffer.count)
                     pass(bytes.extracting(first: size))
                     bytes = bytes.extracting(droppingFirst: size)

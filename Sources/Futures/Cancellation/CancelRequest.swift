@@ -11,14 +11,35 @@ public enum CancelResponse<Value> {
 }
 
 extension CancelResponse {
+    /// The same response without the type of the value. So promises of all types share the code that asks.
+    var untyped: UntypedResponse {
+        switch self {
+        case .cancel: return .cancel
+        case .continue: return .continue
+        case .complete(let completion):
+            return .complete { object in
+                if case .using(let future) = completion {
+                    if !object.lockIn(to: future.cell) { future.cancel() }
+                } else {
+                    object.pointer.complete(with: completion)
+                }
+            }
+        }
+    }
+}
+
+enum UntypedResponse {
+    case cancel
+    case complete((Cell) -> Void)
+    case `continue`
+
     /// Completes `object`, the cell that was asked to cancel, if the response says so. Returns the answer of
     /// the producer.
     func applied(to object: Cell) -> Producer.Answer {
         switch self {
         case .cancel: return .cancel
-        case .continue: return .willComplete
-        case .complete(.using(let future)): if !object.lockIn(to: future.cell) { future.cancel() }
-        case .complete(let completion): object.pointer.complete(with: completion)
+        case .complete(let complete): complete(object)
+        case .continue: break
         }
         return .willComplete
     }
@@ -58,15 +79,15 @@ extension Promise {
     ///
     /// Each handler is called at most once: for the first request after the handler was added.
     public func onCancelRequest(_ handler: @escaping (CancelOptions) -> CancelResponse<Value>) {
-        attachments?.handlers.append(handler)
+        attachments?.handlers.append { handler($0).untyped }
     }
 
     /// The attachments of the future, or `nil` if the future has completed or another future decides its
     /// outcome.
-    var attachments: PromiseAttachments<Value>? {
+    var attachments: PromiseAttachments? {
         guard !cell.isCompleted, !cell.isLockedIn else { return nil }
-        if let attachments = cell.pointer.producer as? PromiseAttachments<Value> { return attachments }
-        let attachments = PromiseAttachments<Value>()
+        if let attachments = cell.pointer.producer as? PromiseAttachments { return attachments }
+        let attachments = PromiseAttachments()
         cell.setProducer(attachments)
         return attachments
     }
@@ -74,8 +95,8 @@ extension Promise {
 
 /// The producer of a promise's future. It answers requests to cancel the future. When the future has
 /// completed, it cancels the futures that end together with it.
-final class PromiseAttachments<Value>: AbandonmentWatch {
-    fileprivate(set) var handlers: [(CancelOptions) -> CancelResponse<Value>] = []
+final class PromiseAttachments: AbandonmentWatch {
+    fileprivate var handlers: [(CancelOptions) -> UntypedResponse] = []
     /// The number of handlers that have been called. They stay in `handlers` until the end, because they may
     /// hold the promise.
     private var called = 0
@@ -95,9 +116,9 @@ final class PromiseAttachments<Value>: AbandonmentWatch {
     }
 
     /// Calls each handler that has not been called. Returns the first answer that is not `continue`.
-    private func askAll(_ options: CancelOptions) -> CancelResponse<Value> {
+    private func askAll(_ options: CancelOptions) -> UntypedResponse {
         isAsking = true
-        var decision = CancelResponse<Value>.continue
+        var decision = UntypedResponse.continue
         while called < handlers.count {
             called += 1
             let answer = handlers[called - 1](options)

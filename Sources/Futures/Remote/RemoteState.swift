@@ -136,7 +136,7 @@ final class RemoteEntry<Value: Sendable>: Producer, Remote {
     override func cancellationRequested(by cell: CellPointer, options: CancelOptions) -> Answer {
         guard shared.hasHandler else { return .cancel }
         guard let handler = shared.handlerToCall() else { return .willComplete }
-        return cell.withLoop { $0.propagation.whileAsking { handler().applied(to: cell.object) } }
+        return cell.withLoop { $0.propagation.whileAsking { handler().untyped.applied(to: cell.object) } }
     }
 
     override var subject: String? { onSettled == nil ? "a remote promise" : "a job of another thread" }

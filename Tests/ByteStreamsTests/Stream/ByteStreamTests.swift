@@ -135,13 +135,16 @@ struct ByteStreamTests {
     }
 
     enum Pending: CaseIterable {
-        case read, forEachChunk, write, shutdown, close
+        case read, forEachChunk, write, gatheredWrite, shutdown, close
 
         func start(_ stream: ByteStream) {
             switch self {
             case .read: _ = stream.read()
             case .forEachChunk: _ = stream.forEachChunk { _ in }
             case .write: stream.write("a")
+            case .gatheredWrite:
+                stream.gathersWrites = true
+                stream.write("a")
             case .shutdown: stream.shutdownWrite()
             case .close:
                 stream.write("a")
@@ -153,7 +156,7 @@ struct ByteStreamTests {
             switch self {
             case .read: transport.deliver("a")
             case .forEachChunk: transport.deliverEnd()
-            case .write: transport.finishWrite()
+            case .write, .gatheredWrite: transport.finishWrite()
             case .shutdown: transport.finishShutdown()
             case .close:
                 transport.finishWrite()

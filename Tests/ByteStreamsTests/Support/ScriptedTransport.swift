@@ -30,7 +30,7 @@ final class ScriptedTransport: ByteTransport {
     /// The sizes of the buffers of the last `tryWrite`.
     private(set) var parts: [Int] = []
     /// What has reached the peer.
-    private(set) var sent = Data()
+    var sent = Data()
     /// The batch that is being written, and how much of it has left.
     private(set) var batch: [Data]?
     var leftOfBatch = 0

@@ -1,7 +1,9 @@
 import ByteStreams
+import CHeap
 import FoundationEssentials
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 struct GatheringTests {
@@ -176,6 +178,51 @@ struct GatheringTests {
         }
         loop.advance(by: .zero)
         expectNothingAlive(on: loop)
+    }
+
+    @Test("in turns of all sizes the bytes of that turn leave, and no others")
+    func sizes() {
+        var random = SeededGenerator()
+        withGathering { stream, transport, loop in
+            var expected = Data()
+            for turn in 0..<400 {
+                for _ in 0...random.below(4) {
+                    let size = random.below(10) == 0 ? 20_000 : random.below(1 << random.below(10))
+                    let bytes = random.bytes(size)
+                    let all = random.below(2) == 0 ? [bytes] : [bytes, Data("-")]
+                    if all.count == 1 { stream.write(bytes) } else { stream.write(all) }
+                    for part in all { expected += part }
+                }
+                if turn % 7 == 0 { transport.room = random.below(100) }
+                loop.advance(by: .zero)
+                transport.finishAllWrites()
+                transport.room = .max
+                loop.advance(by: .zero)
+                #expect(transport.sent == expected, "in turn \(turn)")
+                guard transport.sent == expected else { return }
+            }
+        }
+    }
+
+    @Test("a loop keeps at most 512 KiB for what its streams gather")
+    func keptMemory() async {
+        await #expect(processExitsWith: .success) {
+            let loop = EventLoop.virtual()
+            let (stream, transport) = makeStream(on: loop)
+            stream.gathersWrites = true
+            func inUse(after size: Int) -> Int {
+                stream.write([UInt8](repeating: 7, count: size))
+                loop.advance(by: .zero)
+                transport.sent = Data()
+                let heap = mallinfo2()
+                return heap.uordblks + heap.hblkhd
+            }
+            let least = inUse(after: 1)
+            #expect((200_000..<300_000).contains(inUse(after: 200_000) - least))
+            #expect(inUse(after: 5_000_000) - least < 100_000)
+            stream.abort()
+            transport.finishClose()
+        }
     }
 
     @Test("an empty write completes with those before it, and alone at once")
