@@ -47,7 +47,8 @@ let package = Package(
             dependencies: ["FuturesTesting", "UVFutures", "ByteStreams", "TestSupport", "CHeap"],
             swiftSettings: testSettings),
         .testTarget(
-            name: "ByteStreamsTests", dependencies: ["ByteStreams", "FuturesTesting", "TestSupport", "CHeap"],
+            name: "ByteStreamsTests",
+            dependencies: ["ByteStreams", "FuturesTesting", "TestSupport", "CHeap"],
             swiftSettings: testSettings),
         .testTarget(
             name: "UVFuturesTests",
