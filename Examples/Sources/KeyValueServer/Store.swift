@@ -30,8 +30,7 @@ final class Store {
     func find(_ key: RawSpan) -> Int? {
         guard let slot = table.slot(of: key) else { return nil }
         // Most entries do not end. Then nobody has to know what time it is.
-        let expires = table.entries[slot].expires
-        guard expires != KeyTable.never, expires <= now else { return slot }
+        guard table.entries[slot].ends, table.entries[slot].expires <= now else { return slot }
         expire(slot)
         return nil
     }

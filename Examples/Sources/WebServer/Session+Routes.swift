@@ -32,8 +32,8 @@ extension Session {
             }
             beginAnswer(200, "Content-Type: application/octet-stream\r\n", bodyBytes: count)
             let sent = send()
-            // Large data is not copied: it leaves from where it is.
-            return head.method == .head ? sent : connection.write(site.filler[..<count])
+            // Large data is not copied: it leaves from where it is. An empty write would wait for the one before.
+            return head.method == .head || count == 0 ? sent : connection.write(site.filler[..<count])
         }
         if head.path(after: "/files/") != nil, let root = site.root { return file(head, below: root) }
         return respond(404, head, text: "there is nothing at this path")

@@ -72,16 +72,22 @@ extension ByteStream {
 
     /// Sends what has been gathered, if there is anything.
     final func sendGathered() {
-        guard let details, let gathering = details.outbound?.gathering else { return }
+        guard let details, let queue = details.outbound, let gathering = queue.gathering else { return }
         do {
             let rest = try gathering.send(to: transport)
             noteSent(gathering.byteCount - (rest?.totalCount ?? 0))
-            if let rest { return goOnSending(rest) }
-            let promise = gathering.removeAll()
-            core.streamState.spareQueue = details.outbound.take()
-            promise?.succeed()
-            completeWritable()
-            outboundDrained()
+            let (promise, buffers) = gathering.removeAll()
+            if let rest {
+                goOnSending(rest, queue, promise)
+            } else {
+                details.outbound = nil
+                core.streamState.spareQueue = queue
+                promise?.succeed()
+                completeWritable()
+                outboundDrained()
+            }
+            // Only now: see `removeAll`.
+            withExtendedLifetime(buffers) {}
         } catch {
             transportBroke(error)
         }
@@ -89,11 +95,9 @@ extension ByteStream {
 
     /// Sends what the system has not taken at once.
     @inline(never)
-    private func goOnSending(_ rest: [Data]) {
-        let queue = outbound!
-        let gathering = queue.gathering.take()!
-        _ = queue.append(rest, nil, gathering.removeAll() ?? core.makeSharedPromise())
-        core.streamState.spareQueue = OutboundQueue(gathering)
+    private func goOnSending(_ rest: [Data], _ queue: OutboundQueue, _ promise: Promise<Void>?) {
+        core.streamState.spareQueue = OutboundQueue(queue.gathering.take())
+        _ = queue.append(rest, nil, promise ?? core.makeSharedPromise())
         updateHold()
         startBatch(queue)
         watchWrite()

@@ -217,7 +217,7 @@ extension ByteStream {
         let wasSource = outbound.source != nil
         var finished = outbound.finishBatch()
         // A source is the last one of its batch.
-        if let failure { finished.popLast()?.fail(failure) }
+        if let failure { finished.popLast()?.promise.fail(failure) }
         let isDrained = !startBatch(outbound)
         if isDrained {
             finished += outbound.finishBatch()
@@ -225,7 +225,7 @@ extension ByteStream {
         }
         watchWritten()
         if outbound.source != nil { watchPause() } else if wasSource, !isDrained { watchWrite() }
-        for promise in finished { promise.succeed() }
+        for write in finished { write.promise.succeed() }
         completeWritable()
         if isDrained { outboundDrained() }
     }

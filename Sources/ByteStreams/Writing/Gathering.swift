@@ -8,7 +8,7 @@ final class Gathering {
     /// The number of bytes at which they leave, although the turn goes on.
     static let fullSize = 262_144
     /// The memory that is kept from turn to turn.
-    private static let keptSize = 524_288
+    private static let keptCapacity = 524_288
 
     /// The first `count` of these are the bytes behind `buffers`. The others are of earlier turns: to write over them takes
     /// less time than to append. Unchecked, as `buffers`, since each write would be checked at run time. No use of these runs
@@ -53,11 +53,13 @@ final class Gathering {
         return taken == byteCount ? nil : all.dropping(taken)
     }
 
-    /// Forgets all bytes. Returns the promise of those who wait for them.
-    func removeAll() -> Promise<Void>? {
-        if unsafe !buffers.isEmpty { unsafe buffers = [] }
-        if unsafe memory.count > Self.keptSize { unsafe memory = [] }
+    /// Forgets all bytes. Returns the promise of those who wait for them, and the buffers: when the last reference to one goes,
+    /// code of the user may run, which may write.
+    func removeAll() -> (Promise<Void>?, [Data]) {
+        var gathered: [Data] = []
+        unsafe swap(&gathered, &buffers)
+        if unsafe memory.capacity > Self.keptCapacity { unsafe memory = [] }
         (count, byteCount) = (0, 0)
-        return promise.take()
+        return (promise.take(), gathered)
     }
 }

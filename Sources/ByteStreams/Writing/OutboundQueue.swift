@@ -12,12 +12,12 @@ final class OutboundQueue {
     /// The part of `bookkeeping` that does not count against the write cap.
     private static let freeBookkeeping = 65_536
 
-    private struct Write {
-        var buffers: [Data]
+    struct Write {
+        fileprivate var buffers: [Data]
         /// The number of `buffers` that have been put into a batch.
-        var handedOver = 0
+        fileprivate var handedOver = 0
         /// The source that brings bytes in place of `buffers`, or `nil`.
-        var source: (any OutboundSource)?
+        fileprivate var source: (any OutboundSource)?
         let promise: Promise<Void>
     }
 
@@ -67,10 +67,13 @@ final class OutboundQueue {
     func remove(_ id: Int) -> Bool {
         let index = id - firstID
         guard index >= start, index < writes.count, writes[index].handedOver == 0 else { return false }
-        byteCount -= writes[index].buffers.totalCount
-        bookkeeping -= Self.bookkeeping(of: writes[index].buffers) - Self.bookkeeping(of: [])
+        let removed = writes[index]
+        byteCount -= removed.buffers.totalCount
+        bookkeeping -= Self.bookkeeping(of: removed.buffers) - Self.bookkeeping(of: [])
         writes[index].buffers = []
         writes[index].source = nil
+        // Only now: code of the user may run when the last reference to a buffer goes, and may write.
+        withExtendedLifetime(removed) {}
         return true
     }
 
@@ -112,15 +115,15 @@ final class OutboundQueue {
         bytesInBatch = 0
     }
 
-    /// Notes that the batch has left, and returns the promises of all writes that are finished now. The
-    /// caller completes them when the stream is ready for new writes: completing a promise runs code of
-    /// users, which may write.
-    func finishBatch() -> [Promise<Void>] {
+    /// Notes that the batch has left, and returns all writes that are finished now. The caller completes their
+    /// promises and lets their buffers go when the stream is ready for new writes: both may run code of users,
+    /// which may write.
+    func finishBatch() -> [Write] {
         finishPart()
         source = nil
-        var finished: [Promise<Void>] = []
+        var finished: [Write] = []
         while start < next {
-            finished.append(writes[start].promise)
+            finished.append(writes[start])
             bookkeeping -= Self.bookkeeping(of: writes[start].buffers)
             writes[start].buffers = []
             writes[start].source = nil

@@ -5,7 +5,8 @@ package protocol TurnEnding: AnyObject {
 
 /// The objects that hear of the end of a turn.
 final class TurnEndings {
-    // Unchecked, since each stream that gathers its writes would be checked at run time. No use of it runs code of others.
+    // Unchecked, since each stream that gathers its writes would be checked at run time. What is removed goes only when the
+    // change is complete.
     @exclusivity(unchecked) private var waiting: [any TurnEnding] = []
 
     var isEmpty: Bool { unsafe waiting.isEmpty }

@@ -219,9 +219,55 @@ struct GatheringTests {
             }
             let least = inUse(after: 1)
             #expect((200_000..<300_000).contains(inUse(after: 200_000) - least))
+            for size in stride(from: 10_000, to: 700_000, by: 10_000) {
+                #expect(inUse(after: size) - least < 600_000, "\(size)")
+            }
             #expect(inUse(after: 5_000_000) - least < 100_000)
             stream.abort()
             transport.finishClose()
+        }
+    }
+
+    enum Letting: CaseIterable { case all, some, full, queued, cancelled, broken }
+
+    @Test("code that runs when written data is let go may write", arguments: Letting.allCases, [false, true])
+    func lettingGo(_ way: Letting, _ isGathering: Bool) {
+        let size = way == .full ? 300_000 : 20_000
+        withStream { stream, transport, loop in
+            stream.gathersWrites = isGathering
+            transport.room = [.some: 20_100, .queued: 0, .cancelled: 0, .broken: 0][way] ?? .max
+            var isGone = false
+            func data() -> Data {
+                let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 1)
+                unsafe memory.initializeMemory(as: UInt8.self, repeating: 7, count: size)
+                return unsafe Data(
+                    bytesNoCopy: memory, count: size,
+                    deallocator: .custom { [unowned stream] memory, _ in
+                        unsafe memory.deallocate()
+                        isGone = true
+                        stream.write("x").ignoreFailure()
+                    })
+            }
+            if way == .cancelled { stream.write("0").ignoreFailure() }
+            let write = stream.write(data())
+            let last = stream.write("c").ignoreFailure()
+            if way == .cancelled { write.cancel() }
+            loop.advance(by: .zero)
+            if way == .broken { transport.fail() }
+            transport.room = .max
+            transport.finishAllWrites()
+            loop.advance(by: .zero)
+            transport.finishAllWrites()
+            loop.advance(by: .zero)
+            guard way != .broken else { return #expect(isGone) }
+            #expect(last.succeeded && isGone)
+            let isCut = way == .cancelled && !isGathering
+            let expected =
+                Data(way == .cancelled ? "0" : "") + Data(repeating: 7, count: isCut ? 0 : size)
+            #expect(transport.sent.filter { $0 != UInt8(ascii: "x") } == expected + Data("c"))
+            #expect(transport.sent.count == expected.count + 2)
+            #expect(stream.bytesSent == expected.count + 2 && stream.bufferedBytes == 0)
+            #expect(transport.sent.prefix(expected.count) == expected || isCut)
         }
     }
 
