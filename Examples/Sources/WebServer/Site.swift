@@ -18,6 +18,8 @@ final class Site {
     @exclusivity(unchecked) var writer = MessageWriter()
     private(set) lazy var telemetry = Telemetry(of: self)
     @exclusivity(unchecked) private var dateLine: [UInt8] = []
+    /// The first lines of most answers: the status 200, and the date.
+    @exclusivity(unchecked) private var usualLines: [UInt8] = []
 
     init(root: Directory?, limits: HTTPLimits, on loop: EventLoop) {
         self.root = root
@@ -54,8 +56,9 @@ final class Site {
     func begin(status: Int) {
         counts.answered(status)
         writer.removeAll()
-        writer.begin(status: status)
         if dateLine.isEmpty { renewDate() }
+        guard status != 200 else { return writer.lines(usualLines) }
+        writer.begin(status: status)
         writer.lines(dateLine)
     }
 
@@ -64,6 +67,7 @@ final class Site {
         let now = loop.date.timeIntervalSince1970
         let second = now.rounded(.down)
         dateLine = Array("Date: \(HTTPDate(seconds: Int(second)))\r\n".utf8)
+        usualLines = Array("HTTP/1.1 200 OK\r\n".utf8) + dateLine
         loop.schedule(after: .seconds(second + 1 - now)) { [unowned self] in dateLine = [] }.future
             .ignoreFailure()
     }
