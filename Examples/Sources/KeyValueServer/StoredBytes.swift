@@ -5,11 +5,10 @@ import RESP
 /// Most keys and values are short. That they need no memory of their own saves the time to ask for it, and one wait for the
 /// memory at each look at them.
 struct StoredBytes {
-    /// With so many an entry of the table is as large as a line of the processor's cache.
-    private static let fewest = 32
     private static let isMany = UInt8.max
 
     private var many: [UInt8] = []
+    /// With so many an entry of the table is as large as a line of the processor's cache.
     private var few = InlineArray<32, UInt8>(repeating: 0)
     /// The number of `few`, or `isMany`.
     private var fewCount: UInt8 = 0
@@ -38,7 +37,7 @@ struct StoredBytes {
     /// Replaces all bytes from `start` on.
     mutating func replace(from start: Int, with bytes: RawSpan) {
         let size = start + bytes.byteCount
-        if size <= Self.fewest {
+        if size <= few.count {
             if fewCount == Self.isMany { becomeFew(start) }
             withUnsafeMutableBytes(of: &few) { memory in
                 bytes.withUnsafeBytes { bytes in

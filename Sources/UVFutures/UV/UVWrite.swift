@@ -45,9 +45,11 @@ final class UVWrite: UVRequest {
         }
     }
 
-    fileprivate func clear() {
+    fileprivate func clear() -> [Data] {
+        let bytes = retained
         retained = []
         stream = nil
+        return bytes
     }
 
     /// Starts to write, and returns libuv's status. If the status is 0, calls `didWrite` of the stream at the
@@ -65,8 +67,11 @@ final class UVWrite: UVRequest {
 
     private func complete(_ status: CInt) {
         let stream = stream!
-        stream.driver.writes.put(self)
-        stream.loop.turn { stream.didWrite(status) }
+        let bytes = stream.driver.writes.put(self)
+        stream.loop.turn {
+            stream.didWrite(status)
+            withExtendedLifetime(bytes) {}
+        }
     }
 }
 
@@ -88,8 +93,11 @@ struct UVWritePool {
 
     mutating func take() -> UVWrite { free.popLast() ?? UVWrite() }
 
-    mutating func put(_ write: UVWrite) {
-        write.clear()
+    /// Takes `write` back. Returns its bytes: when the last reference to them goes, code of the user may run, which may
+    /// write.
+    @discardableResult
+    mutating func put(_ write: UVWrite) -> [Data] {
         if free.count < Self.capacity { free.append(write) }
+        return write.clear()
     }
 }
