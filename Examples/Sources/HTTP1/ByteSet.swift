@@ -11,6 +11,8 @@ struct ByteSet {
     static var token: ByteSet { ByteSet(flag: 1) }
     /// What a target may have: every visible ASCII character, without the number sign.
     static var target: ByteSet { ByteSet(flag: 2) }
+    /// What the path of a target may have: what a target may, without the question mark, which ends it.
+    static var path: ByteSet { ByteSet(flag: 16) }
     /// The characters of a host and its port, as RFC 3986 has them.
     static var host: ByteSet { ByteSet(flag: 4) }
     /// What a value of a field may have: every visible ASCII character, the space, the tab, and bytes from 128 on, which
@@ -21,12 +23,12 @@ struct ByteSet {
     private static let flags: InlineArray<256, UInt8> = [
         0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0,
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        8, 15, 10, 9, 15, 15, 15, 15, 14, 14, 15, 15, 14, 15, 15, 10,
-        15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 14, 14, 10, 14, 10, 10,
-        10, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-        15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 14, 10, 14, 11, 15,
-        11, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15,
-        15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 10, 11, 10, 15, 0,
+        8, 31, 26, 9, 31, 31, 31, 31, 30, 30, 31, 31, 30, 31, 31, 26,
+        31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 30, 30, 26, 30, 26, 10,
+        26, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31,
+        31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 30, 26, 30, 27, 31,
+        27, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31,
+        31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 26, 27, 26, 31, 0,
         8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
         8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,
         8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8,

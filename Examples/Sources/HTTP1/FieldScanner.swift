@@ -16,7 +16,7 @@ struct FieldScanner {
         while true {
             if let (field, end) = usualField(bytes, limits) {
                 try frame.note(bytes, field)
-                lines.append(field)
+                lines.append(FieldLine(field))
                 scanner.pass(to: end)
                 continue
             }
@@ -32,19 +32,19 @@ struct FieldScanner {
             guard lines.count < limits.fields else { throw .tooManyFields }
             let field = try Self.split(bytes, line)
             try frame.note(bytes, field)
-            lines.append(field)
+            lines.append(FieldLine(field))
         }
     }
 
     /// Returns the field in the next line and where the line ends, if all of the line is there and right. Nearly all are: so
     /// their ends need not be looked for first.
     @inline(__always)
-    private func usualField(_ bytes: Span<UInt8>, _ limits: HTTPLimits) -> (FieldLine, end: Int)? {
+    private func usualField(_ bytes: Span<UInt8>, _ limits: HTTPLimits) -> (FieldPlace, end: Int)? {
         let start = scanner.start
         guard scanner.isAtStart, start < bytes.count, lines.count < limits.fields,
             bytes[start] != UInt8(ascii: "\r")
         else { return nil }
-        let colon = bytes.firstIndex(from: start, to: bytes.count, notIn: .token)
+        let colon = bytes.firstIndexOutsideToken(from: start, to: bytes.count)
         guard colon > start, colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else { return nil }
         let end = bytes.firstIndexOutsideValue(from: colon + 1, to: bytes.count)
         guard end + 1 < bytes.count, bytes[end] == UInt8(ascii: "\r"), bytes[end + 1] == UInt8(ascii: "\n"),
@@ -70,9 +70,9 @@ struct FieldScanner {
 
     /// Splits a line at its colon, and checks both sides.
     @inline(__always)
-    private static func split(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) -> FieldLine {
+    private static func split(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) -> FieldPlace {
         if isSpaceOrTab(bytes[line.lowerBound]) { throw .foldedLine }
-        let colon = bytes.firstIndex(from: line.lowerBound, to: line.upperBound, notIn: .token)
+        let colon = bytes.firstIndexOutsideToken(from: line.lowerBound, to: line.upperBound)
         guard colon < line.upperBound else { throw .missingColon }
         guard bytes[colon] == UInt8(ascii: ":") else {
             throw isSpaceOrTab(bytes[colon]) ? .spaceBeforeColon : .badFieldName
@@ -85,10 +85,10 @@ struct FieldScanner {
 
     /// Returns the field whose line is from `start` to `end`, without the spaces around the value.
     @inline(__always)
-    private static func field(_ bytes: Span<UInt8>, _ start: Int, _ colon: Int, _ end: Int) -> FieldLine {
+    private static func field(_ bytes: Span<UInt8>, _ start: Int, _ colon: Int, _ end: Int) -> FieldPlace {
         var (valueStart, valueEnd) = (colon + 1, end)
         while valueStart < valueEnd, isSpaceOrTab(bytes[valueStart]) { valueStart += 1 }
         while valueEnd > valueStart, isSpaceOrTab(bytes[valueEnd - 1]) { valueEnd -= 1 }
-        return FieldLine(start, colon, valueStart, valueEnd)
+        return FieldPlace(name: start..<colon, value: valueStart..<valueEnd)
     }
 }

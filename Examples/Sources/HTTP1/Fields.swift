@@ -25,7 +25,7 @@ public struct Fields: Sendable {
         text.append(utf8: name)
         let middle = text.count
         text.append(utf8: value)
-        lines.append(FieldLine(start, middle, middle, text.count))
+        lines.append(FieldLine(FieldPlace(name: start..<middle, value: middle..<text.count)))
     }
 
     /// The value of the field called `name`, which is in lower case: `nil` if there is none. If there are several, their
@@ -34,7 +34,7 @@ public struct Fields: Sendable {
         var found: String?
         for index in 0..<count {
             let line = lines[index]
-            guard text.span.matches(Int(line.nameStart), Int(line.nameEnd), name) else { continue }
+            guard text.span.matches(line.name.lowerBound, line.name.upperBound, name) else { continue }
             let value = string(line.value)
             found = found.map { $0 + ", " + value } ?? value
         }
@@ -59,17 +59,23 @@ public struct Fields: Sendable {
 }
 
 /// Where a name and a value are, as offsets.
-struct FieldLine: Sendable {
-    let nameStart: Int32
-    let nameEnd: Int32
-    let valueStart: Int32
-    let valueEnd: Int32
+struct FieldPlace {
+    let name: Range<Int>
+    let value: Range<Int>
+}
 
-    init(_ nameStart: Int, _ nameEnd: Int, _ valueStart: Int, _ valueEnd: Int) {
-        self.nameStart = Int32(truncatingIfNeeded: nameStart)
-        self.nameEnd = Int32(truncatingIfNeeded: nameEnd)
-        self.valueStart = Int32(truncatingIfNeeded: valueStart)
-        self.valueEnd = Int32(truncatingIfNeeded: valueEnd)
+/// A ``FieldPlace`` as it is kept, in half of the memory.
+struct FieldLine: Sendable {
+    private let nameStart: UInt32
+    private let nameEnd: UInt32
+    private let valueStart: UInt32
+    private let valueEnd: UInt32
+
+    init(_ place: FieldPlace) {
+        nameStart = UInt32(truncatingIfNeeded: place.name.lowerBound)
+        nameEnd = UInt32(truncatingIfNeeded: place.name.upperBound)
+        valueStart = UInt32(truncatingIfNeeded: place.value.lowerBound)
+        valueEnd = UInt32(truncatingIfNeeded: place.value.upperBound)
     }
 
     var name: Range<Int> { Int(nameStart)..<Int(nameEnd) }

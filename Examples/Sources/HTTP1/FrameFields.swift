@@ -12,20 +12,20 @@ struct FrameFields {
     private(set) var isForbiddenInTrailers = false
 
     @inline(__always)
-    mutating func note(_ bytes: Span<UInt8>, _ line: FieldLine) throws(HTTPError) {
-        switch line.nameEnd - line.nameStart {
-        case 4: if isNamed(bytes, line, "host") { try noteHost(bytes, line.value) }
-        case 6: if isNamed(bytes, line, "expect") { try noteExpectation(bytes, line.value) }
-        case 10: if isNamed(bytes, line, "connection") { noteConnection(bytes, line.value) }
-        case 14: if isNamed(bytes, line, "content-length") { try noteLength(bytes, line.value) }
-        case 17: if isNamed(bytes, line, "transfer-encoding") { try noteCoding(bytes, line.value) }
+    mutating func note(_ bytes: Span<UInt8>, _ field: FieldPlace) throws(HTTPError) {
+        switch field.name.count {
+        case 4: if isNamed(bytes, field, "host") { try noteHost(bytes, field.value) }
+        case 6: if isNamed(bytes, field, "expect") { try noteExpectation(bytes, field.value) }
+        case 10: if isNamed(bytes, field, "connection") { noteConnection(bytes, field.value) }
+        case 14: if isNamed(bytes, field, "content-length") { try noteLength(bytes, field.value) }
+        case 17: if isNamed(bytes, field, "transfer-encoding") { try noteCoding(bytes, field.value) }
         default: break
         }
     }
 
     @inline(__always)
-    private func isNamed(_ bytes: Span<UInt8>, _ line: FieldLine, _ name: StaticString) -> Bool {
-        bytes.matches(Int(line.nameStart), Int(line.nameEnd), name)
+    private func isNamed(_ bytes: Span<UInt8>, _ field: FieldPlace, _ name: StaticString) -> Bool {
+        bytes.matches(field.name.lowerBound, field.name.upperBound, name)
     }
 
     private mutating func noteHost(_ bytes: Span<UInt8>, _ value: Range<Int>) throws(HTTPError) {

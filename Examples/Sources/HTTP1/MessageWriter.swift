@@ -116,6 +116,9 @@ public struct MessageWriter: Sendable {
     /// Adds bytes as they are.
     public mutating func raw(_ raw: RawSpan) { text.append(copying: raw) }
 
+    /// Adds ASCII text as it is.
+    public mutating func raw(_ text: StaticString) { self.text.append(text) }
+
     private mutating func append(hexadecimal number: Int) {
         var shift = (63 - number.leadingZeroBitCount) & ~3
         while shift >= 0 {

@@ -93,30 +93,41 @@ struct RequestLine {
 
     /// Reads the line at `line`, as offsets into `bytes`.
     init(_ bytes: Span<UInt8>, _ line: Range<Int>) throws(HTTPError) {
-        var end = bytes.firstIndex(from: line.lowerBound, to: line.upperBound, notIn: .token)
-        guard end < line.upperBound, end > line.lowerBound else { throw .badRequestLine }
-        guard bytes[end] == UInt8(ascii: " ") else {
-            let isResponse = line.count >= 5 && bytes.equals(line.lowerBound, line.lowerBound + 5, "HTTP/")
-            throw isResponse ? .notForServers : .badMethod
-        }
-        methodRange = line.lowerBound..<end
-        method = HTTPMethod(bytes, methodRange)
-
-        let start = end + 1
-        end = bytes.firstIndex(from: start, to: line.upperBound, notIn: .target)
+        (method, methodRange) = try Self.method(bytes, line)
+        let start = methodRange.upperBound + 1
+        // The path of most targets is all in front of the question mark, and checked with the target.
+        let question = bytes.firstIndex(from: start, to: line.upperBound, notIn: .path)
+        let end = bytes.firstIndex(from: question, to: line.upperBound, notIn: .target)
         guard end < line.upperBound else { throw end == start ? .badRequestLine : .badVersion }
         guard bytes[end] == UInt8(ascii: " "), end > start else { throw .badTarget }
         target = start..<end
-        path = try Self.path(bytes, target, method)
+        let isPath = bytes[start] == UInt8(ascii: "/") && method != .connect
+        path = isPath ? start..<question : try Self.unusualPath(bytes, target, method, question)
         guard line.upperBound == end + 9 else { throw .badVersion }
         version = try HTTPVersion(bytes, at: end + 1)
     }
 
-    /// Returns where the path of a target is. Each form of target goes with certain methods.
-    private static func path(
-        _ bytes: Span<UInt8>, _ target: Range<Int>, _ method: HTTPMethod
+    /// Reads the method, behind which there is a space.
+    @inline(__always)
+    private static func method(
+        _ bytes: Span<UInt8>, _ line: Range<Int>
+    ) throws(HTTPError) -> (HTTPMethod, Range<Int>) {
+        let start = line.lowerBound
+        if line.count > 4, bytes.equals(start, start + 4, "GET ") { return (.get, start..<start + 3) }
+        let end = bytes.firstIndex(from: start, to: line.upperBound, notIn: .token)
+        guard end < line.upperBound, end > start else { throw .badRequestLine }
+        guard bytes[end] == UInt8(ascii: " ") else {
+            let isResponse = line.count >= 5 && bytes.equals(start, start + 5, "HTTP/")
+            throw isResponse ? .notForServers : .badMethod
+        }
+        return (HTTPMethod(bytes, start..<end), start..<end)
+    }
+
+    /// Returns where the path of a target is that is no path alone. Each form of target goes with certain methods.
+    private static func unusualPath(
+        _ bytes: Span<UInt8>, _ target: Range<Int>, _ method: HTTPMethod, _ question: Int
     ) throws(HTTPError) -> Range<Int> {
-        var start = target.lowerBound
+        let start = target.lowerBound
         if method == .connect {
             let end = bytes.firstIndex(from: start, to: target.upperBound, notIn: .host)
             guard end == target.upperBound else { throw .badTarget }
@@ -124,9 +135,7 @@ struct RequestLine {
             return start..<start
         }
         if bytes[start] == UInt8(ascii: "*"), target.count == 1, method == .options { return start..<start }
-        if bytes[start] != UInt8(ascii: "/") { start = try endOfAuthority(bytes, target) }
-        let end = target.upperBound
-        return start..<(bytes.position(of: UInt8(ascii: "?"), from: start, to: end) ?? end)
+        return try endOfAuthority(bytes, target)..<question
     }
 
     /// Returns where the path of a whole URL begins.

@@ -62,9 +62,10 @@ extension ReusedArray<UInt8> {
 
     /// Adds `number` in decimal digits.
     mutating func append(decimal number: Int) {
-        if (0..<100).contains(number) {
-            if number >= 10 { append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)) }
-            return append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+        if (10..<100).contains(number) {
+            let (tens, ones) = UInt8(truncatingIfNeeded: number).quotientAndRemainder(dividingBy: 10)
+            let digits: InlineArray<2, UInt8> = [tens + UInt8(ascii: "0"), ones + UInt8(ascii: "0")]
+            return unsafe append(copying: digits.span.bytes)
         }
         var digits: InlineArray<20, UInt8> = .init(repeating: 0)
         var start = 20

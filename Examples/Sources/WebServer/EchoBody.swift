@@ -28,7 +28,7 @@ private final class EchoBody: IncomingBody {
         session.hasBegun = true
         session.site.begin(status: 200)
         session.site.writer.lines("Content-Type: application/octet-stream\r\n")
-        session.site.writer.lines(session.connectionLine)
+        session.writeConnectionLine()
         if isChunked { session.site.writer.endHeadChunked() } else { session.site.writer.endHead() }
         _ = session.send()
     }

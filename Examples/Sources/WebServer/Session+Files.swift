@@ -52,7 +52,7 @@ extension Session {
         if range != .everything {
             site.writer.field("Content-Range", "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(size)")
         }
-        site.writer.lines(connectionLine)
+        writeConnectionLine()
         site.writer.endHead(bodyBytes: wanted.count)
         hasBegun = true
         send()

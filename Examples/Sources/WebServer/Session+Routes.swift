@@ -17,8 +17,10 @@ extension Session {
             return respond(501, head, text: "the method \(head.methodName) is not known here")
         }
         if head.isFor("/hello") {
-            let greeting = site.greeting
-            return respond(200, head, "Content-Type: text/plain\r\n", greeting.span.bytes)
+            let greeting: StaticString = "Hello, world!\n"
+            beginAnswer(200, "Content-Type: text/plain\r\n", bodyBytes: greeting.utf8CodeUnitCount)
+            if head.method != .head { site.writer.raw(greeting) }
+            return send()
         }
         if head.isFor("/") { return page(head) }
         if head.isFor("/events") {
@@ -57,7 +59,7 @@ extension Session {
         site.begin(status: status)
         site.writer.lines(typeLine)
         for (name, value) in fields { site.writer.field(name, value) }
-        site.writer.lines(connectionLine)
+        writeConnectionLine()
         site.writer.endHead(bodyBytes: bodyBytes)
     }
 
@@ -76,7 +78,7 @@ extension Session {
     ) -> Future<Void> {
         site.begin(status: status)
         fields(&site.writer)
-        site.writer.lines(connectionLine)
+        writeConnectionLine()
         site.writer.endHead()
         return send()
     }

@@ -16,10 +16,6 @@ final class Session {
     @exclusivity(unchecked) var isLast = false
     /// Whether the client has asked to keep the connection, and has to hear that it is kept: one of HTTP/1.0.
     @exclusivity(unchecked) private var announcesKeeping = false
-    /// The field of an answer that says whether the connection ends behind it.
-    var connectionLine: StaticString {
-        isLast ? "Connection: close\r\n" : announcesKeeping ? "Connection: keep-alive\r\n" : ""
-    }
 
     /// Thrown to stop reading requests.
     enum End: Error {
@@ -104,6 +100,15 @@ final class Session {
     private func refuse(_ status: Int, _ reason: String) {
         isLast = true
         respond(status, text: reason)
+    }
+
+    /// Writes the field of an answer that says whether the connection ends behind it, if there is something to say.
+    func writeConnectionLine() {
+        if isLast {
+            site.writer.lines("Connection: close\r\n")
+        } else if announcesKeeping {
+            site.writer.lines("Connection: keep-alive\r\n")
+        }
     }
 
     /// Has the body of the request passed to `body`, for which the client may be waiting to be asked.

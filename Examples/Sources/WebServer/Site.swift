@@ -27,8 +27,6 @@ final class Site {
         self.loop = loop
     }
 
-    /// What `/hello` sends.
-    let greeting = Array("Hello, world!\n".utf8)
     /// What `/bytes` sends.
     let filler = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
     private var sockets: [ObjectIdentifier: WebSocket] = [:]
@@ -77,7 +75,7 @@ final class Site {
 final class Counts {
     @exclusivity(unchecked) private(set) var requests = 0
     /// By the first digit of the status.
-    @exclusivity(unchecked) private(set) var answers = [0, 0, 0, 0, 0, 0]
+    @exclusivity(unchecked) private(set) var answers: InlineArray<6, Int> = .init(repeating: 0)
     var failures = 0
     var webSockets = 0
     var messages = 0

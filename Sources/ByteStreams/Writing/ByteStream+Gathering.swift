@@ -38,14 +38,9 @@ extension ByteStream {
     @inline(__always)
     private func gather(isEmpty: Bool, _ append: (Gathering) -> Void) -> Future<Void>? {
         guard phase == .open, writeSide == .open else { return nil }
-        let gathering: Gathering
-        if let begun = outbound?.gathering {
-            if isEmpty { return leaving(begun) }
-            gathering = begun
-        } else {
-            guard outbound == nil, !isEmpty else { return nil }
-            gathering = beginGathering()
-        }
+        if isEmpty { return outbound?.gathering.map(leaving) }
+        if outbound == nil { beginGathering() }
+        guard let gathering = outbound?.gathering else { return nil }
         append(gathering)
         if gathering.byteCount >= min(Gathering.fullSize, limits.writeCap) {
             // The writer waits for what the system does not take.
@@ -57,11 +52,9 @@ extension ByteStream {
     }
 
     /// The loop keeps the stream until the end of the turn.
-    private func beginGathering() -> Gathering {
-        let queue = core.streamState.spareQueue.take() ?? OutboundQueue(Gathering())
-        madeDetails.outbound = queue
+    private func beginGathering() {
+        madeDetails.outbound = core.streamState.spareQueue.take() ?? OutboundQueue(Gathering())
         core.atTurnEnd(self)
-        return queue.gathering!
     }
 
     private func leaving(_ gathering: Gathering) -> Future<Void> {
