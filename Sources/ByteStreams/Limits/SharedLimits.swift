@@ -7,9 +7,12 @@ package final class SharedLimits {
     private let nanoseconds: [UInt64?]
     /// Whether a limit that runs from the start of each connection is set.
     let runFromStart: Bool
+    /// Here, since a stream gets here in no time.
+    let spareQueue: SpareQueue
 
-    private init(_ limits: StreamLimits) {
+    private init(_ limits: StreamLimits, _ spareQueue: SpareQueue) {
         self.limits = limits
+        self.spareQueue = spareQueue
         nanoseconds = StreamTimeLimit.all.map { limits[$0]?.wholeNanoseconds }
         runFromStart = limits.handshakeTimeout != nil || limits.idleTimeout != nil
     }
@@ -26,10 +29,11 @@ package final class SharedLimits {
     struct Kept {
         static let most = 8
         private var all: [SharedLimits] = []
+        private let spareQueue = SpareQueue()
 
         mutating func of(_ limits: StreamLimits) -> SharedLimits {
             if let shared = all.first(where: { $0.limits == limits }) { return shared }
-            let shared = SharedLimits(limits)
+            let shared = SharedLimits(limits, spareQueue)
             if all.count == Self.most { all.removeFirst() }
             all.append(shared)
             return shared

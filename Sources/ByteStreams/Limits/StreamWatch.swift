@@ -185,7 +185,10 @@ extension ByteStream {
 
     /// Notes that bytes have come and have been offered to the reader.
     final func watchBytes() {
-        if let watch, shared[.idle] != nil || shared[.read] != nil { watch.bytesCame(core.clock) }
+        if watch != nil, shared[.idle] != nil || shared[.read] != nil {
+            let now = core.clock
+            watch?.bytesCame(now)
+        }
         if hasUnread, let reader, reader.wantsBytes { watchFrame(core.clock) }
     }
 
@@ -196,7 +199,9 @@ extension ByteStream {
 
     /// Notes that the transport has taken bytes at once.
     final func watchSent() {
-        if let watch, shared[.idle] != nil { watch.bytesLeft(core.clock) }
+        guard watch != nil, shared[.idle] != nil else { return }
+        let now = core.clock
+        watch?.bytesLeft(now)
     }
 
     /// Notes that the transport has been given bytes that it could not take at once.

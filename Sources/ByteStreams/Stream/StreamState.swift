@@ -4,8 +4,6 @@ internal import Futures
 final class StreamState {
     let lingering = LingeringStreams()
     var limits = SharedLimits.Kept()
-    /// The queue of a stream that gathers, while no stream does. Rarely do two streams gather in one turn.
-    var spareQueue: OutboundQueue?
 }
 
 extension LoopCore {

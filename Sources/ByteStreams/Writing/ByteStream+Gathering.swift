@@ -53,7 +53,8 @@ extension ByteStream {
 
     /// The loop keeps the stream until the end of the turn.
     private func beginGathering() {
-        madeDetails.outbound = core.streamState.spareQueue.take() ?? OutboundQueue(Gathering())
+        if details == nil { details = StreamDetails() }
+        details!.outbound = shared.spareQueue.queue.take() ?? OutboundQueue(Gathering())
         core.atTurnEnd(self)
     }
 
@@ -65,16 +66,15 @@ extension ByteStream {
 
     /// Sends what has been gathered, if there is anything.
     final func sendGathered() {
-        guard let details, let queue = details.outbound, let gathering = queue.gathering else { return }
+        guard let gathering = outbound?.gathering else { return }
         do {
             let rest = try gathering.send(to: transport)
             noteSent(gathering.byteCount - (rest?.totalCount ?? 0))
             let (promise, buffers) = gathering.removeAll()
             if let rest {
-                goOnSending(rest, queue, promise)
+                goOnSending(rest, outbound!, promise)
             } else {
-                details.outbound = nil
-                core.streamState.spareQueue = queue
+                shared.spareQueue.queue = details?.outbound.take()
                 promise?.succeed()
                 completeWritable()
                 outboundDrained()
@@ -89,7 +89,7 @@ extension ByteStream {
     /// Sends what the system has not taken at once.
     @inline(never)
     private func goOnSending(_ rest: [Data], _ queue: OutboundQueue, _ promise: Promise<Void>?) {
-        core.streamState.spareQueue = OutboundQueue(queue.gathering.take())
+        shared.spareQueue.queue = OutboundQueue(queue.gathering.take())
         _ = queue.append(rest, nil, promise ?? core.makeSharedPromise())
         updateHold()
         startBatch(queue)

@@ -22,9 +22,9 @@ final class TurnEndings {
         for _ in 0..<4 where unsafe !waiting.isEmpty {
             var endings: [any TurnEnding] = []
             unsafe swap(&endings, &waiting)
-            for ending in endings { ending.turnEnds() }
+            if endings.count > 1 { endings.reverse() }
+            while let ending = endings.popLast() { ending.turnEnds() }
             // An object that ends here may ask for another ending. The memory is used again.
-            endings.removeAll(keepingCapacity: true)
             if unsafe waiting.isEmpty { unsafe swap(&endings, &waiting) }
         }
     }
