@@ -86,6 +86,7 @@ class Format(unittest.TestCase):
             samples.append(file.name, {"about": {"command": "a", "versions": {"x": "1"}}})
             samples.append(file.name, {"figure": "few", "peer": "C", "round": 1, "value": 2.5, "unit": "ns"})
             samples.append(file.name, {"about": {"command": "b", "versions": {"y": "2"}}})
+            samples.append(file.name, {"about": {"command": "a"}})
             read = samples.read([file.name])
         self.assertEqual(read.about, {"command": "a; b", "versions": {"x": "1", "y": "2"}})
         self.assertEqual(read.tables, {"": {"few": {"C": {1: 2.5}}}})

@@ -82,7 +82,8 @@ def last_round(path):
 def merge(into, about):
     for key, value in about.items():
         if key == "command" and key in into:
-            into[key] += f"; {value}"
+            if value not in into[key].split("; "):
+                into[key] += f"; {value}"
         elif isinstance(value, dict):
             into.setdefault(key, {}).update(value)
         else:
