@@ -67,6 +67,16 @@ bodies() {
     get -0 -T "$work/body" "$url/echo" | cmp - "$work/body" || fail "does not send a body back by HTTP/1.0"
     get -v -H 'Expect: 100-continue' -T "$work/body" "$url/echo" 2>&1 >/dev/null | has '< HTTP/1.1 100' ||
         fail "does not ask for a body"
+    # Nobody wants these bodies: the answer is whole, says that it is the last, and the connection ends.
+    local request
+    for request in "GET /hello" "GET /files/large" "POST /hello" "HEAD /files/large" "GET /none"; do
+        printf '%s HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n' "$request" |
+            timeout 20 nc "$host" "$port" >"$work/said" || fail "does not close after $request with a body"
+        grep -aqi '^connection: close' "$work/said" || fail "does not say that it closes after $request with a body"
+        if [ "$request" = "GET /files/large" ] && [ "$(wc -c <"$work/said")" -lt 3145728 ]; then
+            fail "sends $(wc -c <"$work/said") bytes of a file"
+        fi
+    done
     expect 413 -H 'Expect:' --data-binary "@$work/site/large" "$url/echo"
     expect 405 --data-binary "@$work/body" "$url/hello"
 }

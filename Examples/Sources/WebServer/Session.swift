@@ -44,15 +44,14 @@ final class Session {
     private func handle(_ part: RequestParser.Part, _ bytes: RawSpan) throws -> Future<Void> {
         switch part {
         case .head(let head):
-            isLast = !head.keepsAlive || connection.isDraining
+            // A client that waits to hear whether its body is wanted hears it from `receive`, or from the end.
+            isLast = isLastRequest(head) || head.expectsContinue
             announcesKeeping = head.version == .http10
             let answered = try answer(head)
-            guard head.body != .none else { return try finish(answered) }
-            if body == nil {
-                // The client waits to hear whether the body is wanted. It is not.
-                if head.expectsContinue { throw End.close }
-                body = UnwantedBody(on: loop)
+            guard head.body != .none, body != nil || !head.expectsContinue else {
+                return try finish(answered)
             }
+            if body == nil { body = UnwantedBody(on: loop) }
             (bodyBegan, bodyBytes) = (loop.now, 0)
             return answered
         case .body(let range): return try take(bytes.extracting(range))
@@ -62,6 +61,8 @@ final class Session {
             return try finish(taken.flatMap { body.end(trailers) })
         }
     }
+
+    private func isLastRequest(_ head: RequestHead) -> Bool { !head.keepsAlive || connection.isDraining }
 
     /// Passes a part of the body on, unless the client is slower than it may be.
     private func take(_ bytes: RawSpan) throws -> Future<Void> {
@@ -114,7 +115,9 @@ final class Session {
     /// Has the body of the request passed to `body`, for which the client may be waiting to be asked.
     func receive(_ head: RequestHead, into body: any IncomingBody) {
         self.body = body
-        if head.expectsContinue { connection.write("HTTP/1.1 100 Continue\r\n\r\n") }
+        guard head.expectsContinue else { return }
+        isLast = isLastRequest(head)
+        connection.write("HTTP/1.1 100 Continue\r\n\r\n")
     }
 }
 
