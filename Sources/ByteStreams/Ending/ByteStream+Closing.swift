@@ -97,7 +97,7 @@ extension ByteStream {
 
     /// Takes the next step of `close`, if everything queued has been sent.
     final func closeWhenFlushed() {
-        guard outbound == nil, writeSide != .shuttingDown else { return }
+        guard phase == .flushing, outbound == nil, writeSide != .shuttingDown else { return }
         guard hearsPeerOut, !isAtEnd else { return closeWhenAcknowledged() }
         guard writeSide == .open else { return linger() }
         writeSide = .shuttingDown

@@ -5,6 +5,8 @@ package import Futures
 final class StreamDetails {
     /// The queue of the writes that wait. `nil` if no write waits.
     var outbound: OutboundQueue?
+    /// Whether the loop calls `turnEnds` at the end of the turn.
+    var waitsForTurnEnd = false
     var writablePromise: Promise<Void>?
     /// The promise of `shutdownWrite()`. Set as soon as the write side is no longer open.
     var shutdownPromise: Promise<Void>?

@@ -55,6 +55,8 @@ extension ByteStream {
     private func beginGathering() {
         if details == nil { details = StreamDetails() }
         details!.outbound = shared.spareQueue.queue.take() ?? OutboundQueue(Gathering())
+        guard !details!.waitsForTurnEnd else { return }
+        details!.waitsForTurnEnd = true
         core.atTurnEnd(self)
     }
 
@@ -75,9 +77,7 @@ extension ByteStream {
                 goOnSending(rest, outbound!, promise)
             } else {
                 shared.spareQueue.queue = details?.outbound.take()
-                promise?.succeed()
-                completeWritable()
-                outboundDrained()
+                outboundDrained { promise?.succeed() }
             }
             // Only now: see `removeAll`.
             withExtendedLifetime(buffers) {}
@@ -98,5 +98,8 @@ extension ByteStream {
 }
 
 extension ByteStream: TurnEnding {
-    package final func turnEnds() { sendGathered() }
+    package final func turnEnds() {
+        details?.waitsForTurnEnd = false
+        sendGathered()
+    }
 }

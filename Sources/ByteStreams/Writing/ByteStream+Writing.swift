@@ -217,7 +217,7 @@ extension ByteStream {
         let wasSource = outbound.source != nil
         var finished = outbound.finishBatch()
         // A source is the last one of its batch.
-        if let failure { finished.popLast()?.promise.fail(failure) }
+        let source = finished.count - 1
         let isDrained = !startBatch(outbound)
         if isDrained {
             finished += outbound.finishBatch()
@@ -225,15 +225,31 @@ extension ByteStream {
         }
         watchWritten()
         if outbound.source != nil { watchPause() } else if wasSource, !isDrained { watchWrite() }
-        for write in finished { write.promise.succeed() }
+        // Only now: code of the user may run, which may write, or end the stream.
+        func complete() {
+            for (index, write) in finished.enumerated() {
+                if let failure, index == source {
+                    write.promise.fail(failure)
+                } else {
+                    write.promise.succeed()
+                }
+            }
+        }
+        guard !isDrained else { return outboundDrained(complete) }
+        complete()
         completeWritable()
-        if isDrained { outboundDrained() }
     }
 
-    final func outboundDrained() {
-        if writeSide == .shuttingDown {
-            transport.shutdownWrite()
-        } else if phase == .flushing {
+    /// Completes what waits for the last bytes that were queued, and takes the next step. Code of the user may run within
+    /// `complete`, which may write more, or begin to end the stream: then that has taken its own step.
+    @inline(__always)
+    final func outboundDrained(_ complete: () -> Void) {
+        let (shutsDown, closes) = (writeSide == .shuttingDown, phase == .flushing)
+        complete()
+        completeWritable()
+        if shutsDown {
+            if isConnected { transport.shutdownWrite() }
+        } else if closes {
             closeWhenFlushed()
         }
         updateHold()
@@ -244,8 +260,9 @@ extension ByteStream {
         guard isConnected, writeSide == .shuttingDown else { return }
         if let failure { return transportBroke(failure) }
         writeSide = .shutDown
+        let closes = phase == .flushing
         details?.shutdownPromise?.succeed()
-        if phase == .flushing { closeWhenFlushed() }
+        if closes { closeWhenFlushed() }
         updateHold()
     }
 }

@@ -153,6 +153,7 @@ final class ScriptedTransport: ByteTransport {
 
     func write(_ buffers: [Data]) {
         #expect(batch == nil, "write while a write is pending")
+        #expect(wasReset == nil, "write after the end")
         #expect(!buffers.isEmpty && buffers.count <= 64 && buffers.allSatisfy { !$0.isEmpty })
         batch = buffers
         leftOfBatch = 0
@@ -162,7 +163,7 @@ final class ScriptedTransport: ByteTransport {
     var unwrittenBytes: Int { (batch ?? []).reduce(0) { $0 + $1.count } - leftOfBatch }
 
     func shutdownWrite() {
-        #expect(batch == nil && shutdowns == 0)
+        #expect(batch == nil && shutdowns == 0 && wasReset == nil)
         shutdowns += 1
     }
 

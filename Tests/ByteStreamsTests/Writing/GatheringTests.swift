@@ -228,6 +228,29 @@ struct GatheringTests {
         }
     }
 
+    @Test("a stream that sends often in a turn hears of its end once", .enabled(if: !isSanitized))
+    func manySendings() async {
+        await #expect(processExitsWith: .success) {
+            let loop = EventLoop.virtual()
+            var limits = StreamLimits()
+            limits.writeCap = 1
+            let (stream, transport) = makeStream(on: loop, limits: limits)
+            stream.gathersWrites = true
+            func inUse(after count: Int) -> Int {
+                loop.later { for _ in 0..<count { stream.write([7]) } }
+                loop.advance(by: .zero)
+                #expect(transport.sent.count == count)
+                transport.sent = Data()
+                let heap = mallinfo2()
+                return heap.uordblks + heap.hblkhd
+            }
+            let least = inUse(after: 1)
+            #expect(inUse(after: 20_000) - least < 100_000)
+            stream.abort()
+            transport.finishClose()
+        }
+    }
+
     enum Letting: CaseIterable { case all, some, full, queued, cancelled, broken }
 
     @Test("code that runs when written data is let go may write", arguments: Letting.allCases, [false, true])

@@ -36,6 +36,31 @@ struct SourceTests {
         abort(sender, receiver)
     }
 
+    @Test(
+        "what is begun when a source fails, or has been sent, loses nothing that was written",
+        arguments: [false, true])
+    func endsWithin(fails: Bool) {
+        for aborts in [false, true] {
+            withStream { stream, transport, loop in
+                let failure = fails ? FutureError.message("no more") : nil
+                let source = stream.write(Parts(["one "], failure: failure, on: loop))
+                var other: Future<Void>?
+                source.whenComplete(on: .immediate) { _ in
+                    if aborts { stream.abort() } else { other = stream.write("other") }
+                }
+                let after = stream.write("after ")
+                for _ in 0..<3 where transport.wasReset == nil {
+                    loop.advance(by: .zero)
+                    if transport.wasReset == nil { transport.finishAllWrites() }
+                }
+                #expect(transport.sent == Data(aborts ? "one " : "one after other"))
+                #expect(after.succeeded != aborts && other?.succeeded == (aborts ? nil : true))
+                after.ignoreFailure()
+                source.ignoreFailure()
+            }
+        }
+    }
+
     @Test("a write of a source that is cancelled before its turn never begins, and one at work is stopped")
     func cancelled() throws {
         let loop = EventLoop.virtual()
