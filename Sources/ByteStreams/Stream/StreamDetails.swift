@@ -5,8 +5,6 @@ package import Futures
 final class StreamDetails {
     /// The queue of the writes that wait. `nil` if no write waits.
     var outbound: OutboundQueue?
-    /// Whether the loop calls `turnEnds` at the end of the turn.
-    var waitsForTurnEnd = false
     var writablePromise: Promise<Void>?
     /// The promise of `shutdownWrite()`. Set as soon as the write side is no longer open.
     var shutdownPromise: Promise<Void>?
@@ -19,6 +17,8 @@ final class StreamDetails {
     var lingeringNumber: UInt64?
     /// The number of bytes that had come when the stream began to throw bytes away.
     var discardingStart: Int?
+    /// Whether the loop calls `turnEnds` at the end of the turn. Here it takes no memory of its own.
+    var waitsForTurnEnd = false
     fileprivate var drainingPromise: Promise<Void>?
     var onDraining: (() -> Void)?
     fileprivate var onIdle: (() -> Void)?
