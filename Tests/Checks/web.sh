@@ -77,6 +77,13 @@ bodies() {
             fail "sends $(wc -c <"$work/said") bytes of a file"
         fi
     done
+    # Behind such a body that is broken there is no second answer.
+    printf 'POST /hello HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n' | timeout 20 nc -N "$host" "$port" >"$work/said"
+    [ "$(grep -ac '^HTTP' "$work/said")" = 1 ] || fail "answers a broken body that nobody wants with $(cat "$work/said")"
+    # A file that was sent leaves nothing behind.
+    printf 'GET /files/ HTTP/1.1\r\nHost: a\r\n\r\nGET /files/none HTTP/1.1\r\nHost: a\r\n\r\nGET /files/ HTTP/1.1\r\nHost: a\r\n\r\nBAD\r\n' |
+        timeout 20 nc -N "$host" "$port" | grep -ao 'HTTP/1.1 [0-9]*' | tr '\n' ' ' >"$work/said"
+    grep -q '200 HTTP/1.1 404 HTTP/1.1 200 HTTP/1.1 400' "$work/said" || fail "answers behind a file with $(cat "$work/said")"
     expect 413 -H 'Expect:' --data-binary "@$work/site/large" "$url/echo"
     expect 405 --data-binary "@$work/body" "$url/hello"
 }
@@ -161,7 +168,11 @@ done
 [ -z "${SCREENSHOTS-}" ] || cp "$work"/page*.png "$SCREENSHOTS"
 stop -TERM 5
 
-start --request-timeout 1 --idle-timeout 2 --write-timeout 2
+start --root "$work/site" --request-timeout 1 --idle-timeout 2 --write-timeout 2
+# The time for a body does not run while the client takes the answer.
+truncate -s 64M "$work/site/huge"
+printf 'GET /files/huge HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' |
+    timeout 20 nc -N "$host" "$port" | (sleep 1.5; cat) | tail -n 1 | has 'Hello, world' || fail "cuts the answer to a slow client"
 url=http://$host:$port
 slow_clients
 stop -TERM 5

@@ -53,7 +53,8 @@ final class Session {
             }
             if body == nil { body = UnwantedBody(on: loop) }
             (bodyBegan, bodyBytes) = (loop.now, 0)
-            return answered
+            // The client's time begins when it is read on.
+            return answered.isCompleted ? answered : answered.map { [self] in bodyBegan = loop.now }
         case .body(let range): return try take(bytes.extracting(range))
         case .end(let range, let trailers):
             let taken = try take(bytes.extracting(range))
@@ -79,7 +80,7 @@ final class Session {
     /// Reads on when `answered` has completed, unless the answer was the last one.
     private func finish(_ answered: Future<Void>) throws -> Future<Void> {
         // The answer to most requests has been written by now.
-        if !isLast, !hasBegun { return answered }
+        if !isLast, !hasBegun, answered.isCompleted { return answered }
         return answered.map { [self] in
             hasBegun = false
             guard !isLast else { throw End.close }
@@ -91,6 +92,8 @@ final class Session {
         switch error {
         case End.close: return loop.succeeded()
         case End.webSocket: return serveWebSocket()
+        // The request was answered already.
+        case is HTTPError where body is UnwantedBody, End.slowBody where body is UnwantedBody: break
         case let error as HTTPError where !hasBegun: refuse(error.status, "\(error)")
         case End.slowBody where !hasBegun: refuse(408, "the body came too slowly")
         default: throw error

@@ -68,7 +68,7 @@ extension ByteStream {
 
     /// Sends what has been gathered, if there is anything.
     final func sendGathered() {
-        guard let gathering = outbound?.gathering else { return }
+        guard isConnected, let gathering = outbound?.gathering else { return }
         do {
             let rest = try gathering.send(to: transport)
             noteSent(gathering.byteCount - (rest?.totalCount ?? 0))
@@ -84,6 +84,13 @@ extension ByteStream {
         } catch {
             transportBroke(error)
         }
+    }
+
+    /// Puts what has been gathered in front of other writes. No code of the user runs.
+    final func queueGathered() {
+        guard let queue = outbound, let gathering = queue.gathering else { return }
+        let all = gathering.all
+        goOnSending(all, queue, gathering.removeAll().0)
     }
 
     /// Sends what the system has not taken at once.

@@ -142,6 +142,8 @@ extension ByteStream {
             let future: Future<Void> = misused(.writeSideShutDown, by: "a write")
             return onIdle == nil ? future : future.ignoreFailure()
         }
+        // What was written while those of `sendGathered` completed.
+        queueGathered()
         let queued = outbound?.load(unwritten: transport.unwrittenBytes) ?? 0
         guard queued <= limits.writeCap else {
             let error = StreamError.backpressureExceeded(queued: queued, limit: limits.writeCap)

@@ -40,6 +40,9 @@ final class Gathering {
         byteCount += buffer.count
     }
 
+    /// All bytes.
+    var all: [Data] { unsafe count == 0 ? buffers : buffers + [bytes(from: 0)] }
+
     private func bytes(from start: Int) -> Data { unsafe Data(memory[start..<count]) }
 
     /// Gives all bytes to `transport` with one call. Returns those that it does not take, or `nil`.
@@ -48,7 +51,7 @@ final class Gathering {
             let taken = unsafe try transport.tryWrite(memory, first: count)
             return taken == count ? nil : [bytes(from: taken)]
         }
-        let all = unsafe count == 0 ? buffers : buffers + [bytes(from: 0)]
+        let all = all
         let taken = try transport.tryWrite(all)
         return taken == byteCount ? nil : all.dropping(taken)
     }

@@ -91,4 +91,19 @@ struct LastWriteTests {
             #expect(transport.shutdowns == 0 && transport.wasReset == true)
         }
     }
+
+    @Test("what is written by who hears of an abort fails", arguments: [false, true])
+    func writtenWithinAbort(gathers: Bool) {
+        withStream { stream, transport, loop in
+            stream.gathersWrites = gathers
+            var writes: [Future<Void>] = []
+            stream.read().whenFailure(on: .immediate) { _ in writes = [stream.write("x"), stream.write("")] }
+            stream.write("head").ignoreFailure()
+            let before = transport.writes
+            stream.abort()
+            #expect(
+                writes.count == 2 && writes.allSatisfy { $0.ignoreFailure().result != nil && !$0.succeeded })
+            #expect(transport.writes == before)
+        }
+    }
 }

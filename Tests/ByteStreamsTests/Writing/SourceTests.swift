@@ -61,6 +61,45 @@ struct SourceTests {
         }
     }
 
+    @Test(
+        "a source keeps its place behind what is gathered while earlier bytes leave", arguments: [0, 3, 100])
+    func behindGathered(room: Int) {
+        withStream { stream, transport, loop in
+            transport.room = room
+            stream.gathersWrites = true
+            var written: [Future<Void>] = []
+            loop.later {
+                stream.write("head ").ignoreFailure()
+                stream.write("").whenSuccess(on: .immediate) {
+                    transport.room = 0
+                    written.append(stream.write("more "))
+                    written.append(stream.write(""))
+                }
+                written.append(stream.write(Parts(["file "], on: loop)))
+                written.append(stream.write("tail"))
+            }
+            for _ in 0..<6 {
+                loop.advance(by: .zero)
+                transport.finishAllWrites()
+            }
+            loop.advance(by: .zero)
+            let sent = String(decoding: transport.sent, as: UTF8.self)
+            #expect(sent == (room == 100 ? "head more file tail" : "head file tailmore "))
+            let succeeded = written.filter(\.succeeded).count
+            #expect(succeeded == 4 && stream.bufferedBytes == 0)
+            // Nothing of it is left for the next stream.
+            let (other, to) = makeStream(on: loop)
+            other.gathersWrites = true
+            to.room = 2
+            other.write("answer").ignoreFailure()
+            loop.advance(by: .zero)
+            to.finishAllWrites()
+            #expect(to.sent == Data("answer"))
+            other.abort()
+            to.finishClose()
+        }
+    }
+
     @Test("a write of a source that is cancelled before its turn never begins, and one at work is stopped")
     func cancelled() throws {
         let loop = EventLoop.virtual()
