@@ -42,7 +42,9 @@ struct MessageLoopTests {
     }
 
     /// What a body does while messages wait behind its own.
-    enum Doing: CaseIterable { case receives, receivesAsMuchAsIsTaken, stops, cancels, aborts, throwsAnError }
+    enum Doing: CaseIterable {
+        case receives, receivesAsMuchAsIsTaken, receivesAPart, stops, cancels, aborts, throwsAnError
+    }
 
     @Test(
         "each message is passed on once, whatever the body does to its own stream", arguments: Doing.allCases)
@@ -51,7 +53,8 @@ struct MessageLoopTests {
         try withStream { stream, transport, loop in
             var seen: [String] = []
             var ending: Future<Void>?
-            let done = stream.forEachMessage(decodedBy: SemicolonDecoder()) {
+            let decoder = SemicolonDecoder()
+            let done = stream.forEachMessage(decodedBy: decoder) {
                 (range, bytes) throws -> Void in
                 seen.append(bytes.text(range))
                 guard seen == ["a"] else { return }
@@ -59,6 +62,8 @@ struct MessageLoopTests {
                 case .receives: transport.deliver("c;d;")
                 // After these, as many bytes wait as before, and they are others.
                 case .receivesAsMuchAsIsTaken: transport.deliver("c;dd")
+                // After these, fewer bytes wait than before.
+                case .receivesAPart: transport.deliver("c;d")
                 case .stops: throw Stop()
                 case .cancels: ending?.cancel()
                 case .aborts: stream.abort()
@@ -74,12 +79,17 @@ struct MessageLoopTests {
                 #expect(seen == ["a", "b", "c"])
                 transport.deliver(";")
                 #expect(seen == ["a", "b", "c", "dd"])
+            case .receivesAPart:
+                #expect(seen == ["a", "b", "c"])
+                transport.deliver(";")
+                #expect(seen == ["a", "b", "c", "d"])
             case .stops, .cancels, .throwsAnError:
                 #expect(seen == ["a"])
                 let rest = try stream.read().result?.get()
                 #expect(rest == Data("b;"))
             case .aborts: #expect(seen == ["a"])
             }
+            #expect(decoder.complaints.isEmpty)
             done.ignoreFailure().cancel()
         }
     }
