@@ -183,6 +183,8 @@ extension ByteStream {
         watchFrame(now)
     }
 
+    // In these two, the watch is not bound: that would count a reference for each event.
+
     /// Notes that bytes have come and have been offered to the reader.
     final func watchBytes() {
         if watch != nil, shared[.idle] != nil || shared[.read] != nil {
