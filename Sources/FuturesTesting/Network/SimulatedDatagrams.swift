@@ -128,7 +128,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     // MARK: Sending
 
-    func flush(_ queue: inout OutgoingDatagrams, isLast: Bool) {
+    func flush(_ queue: OutgoingDatagrams, isLast: Bool) {
         guard !waitsToSend || isLast else { return }
         while !queue.isEmpty {
             let entry = queue[0]

@@ -117,7 +117,7 @@ extension DatagramSocket {
     /// Gives the queue to the system, and tells those who wait for it.
     final func flush(isLast: Bool = false) {
         if outbound.isEmpty { return }
-        transport.flush(&outbound, isLast: isLast)
+        transport.flush(outbound, isLast: isLast)
         outbound.completeSettled()
         if outbound.load < limits.writeLowWaterMark { writablePromise.take()?.succeed() }
         demandChanged()

@@ -26,7 +26,7 @@ public class DatagramSocket {
 
     /// Datagrams that have come and that nobody has asked for.
     final var inbound = Fifo<Datagram>()
-    final var outbound = OutgoingDatagrams()
+    final let outbound = OutgoingDatagrams()
     /// The callers that wait for a datagram. They keep the socket alive.
     final let waiting: WaitLine<DatagramSocket>
     final var askers: [DatagramAsker] = []

@@ -15,7 +15,7 @@ package protocol DatagramTransport: AnyObject {
     func wantedChanged()
     /// Sends the queued datagrams, and completes their promises. Stops when the system takes no more, and calls
     /// `transportCanSend` later. If `isLast`, tries even while the system has not said that it takes more.
-    func flush(_ queue: inout OutgoingDatagrams, isLast: Bool)
+    func flush(_ queue: OutgoingDatagrams, isLast: Bool)
     func set(_ option: DatagramOption, to value: Int) throws(UVError)
     func value(of option: DatagramOption) throws(UVError) -> Int
     /// Joins or leaves a group on the interface with the number `interface`: for all sources, or for one.

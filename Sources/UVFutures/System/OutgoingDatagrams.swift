@@ -1,8 +1,8 @@
 package import Futures
 
 /// The datagrams of a socket that the system has not taken, in order. Their bytes stand behind one another, so that
-/// several of a size can be handed over as one.
-package struct OutgoingDatagrams {
+/// several of a size can be handed over as one. An object, since code of users may send while the queue is flushed.
+package final class OutgoingDatagrams {
     package struct Entry {
         package let bytes: Range<Int>
         /// The peer, or `nil` for the only peer of the socket.
@@ -47,7 +47,7 @@ package struct OutgoingDatagrams {
 
     /// Queues a datagram, and returns the load that there is then. Returns `nil` if the load before and the bytes are more
     /// than `limit`.
-    package mutating func append(
+    package func append(
         _ span: RawSpan, to target: SocketAddress?, from source: SocketAddress?, _ promise: BarePromise,
         isLast: Bool, upTo limit: Int
     ) -> Int? {
@@ -61,7 +61,7 @@ package struct OutgoingDatagrams {
     }
 
     /// Removes the first `count` datagrams, which the system has taken.
-    package mutating func didSend(_ count: Int) {
+    package func didSend(_ count: Int) {
         for entry in entries[first..<first + count] {
             sent += 1
             sentBytes += entry.bytes.count
@@ -72,20 +72,20 @@ package struct OutgoingDatagrams {
     }
 
     /// Removes the first datagram, which the system has refused.
-    package mutating func didFail(_ error: any Error) {
+    package func didFail(_ error: any Error) {
         settled.append(Settled(promise: entries[first].promise, error: error))
         first += 1
         tidy()
     }
 
-    package mutating func failAll(_ error: any Error) {
+    package func failAll(_ error: any Error) {
         for entry in entries[first...] { settled.append(Settled(promise: entry.promise, error: error)) }
         first = entries.count
         tidy()
     }
 
     /// Completes the promises of the datagrams that have left or failed.
-    package mutating func completeSettled() {
+    package func completeSettled() {
         let settled = settled
         self.settled.removeAll(keepingCapacity: settled.count <= 64)
         for outcome in settled {
@@ -94,7 +94,7 @@ package struct OutgoingDatagrams {
     }
 
     /// Gives back memory. Bytes keep their places while datagrams wait, unless most of them have left.
-    private mutating func tidy() {
+    private func tidy() {
         if isEmpty {
             entries.removeAll(keepingCapacity: entries.capacity * Self.bookkeeping <= Self.kept)
             bytes.removeAll(keepingCapacity: bytes.capacity <= Self.kept)

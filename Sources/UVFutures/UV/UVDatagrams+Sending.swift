@@ -9,7 +9,7 @@ extension UVDatagrams {
     /// How often the first datagram is tried, since the kernel answers with errors of earlier ones.
     private static let patience = 16
 
-    func flush(_ queue: inout OutgoingDatagrams, isLast: Bool) {
+    func flush(_ queue: OutgoingDatagrams, isLast: Bool) {
         guard !waitsToSend || isLast else { return }
         var tries = 0
         while !queue.isEmpty {

@@ -11,7 +11,7 @@ struct OutgoingDatagramsTests {
 
     /// Queues `bytes` with a promise of its own.
     private func append(
-        _ bytes: [UInt8], _ queue: inout OutgoingDatagrams, _ loop: EventLoop, upTo limit: Int = .max
+        _ bytes: [UInt8], _ queue: OutgoingDatagrams, _ loop: EventLoop, upTo limit: Int = .max
     ) -> (load: Int?, sent: Future<Void>) {
         let promise = BarePromise(on: loop.core)
         let load = unsafe queue.append(
@@ -22,9 +22,9 @@ struct OutgoingDatagramsTests {
     @Test("datagrams leave in order, and only what has left is counted and completed")
     func order() throws {
         try withLoop(.virtual) { loop in
-            var queue = OutgoingDatagrams()
+            let queue = OutgoingDatagrams()
             #expect(queue.isEmpty && queue.load == 0)
-            let sends = (1...5).map { append([UInt8](repeating: UInt8($0), count: $0), &queue, loop).sent }
+            let sends = (1...5).map { append([UInt8](repeating: UInt8($0), count: $0), queue, loop).sent }
             #expect(queue.count == 5 && queue.byteCount == 15 && queue.load == 15 + 5 * Self.bookkeeping)
             queue.didSend(2)
             queue.completeSettled()
@@ -48,12 +48,12 @@ struct OutgoingDatagramsTests {
     @Test("a datagram fits up to the limit to the byte, and an empty one takes room, too")
     func limit() throws {
         try withLoop(.virtual) { loop in
-            var queue = OutgoingDatagrams()
+            let queue = OutgoingDatagrams()
             let limit = 10 + Self.bookkeeping
-            #expect(append([UInt8](repeating: 0, count: 10), &queue, loop, upTo: limit).load == limit)
-            #expect(append([], &queue, loop, upTo: limit - 1).load == nil)
+            #expect(append([UInt8](repeating: 0, count: 10), queue, loop, upTo: limit).load == limit)
+            #expect(append([], queue, loop, upTo: limit - 1).load == nil)
             #expect(queue.count == 1)
-            #expect(append([], &queue, loop, upTo: limit).load == limit + Self.bookkeeping)
+            #expect(append([], queue, loop, upTo: limit).load == limit + Self.bookkeeping)
             queue.didSend(queue.count)
             queue.completeSettled()
         }
@@ -63,7 +63,7 @@ struct OutgoingDatagramsTests {
     func shared() throws {
         try withLoop(.virtual) { loop in
             for fails in [false, true] {
-                var queue = OutgoingDatagrams()
+                let queue = OutgoingDatagrams()
                 let promise = BarePromise(on: loop.core)
                 for number in 0..<3 {
                     _ = unsafe queue.append(
@@ -88,12 +88,12 @@ struct OutgoingDatagramsTests {
     @Test("a queue that is never empty gives back what has left, and keeps the rest as it was")
     func compacting() throws {
         try withLoop(.virtual) { loop in
-            var queue = OutgoingDatagrams()
+            let queue = OutgoingDatagrams()
             var sends: [Future<Void>] = []
             func fill() {
                 while queue.count < 100 {
                     let number = UInt8(truncatingIfNeeded: sends.count)
-                    sends.append(append([UInt8](repeating: number, count: 100), &queue, loop).sent)
+                    sends.append(append([UInt8](repeating: number, count: 100), queue, loop).sent)
                 }
             }
             var left = 0
@@ -121,7 +121,7 @@ struct OutgoingDatagramsTests {
     @Test("an entry keeps its addresses when others have left")
     func addresses() throws {
         try withLoop(.virtual) { loop in
-            var queue = OutgoingDatagrams()
+            let queue = OutgoingDatagrams()
             let promise = BarePromise(on: loop.core)
             for number in 0..<200 {
                 _ = unsafe queue.append(
