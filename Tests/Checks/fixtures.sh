@@ -1,7 +1,7 @@
 #!/bin/bash
 # Compiles every fixture against the built modules. MustNotCompile has to fail and MustWarn to warn, with the
 # text in the first line and no other; MustCompile has to compile without a word, so that the others cannot
-# fail for want of a module.
+# fail for want of a module. If lines of a fixture end with `// here`, each of them has to be complained of.
 # usage: fixtures.sh MODULES
 set -euo pipefail
 export modules=$1
@@ -14,7 +14,7 @@ complaints() {
 }
 
 check() {
-    local fixture=$1 expected=nothing kind got
+    local fixture=$1 expected=nothing kind got missed
     got=$(complaints "$fixture")
     case $fixture in
         */MustCompile/*) [ "$got" ] || return 0 ;;
@@ -23,9 +23,11 @@ check() {
     esac
     if [ "${kind-}" ]; then
         expected="$kind: $(sed -n '1s|^// expect: ||p' "$fixture")"
-        [ -z "$got" ] || grep -qvF -- "$expected" <<<"$got" || return 0
+        missed=$(comm -23 <(sed -n '\|// here$|=' "$fixture" | sort) <(cut -d: -f2 <<<"$got" | sort))
+        [ -z "$got" ] || [ "$missed" ] || grep -qvF -- "$expected" <<<"$got" || return 0
     fi
-    printf '%s: expected %s, got:\n%s\n' "$fixture" "$expected" "${got:-nothing}" >&2
+    printf '%s: expected %s%s, got:\n%s\n' \
+        "$fixture" "$expected" "${missed:+ in line ${missed//$'\n'/, }, too}" "${got:-nothing}" >&2
     return 1
 }
 export -f check complaints

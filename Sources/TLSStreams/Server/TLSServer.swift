@@ -128,6 +128,20 @@ public final class TLSServer {
         .listening(host, port, backlog, sharingPort, accepting)
     }
 
+    /// Do not call this overload. It exists so that a call with a trailing closure that returns nothing is ambiguous and
+    /// does not compile. Use a closure that returns a future, or write the label `owning:`.
+    @available(*, deprecated, message: "Return the future of what the handler does, or write owning:")
+    public static func listen(
+        host: String, port: Int, context: TLSContext, backlog: Int = 1024, sharingPort: Bool = false,
+        limits: StreamLimits = StreamLimits(), handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
+        accepting: AcceptLimits = AcceptLimits(),
+        orReturnItsFuture handler: @escaping (_ connection: TLSConnection) throws -> Void
+    ) throws -> TLSServer {
+        try listen(
+            host: host, port: port, context: context, backlog: backlog, sharingPort: sharingPort,
+            limits: limits, handshakes: handshakes, accepting: accepting, owning: handler)
+    }
+
     private func listening(
         _ host: String, _ port: Int, _ backlog: Int, _ sharingPort: Bool, _ accepting: AcceptLimits
     ) throws -> TLSServer {
