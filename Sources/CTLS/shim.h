@@ -1,9 +1,7 @@
 #pragma once
 #include <openssl/async.h>
-#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdbool.h>
@@ -16,7 +14,6 @@
 enum {
     TLS_TICKET_KEYS = 8,
     TLS_TICKET_KEY_SIZE = 80,
-    TLS_NAME_SIZE = 256,
     TLS_RECORD_START = 5,
     TLS_RECORD_OVERHEAD = 64,
     /// The bytes of the smallest records that a large write is cut into.
@@ -48,9 +45,12 @@ struct tls_link {
     /// The first thing that is wrong with the certificates of the peer, and the certificate.
     int fault;
     X509 *faulty;
+    /// The time at which certificates have to be valid, in seconds since 1970.
+    long long now;
     enum tls_choice choice;
-    /// The name that the client has asked for, or NULL.
+    /// The name that the client has asked for, in any bytes, or NULL.
     char *server_name;
+    size_t server_name_size;
     /// Judges the chain in place of OpenSSL, if not NULL.
     bool (*judge)(void *owner, X509_STORE_CTX *chain, bool is_trusted);
     void *owner;
@@ -252,24 +252,42 @@ static int tls_judge(X509_STORE_CTX *store, void *unused) {
     return 0;
 }
 
-/// Suspends the handshake until somebody has chosen a context for the name in the client's greeting.
+/// Notes the name in the client's greeting, and suspends the handshake until somebody has chosen a context for it.
 static int tls_choose(SSL *ssl, int *alert, void *unused) {
     (void)unused;
     struct tls_link *link = SSL_get_app_data(ssl);
+    const unsigned char *list = NULL, *name = NULL;
+    size_t size = 0, name_size = 0;
+    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &list, &size)) {
+        // The size of the list, and in it one name: its kind, its size and its bytes.
+        bool is_list = size >= 5 && (size_t)(list[0] << 8 | list[1]) == size - 2 && list[2] == TLSEXT_NAMETYPE_host_name
+                       && (size_t)(list[3] << 8 | list[4]) == size - 5;
+        if (!is_list) {
+            *alert = SSL_AD_DECODE_ERROR;
+            return SSL_CLIENT_HELLO_ERROR;
+        }
+        name = list + 5;
+        name_size = size - 5;
+    }
     switch (link->choice) {
-    case TLS_CHOICE_MADE: return SSL_CLIENT_HELLO_SUCCESS;
+    case TLS_CHOICE_MADE:
+        // A client that is asked to greet again has to repeat what it has said.
+        if (!name == !link->server_name && name_size == link->server_name_size
+            && (!name || memcmp(name, link->server_name, name_size) == 0)) {
+            return SSL_CLIENT_HELLO_SUCCESS;
+        }
+        *alert = SSL_AD_ILLEGAL_PARAMETER;
+        return SSL_CLIENT_HELLO_ERROR;
     case TLS_CHOICE_REFUSED:
         *alert = SSL_AD_UNRECOGNIZED_NAME;
         return SSL_CLIENT_HELLO_ERROR;
     default: break;
     }
-    const unsigned char *list;
-    size_t size;
-    if (SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &list, &size) && size > 5 && list[2] == 0) {
-        size_t length = ((size_t)list[3] << 8) | list[4];
-        if (length <= size - 5 && length < TLS_NAME_SIZE && !memchr(list + 5, 0, length)) {
-            link->server_name = strndup((const char *)list + 5, length);
-        }
+    if (name) {
+        link->server_name = malloc(name_size + 1);
+        if (!link->server_name) return SSL_CLIENT_HELLO_ERROR;
+        memcpy(link->server_name, name, name_size);
+        link->server_name_size = name_size;
     }
     link->choice = TLS_CHOICE_ASKED;
     return SSL_CLIENT_HELLO_RETRY;
@@ -285,42 +303,6 @@ static int tls_select_protocol(
     int found = SSL_select_next_proto(
         (unsigned char **)selected, size, settings->protocols, settings->protocols_size, offered, offered_size);
     return found == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
-}
-
-/// Encrypts tickets with the first key, and decrypts those of all keys. A key is a name of 16 bytes, a key of 32 bytes
-/// for AES-256, and one of 32 bytes for HMAC with SHA-256.
-static int tls_ticket_key(
-    SSL *ssl, unsigned char *name, unsigned char *vector, EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int encrypts
-) {
-    struct tls_settings *settings = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
-    int index = 0;
-    if (encrypts) {
-        if (settings->ticket_key_count == 0) return 0;
-        memcpy(name, settings->ticket_keys[0], 16);
-    } else {
-        while (index < settings->ticket_key_count && CRYPTO_memcmp(name, settings->ticket_keys[index], 16)) index++;
-        if (index == settings->ticket_key_count) return 0;
-    }
-    unsigned char *key = settings->ticket_keys[index];
-    OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_octet_string(OSSL_MAC_PARAM_KEY, key + 48, 32),
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, "SHA256", 0),
-        OSSL_PARAM_construct_end(),
-    };
-    if (!EVP_MAC_CTX_set_params(mac, parameters)) return -1;
-    if (encrypts) {
-        if (RAND_bytes(vector, 16) != 1) return -1;
-        return EVP_EncryptInit_ex2(cipher, EVP_aes_256_cbc(), key + 16, vector, NULL) ? 1 : -1;
-    }
-    if (!EVP_DecryptInit_ex2(cipher, EVP_aes_256_cbc(), key + 16, vector, NULL)) return -1;
-    // A ticket of an older key is replaced, and one of TLS 1.3, which is used once.
-    return index == 0 && SSL_version(ssl) < TLS1_3_VERSION ? 1 : 2;
-}
-
-static int tls_new_session(SSL *ssl, SSL_SESSION *session) {
-    struct tls_link *link = SSL_get_app_data(ssl);
-    if (link && link->keep_session) link->keep_session(link->owner, session);
-    return 0;
 }
 
 // Contexts.
@@ -344,26 +326,15 @@ static inline bool tls_prepare_context(SSL_CTX *context, struct tls_settings *se
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE
                                      | SSL_OP_PRIORITIZE_CHACHA);
-    SSL_CTX_set_timeout(context, 7200);
     SSL_CTX_set_cert_verify_callback(context, tls_judge, NULL);
     if (is_server) {
-        static const unsigned char name[] = "swift-uv-futures";
-        SSL_CTX_set_session_id_context(context, name, sizeof name - 1);
-        SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
         SSL_CTX_set_alpn_select_cb(context, tls_select_protocol, NULL);
-        if (settings->ticket_key_count > 0) SSL_CTX_set_tlsext_ticket_key_evp_cb(context, tls_ticket_key);
-    } else {
-        SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-        SSL_CTX_sess_set_new_cb(context, tls_new_session);
-        if (settings->protocols_size > 0
-            && SSL_CTX_set_alpn_protos(context, settings->protocols, settings->protocols_size) != 0) {
-            return false;
-        }
+        SSL_CTX_set_client_hello_cb(context, tls_choose, NULL);
+        return true;
     }
-    return true;
+    return settings->protocols_size == 0
+           || SSL_CTX_set_alpn_protos(context, settings->protocols, settings->protocols_size) == 0;
 }
-
-static inline void tls_choose_by_name(SSL_CTX *context) { SSL_CTX_set_client_hello_cb(context, tls_choose, NULL); }
 
 static inline bool tls_set_versions(SSL_CTX *context, int least, int most) {
     return SSL_CTX_set_min_proto_version(context, least) && SSL_CTX_set_max_proto_version(context, most);
@@ -394,6 +365,8 @@ static inline SSL *tls_make_connection(SSL_CTX *context, BIO_METHOD *method, str
 /// Sets how the peer's certificates are checked, at `now` in seconds since 1970.
 static inline void tls_set_verification(SSL *ssl, bool asks, bool requires, long long now) {
     int mode = !asks ? SSL_VERIFY_NONE : SSL_VERIFY_PEER | (requires ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0);
+    struct tls_link *link = SSL_get_app_data(ssl);
+    link->now = now;
     SSL_set_verify(ssl, mode, tls_note_fault);
     X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), (time_t)now);
 }

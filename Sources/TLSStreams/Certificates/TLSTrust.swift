@@ -16,7 +16,7 @@ public struct TLSTrust {
     public var revocationLists: [TLSFile] = []
     /// A closure that decides. It gets the chain that the peer has sent, its own certificate first, and whether that
     /// chain passed all checks, the one of the host name included. The connection goes on only if it returns `true`.
-    /// It is called on the loop's thread, within the handshake. A resumed session does not ask again.
+    /// It is called on the loop's thread, within each handshake: no session is resumed that would not ask it again.
     public var decide: ((_ chain: [TLSCertificate], _ isTrusted: Bool) -> Bool)?
     /// A closure that decides by a future, for example after it has asked a database. It gets the same as ``decide``. If both
     /// are set, it is called only if ``decide`` has returned `true`, and both have to accept.
@@ -34,6 +34,9 @@ public struct TLSTrust {
         trust.includesSystem = true
         return trust
     }
+
+    /// Whether a closure decides, in each handshake.
+    var asksClosure: Bool { decide != nil || decideLater != nil }
 
     /// Only these authorities or certificates.
     public static func authorities(_ authorities: [TLSFile]) -> TLSTrust {

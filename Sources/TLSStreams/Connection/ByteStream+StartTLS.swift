@@ -29,14 +29,17 @@ extension ByteStream {
                 throw FutureError.invalidArgument(
                     "startTLS(client:) was given the context of a server; give one of TLSContext.client")
             }
-            let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-            let isAddress = (try? SocketAddress(host: name, port: 0)) != nil
+            let absolute = host.hasSuffix(".") ? String(host.dropLast()) : host
+            let isAddress = (try? SocketAddress(host: absolute, port: 0)) != nil
+            let name = isAddress ? absolute : absolute.lowercased()
             try requireArgument(
                 !name.isEmpty && !name.utf8.contains(0) && engine.expect(host: name, isAddress: isAddress),
                 "startTLS(client:) was given the host “\(host)”; give a name or a numeric address")
             engine.verify(asks: true, requires: true, at: loop.date)
             engine.decide(by: configuration.trust)
-            if configuration.resumesSessions { resumeSessions(of: name, context, engine) }
+            if !isAddress { engine.serverName = name }
+            let resumes = configuration.resumesSessions && !configuration.trust.asksClosure
+            if resumes { resumeSessions(of: name, context, engine) }
         }
     }
 
@@ -85,9 +88,6 @@ extension ByteStream {
         let port = (self as? SocketConnection)?.peerAddress?.port
         let key = "\(host):\(port ?? 0)"
         if let session = context.sessions.session(for: key, at: loop.date) { engine.resume(session) }
-        engine.onSession = { [unowned engine, sessions = context.sessions] session in
-            guard let expiry = engine.peerCertificates.first?.notAfter else { return }
-            sessions.add(session, for: key, until: expiry)
-        }
+        engine.onSession = { [sessions = context.sessions] session in sessions.add(session, for: key) }
     }
 }

@@ -25,7 +25,8 @@ public final class TLSConnection: ByteStream {
     public let applicationProtocol: String?
     /// Whether the handshake has resumed an earlier session.
     public let isResumed: Bool
-    /// The host name that the client has asked for (SNI). `nil` if it has asked for none, as for an address.
+    /// The host name that the client has asked for (SNI) on this connection, in small letters, and without a dot at its
+    /// end. `nil` if it has asked for none, or for an address.
     public let serverName: String?
     /// Whether a draining server may end this connection when the peer waits for no answer any more: see
     /// ``UVFutures/SocketConnection/endsWhenIdle``.

@@ -115,17 +115,28 @@ final class TLSHandshake {
     }
 
     private func choose(by name: String?) {
+        let engine = transport.engine
+        do {
+            engine.serverName = try name.flatMap { try Host($0, port: 0).serverName }
+        } catch {
+            refusal = TLSError(
+                .protocolViolation, peer: transport.peer,
+                detail: "the server name \(Host.quoted(name ?? "")) is no DNS name")
+            engine.refuseName()
+            return proceed()
+        }
         guard case .server(let configuration) = transport.context.role,
             let choose = configuration.chooseContext
         else {
-            return goOn(with: transport.context)
+            goOn(with: transport.context)
+            return proceed()
         }
-        wait(for: try choose(name)) { handshake, result in
+        wait(for: try choose(engine.serverName)) { handshake, result in
             switch result {
             case .success(let context): handshake.goOn(with: context ?? handshake.transport.context)
             case .failure(let error):
                 handshake.refusal = error
-                handshake.transport.engine.choose(nil)
+                engine.refuseName()
             }
         }
     }
@@ -167,7 +178,8 @@ final class TLSHandshake {
         guard case .server(let configuration) = context.role else {
             trap("chooseContext returned a client's context. Make it with TLSContext.server.")
         }
-        transport.engine.choose(context.raw)
+        let asksClosure = configuration.clientCertificates != .none && configuration.trust.asksClosure
+        transport.engine.choose(context.raw, mayResume: !asksClosure)
         transport.engine.verify(configuration, at: transport.inner.loop.date)
     }
 }

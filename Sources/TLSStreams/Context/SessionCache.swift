@@ -5,33 +5,25 @@ final class SessionCache {
     private static let maxHosts = 1000
     private static let maxPerHost = 4
 
-    private struct Entry {
-        let session: OpenSSLSession
-        /// When the certificate of the server expires. A session does not outlive it.
-        let expiry: Date
-    }
+    private var sessions: [String: [OpenSSLSession]] = [:]
 
-    private var entries: [String: [Entry]] = [:]
-
-    func add(_ session: OpenSSLSession, for host: String, until expiry: Date) {
-        if entries[host] == nil, entries.count >= Self.maxHosts, let other = entries.keys.first {
-            entries[other] = nil
+    func add(_ session: OpenSSLSession, for host: String) {
+        if sessions[host] == nil, sessions.count >= Self.maxHosts, let other = sessions.keys.first {
+            sessions[other] = nil
         }
-        entries[host, default: []].append(Entry(session: session, expiry: expiry))
-        if entries[host]!.count > Self.maxPerHost { entries[host]!.removeFirst() }
+        sessions[host, default: []].append(session)
+        if sessions[host]!.count > Self.maxPerHost { sessions[host]!.removeFirst() }
     }
 
     /// Returns the newest session. One of TLS 1.3 is used once, so that nobody can tell that two connections are of one
     /// client.
     func session(for host: String, at now: Date) -> OpenSSLSession? {
-        while let entry = entries[host]?.last {
-            if entry.expiry > now, !entry.session.isForOneUse { return entry.session }
-            entries[host]!.removeLast()
-            if entries[host]!.isEmpty { entries[host] = nil }
-            if entry.expiry > now { return entry.session }
+        while let session = sessions[host]?.last {
+            if session.end > now, !session.isForOneUse { return session }
+            sessions[host]!.removeLast()
+            if sessions[host]!.isEmpty { sessions[host] = nil }
+            if session.end > now { return session }
         }
         return nil
     }
-
-    func removeAll() { entries = [:] }
 }

@@ -33,11 +33,14 @@ public struct TLSServerConfiguration {
     public var clientCertificates = ClientCertificates.none
     /// How certificates of clients are judged.
     public var trust = TLSTrust()
-    /// The keys of the tickets with which clients resume sessions. `nil`: the context makes keys of its own.
+    /// The keys of the tickets with which clients resume sessions. `nil`: the context makes keys of its own, and others
+    /// when it is reloaded. For the name of a context that ``chooseContext`` returns, those of that context.
     public var ticketKeys: TLSTicketKeys?
-    /// Chooses a context by the host name that the client asks for (SNI), `nil` if it asks for none. The handshake waits
-    /// for the future. With `nil`, it goes on with this context. If the closure throws or the future fails, the
-    /// handshake fails with that error, and the client gets the alert `unrecognized_name`.
+    /// Chooses a context by the host name that the client asks for (SNI), in small letters and without a dot at its end, or
+    /// `nil` if it asks for none, or for an address. Called in each handshake, also if the client resumes a session. The
+    /// handshake waits for the future. With `nil`, it goes on with this context. If the closure throws or the future fails,
+    /// the handshake fails with that error, and the client gets the alert `unrecognized_name`, as it does without the
+    /// closure if what it asks for is no name.
     public var chooseContext: ((_ serverName: String?) throws -> Future<TLSContext?>)?
 
     public init(identity: TLSIdentity) { self.identity = identity }
@@ -50,7 +53,8 @@ public struct TLSClientConfiguration {
     public var trust = TLSTrust.system
     /// What this side proves itself with to servers that ask for it.
     public var identity: TLSIdentity?
-    /// Whether sessions are kept and resumed, which saves both sides most of the work of a handshake.
+    /// Whether sessions are kept and resumed, which saves both sides most of the work of a handshake. A ``trust`` with a
+    /// closure that decides resumes none.
     public var resumesSessions = true
 
     public init() {}

@@ -28,7 +28,7 @@ public final class TLSContext {
     /// The time before a certificate expires from which on ``onExpiry`` is called.
     public var expiryNotice: Duration = .seconds(14 * 86_400)
     private var lastNotice: LoopInstant?
-    let sessions = SessionCache()
+    private(set) var sessions = SessionCache()
     /// Memory that bytes are decrypted into. It is apart while bytes of it are lent, since a stream may be encrypted
     /// twice.
     private var block: DecryptionBlock?
@@ -66,20 +66,20 @@ public final class TLSContext {
     private static func make(_ role: Role) throws -> OpenSSLContext {
         switch role {
         case .server(let configuration):
-            let context = try OpenSSLContext(
-                isServer: true, parameters: configuration.parameters, trust: configuration.trust,
-                identity: configuration.identity, ticketKeys: configuration.ticketKeys)
-            if configuration.chooseContext != nil { context.chooseByName() }
-            return context
+            try OpenSSLContext(
+                parameters: configuration.parameters, trust: configuration.trust,
+                identity: configuration.identity, clientCertificates: configuration.clientCertificates,
+                ticketKeys: configuration.ticketKeys)
         case .client(let configuration):
-            return try OpenSSLContext(
-                isServer: false, parameters: configuration.parameters, trust: configuration.trust,
-                identity: configuration.identity, ticketKeys: nil)
+            try OpenSSLContext(
+                parameters: configuration.parameters, trust: configuration.trust,
+                identity: configuration.identity)
         }
     }
 
     /// Reads the files again, for example because a certificate has been renewed. Later handshakes use what is new.
-    /// Open connections, and handshakes under way, go on with what they began with.
+    /// Open connections, and handshakes under way, go on with what they began with; a server's begins when the client has
+    /// greeted.
     ///
     /// Throws what ``server(_:on:)`` throws. The context then stays as it was.
     public func reload() throws { try reload(role) }
@@ -105,7 +105,8 @@ public final class TLSContext {
         core.checkThread()
         raw = try Self.make(role)
         self.role = role
-        sessions.removeAll()
+        // Connections that are older put their sessions into the old cache.
+        sessions = SessionCache()
         lastNotice = nil
     }
 

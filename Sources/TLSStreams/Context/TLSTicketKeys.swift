@@ -2,7 +2,7 @@ public import FoundationEssentials
 internal import Futures
 
 /// The keys with which a server encrypts the tickets of its sessions. Processes that share the keys resume each
-/// other's sessions.
+/// other's sessions, if they ask their clients for the same.
 ///
 /// To rotate the keys, put a new one in front, reload the contexts of all processes, and drop the last key when its
 /// tickets, which are valid for two hours, have expired. Anyone who has a key can read recorded sessions of TLS 1.2, so

@@ -12,8 +12,8 @@ final class OpenSSLConnection {
         case done(Int)
         /// It needs more bytes of the peer.
         case wantsInput
-        /// The handshake needs a context for the name that the client has asked for.
-        case wantsChoice(serverName: String?)
+        /// The handshake needs a context for the name that the client has asked for, in any spelling.
+        case wantsChoice(name: String?)
         /// The handshake needs a signature of a key that is elsewhere.
         case wantsSignature(TLSSignatureRequest)
         /// The handshake needs a decision about the chain of the peer.
@@ -31,6 +31,8 @@ final class OpenSSLConnection {
     private var contexts: [OpenSSLContext]
     /// The session that a client asks to resume.
     private var resumed: OpenSSLSession?
+    /// The name that the client has asked for, in its one spelling.
+    var serverName: String?
     /// Decides about the chain of the peer: see ``TLSTrust/decide``.
     var decide: (([TLSCertificate], Bool) -> Bool)? { didSet { setJudge() } }
     /// Decides about it by a future: see ``TLSTrust/decideLater``.
@@ -77,13 +79,20 @@ final class OpenSSLConnection {
         if unsafe current != resumed.raw { unsafe onSession?(OpenSSLSession(keeping: current)) }
     }
 
-    /// Goes on with `context`, or refuses the name if it is `nil`.
-    func choose(_ context: OpenSSLContext?) {
-        unsafe link.pointee.choice = context == nil ? TLS_CHOICE_REFUSED : TLS_CHOICE_MADE
-        guard let context, contexts.last !== context else { return }
-        contexts.append(context)
-        unsafe tls_switch_context(ssl, context.raw)
+    /// Goes on with `context`. If the client `mayResume`, its session has to be one of the same rules and the same name.
+    func choose(_ context: OpenSSLContext, mayResume: Bool) {
+        unsafe link.pointee.choice = TLS_CHOICE_MADE
+        if contexts.last !== context {
+            contexts.append(context)
+            unsafe tls_switch_context(ssl, context.raw)
+        }
+        guard mayResume else { return unsafe tls_refuse_sessions(ssl) }
+        let rules = context.rules.bytes(for: serverName)
+        unsafe tls_bind_sessions(ssl, rules, rules.count)
     }
+
+    /// Refuses the name that the client has asked for.
+    func refuseName() { unsafe link.pointee.choice = TLS_CHOICE_REFUSED }
 
     private func setJudge() {
         unsafe link.pointee.judge = decide == nil && decideLater == nil ? nil : judge
@@ -163,8 +172,10 @@ final class OpenSSLConnection {
         case SSL_ERROR_WANT_READ: return .wantsInput
         case SSL_ERROR_ZERO_RETURN: return .ended
         case SSL_ERROR_WANT_CLIENT_HELLO_CB:
-            let name = unsafe link.pointee.server_name.map { unsafe String(cString: $0) } ?? ""
-            return .wantsChoice(serverName: name.isEmpty ? nil : name)
+            let bytes = unsafe UnsafeRawBufferPointer(
+                start: link.pointee.server_name, count: link.pointee.server_name_size)
+            return unsafe .wantsChoice(
+                name: bytes.baseAddress == nil ? nil : String(decoding: bytes, as: UTF8.self))
         case CInt(TLS_SUSPENDED): return question
         default: return .failed(failure(outcome.code))
         }
@@ -216,11 +227,6 @@ final class OpenSSLConnection {
         return unsafe String(decoding: UnsafeBufferPointer(start: bytes, count: Int(size)), as: UTF8.self)
     }
 
-    /// The name that the client has asked for.
-    var serverName: String? {
-        unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name).map { unsafe String(cString: $0) }
-    }
-
     /// The chain that the peer has sent, its own certificate first. After a resumption only its own is known.
     var peerCertificates: [TLSCertificate] {
         guard let own = unsafe SSL_get0_peer_certificate(ssl) else { return [] }
@@ -255,6 +261,9 @@ final class OpenSSLSession {
     }
 
     deinit { unsafe SSL_SESSION_free(raw) }
+
+    /// When what it rests on ends: a certificate, or a list of revoked ones.
+    var end: Date { unsafe Date(timeIntervalSince1970: Double(tls_session_end(raw))) }
 
     /// Whether the session is one of TLS 1.3.
     var isForOneUse: Bool { unsafe SSL_SESSION_get_protocol_version(raw) == TLS1_3_VERSION }

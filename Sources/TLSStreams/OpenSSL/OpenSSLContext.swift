@@ -13,11 +13,14 @@ final class OpenSSLContext {
     private(set) var certificate: TLSCertificate?
     /// Signs with the key of this side; `nil` if OpenSSL has it.
     private(set) var sign: Sign?
+    private(set) var rules = AdmissionRules()
 
+    /// Creates a context, which is a client's if no certificates of clients are judged.
     init(
-        isServer: Bool, parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?,
-        ticketKeys: TLSTicketKeys?
+        parameters: TLSParameters, trust: TLSTrust, identity: TLSIdentity?,
+        clientCertificates: TLSServerConfiguration.ClientCertificates? = nil, ticketKeys: TLSTicketKeys? = nil
     ) throws {
+        let isServer = clientCertificates != nil
         let wire = try Self.wireFormat(of: parameters.protocols)
         ERR_clear_error()
         guard let raw = unsafe SSL_CTX_new(isServer ? TLS_server_method() : TLS_client_method()) else {
@@ -37,6 +40,9 @@ final class OpenSSLContext {
             throw FutureError.invalidArgument(
                 "OpenSSL takes no protocols \(parameters.protocols); give other names")
         }
+        guard unsafe tls_prepare_sessions(raw, settings, isServer) else {
+            trap("OpenSSL has no random bytes for a key.")
+        }
         let versions = parameters.versions
         unsafe _ = tls_set_versions(
             raw, CInt(versions.lowerBound.rawValue), CInt(versions.upperBound.rawValue))
@@ -45,8 +51,13 @@ final class OpenSSLContext {
         try requireArgument(
             takesCiphers,
             "OpenSSL knows no cipher in “\(parameters.ciphers)”; give names as `openssl ciphers` prints them")
+        rules.add("\(clientCertificates == .required), \(clientCertificates == .requested)")
+        rules.add("\(versions.lowerBound.rawValue) to \(versions.upperBound.rawValue)")
+        rules.add(parameters.ciphers)
+        rules.add(wire)
         try setTrust(trust, naming: isServer)
         if let identity { try setIdentity(identity) }
+        rules.condense()
     }
 
     deinit {
@@ -55,8 +66,6 @@ final class OpenSSLContext {
         unsafe OPENSSL_cleanse(settings, MemoryLayout<tls_settings>.size)
         unsafe settings.deallocate()
     }
-
-    func chooseByName() { unsafe tls_choose_by_name(raw) }
 
     private static func wireFormat(of protocols: [String]) throws -> [UInt8] {
         var bytes: [UInt8] = []
@@ -86,21 +95,29 @@ final class OpenSSLContext {
         if trust.includesSystem {
             unsafe SSL_CTX_set_default_verify_paths(raw)
             ERR_clear_error()
+            // Whom the system trusts changes with time and place.
+            rules.add((0..<16).map { _ in .random(in: 0...255) })
         }
         for file in trust.authorities {
             for certificate in try PEMCertificates(file, "an authority").all {
                 unsafe _ = tls_trust(raw, certificate.raw)
+                rules.add(certificate)
                 // A server tells its clients whose certificates it takes.
                 if naming { unsafe SSL_CTX_add_client_CA(raw, certificate.raw) }
             }
         }
         for file in trust.revocationLists {
-            for list in try PEMLists(file).all { unsafe _ = tls_add_list(raw, list.raw) }
+            for list in try PEMLists(file).all {
+                unsafe _ = tls_add_list(raw, list.raw)
+                rules.add(list)
+            }
         }
     }
 
     private func setIdentity(_ identity: TLSIdentity) throws {
         let chain = try PEMCertificates(identity.certificates, "a certificate").all
+        rules.add("identity")
+        for certificate in chain { rules.add(certificate) }
         let own = TLSCertificate(chain[0])
         let key = try key(of: identity, for: chain[0], own)
         ERR_clear_error()

@@ -24,7 +24,7 @@ package enum Host: Hashable {
 
     /// Returns `host` in quotation marks. Shows only visible ASCII characters, and at most as many as a name
     /// can have.
-    static func quoted(_ host: String) -> String {
+    package static func quoted(_ host: String) -> String {
         let start = host.unicodeScalars.prefix(longestName)
         let text = start.map { $0.escaped(asASCII: true) }.joined()
         return "\"\(text)\"" + (start.endIndex == host.endIndex ? "" : "…")

@@ -190,6 +190,46 @@ struct PeerTests {
         }
     }
 
+    @Test(
+        "openssl resumes as the same name, and meets the demands of another",
+        arguments: ["-tls1_2", "-tls1_3"], ["main.test", "MAIN.TEST", "other.test", "OTHER.TEST"])
+    func openssl(version: String, name: String) throws {
+        try withDirectory { directory, loop in
+            var strict = TLSServerConfiguration.usual
+            strict.clientCertificates = .required
+            strict.trust = .authorities([Authority.root.file])
+            let strictContext = try loop.server(strict)
+            var configuration = TLSServerConfiguration.usual
+            configuration.chooseContext = { name in
+                loop.succeeded(name == "other.test" ? strictContext : nil)
+            }
+            var served: [String] = []
+            let server = try TLSServer.listen(
+                host: "127.0.0.1", port: 0, context: try loop.server(configuration)
+            ) { connection -> Future<Void> in
+                served.append("\(connection.serverName ?? "") \(connection.isResumed)")
+                return connection.readLine().flatMap { _ in connection.write("hello\n") }
+            }
+            server.onConnectionError = { _ in }
+            let client = "| openssl s_client -connect 127.0.0.1:$PORT \(version) -quiet"
+            let command = """
+                echo hello \(client) -servername main.test -sess_out s
+                echo hello \(client) -servername \(name) -sess_in s
+                """
+            let outcome = try loop.run(
+                until: ChildProcess.run(
+                    program(command, in: directory, port: server.localAddress.port), timeout: .seconds(60),
+                    on: loop))
+            let isMain = name.lowercased() == "main.test"
+            #expect(served == ["main.test false"] + (isMain ? ["main.test true"] : []))
+            #expect(
+                String(decoding: outcome.standardOutput, as: UTF8.self)
+                    == (isMain ? "hello\nhello\n" : "hello\n"))
+            #expect(server.handshakes.failed == (isMain ? [:] : [.noCertificate: 1]))
+            _ = try loop.run(until: server.shutdown(within: .seconds(1)))
+        }
+    }
+
     @Test("servers of other makers", arguments: Peer.servers)
     func servers(peer: Peer) throws {
         try withDirectory { directory, loop in

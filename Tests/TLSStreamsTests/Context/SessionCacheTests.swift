@@ -59,4 +59,94 @@ struct SessionCacheTests {
             #expect(reason(try loop.failures(server, client).client) == .certificateExpired)
         }
     }
+
+    @Test("a session of a connection that is older than a reload is not kept", arguments: TLSVersion.allCases)
+    func reload(version: TLSVersion) throws {
+        try withLoop { loop in
+            var configuration = TLSClientConfiguration.usual
+            configuration.parameters.versions = version...version
+            let (server, client) = try (loop.server(), loop.client(configuration))
+            for reloads in [false, true] {
+                let older = try loop.pair(server, client)
+                // The client does not trust the server any more.
+                configuration.trust = .authorities([Authority.client.file])
+                if reloads { try client.reload(configuration) }
+                older.server.write("hello\n")
+                _ = try loop.run(until: older.client.readLine())
+                try loop.close(older)
+                if reloads {
+                    #expect(reason(try loop.failures(server, client).client) == .unknownAuthority)
+                } else {
+                    let next = try loop.pair(server, client)
+                    #expect(next.client.isResumed)
+                    try loop.close(next)
+                }
+            }
+        }
+    }
+
+    enum Passing: String, CaseIterable, Codable { case authority, list }
+
+    @Test(
+        "a session does not outlive the authorities and the lists that its server was trusted by",
+        arguments: Passing.allCases, TLSVersion.allCases)
+    func trustExpiry(passing: Passing, version: TLSVersion) throws {
+        try withLoop { loop in
+            let inAnHour = 946_684_800 + 3600
+            let between = Authority(
+                Wish(
+                    commonName: "between", names: nil, end: passing == .authority ? inAnHour : day(2049),
+                    serial: 9,
+                    isAuthority: true), by: .root)
+            let server = try loop.server(
+                TLSServerConfiguration(identity: between.sign(Wish()).identity(chain: [between])))
+            var configuration = TLSClientConfiguration.usual
+            configuration.parameters.versions = version...version
+            configuration.trust.revocationLists = [
+                between.list(revoking: 99, until: passing == .list ? inAnHour : day(2049))
+            ]
+            let client = try loop.client(configuration)
+            for round in 0..<4 {
+                let pair = try loop.pair(server, client)
+                #expect(pair.client.isResumed == (round > 0))
+                pair.server.write("hello\n")
+                _ = try loop.run(until: pair.client.readLine())
+                try loop.close(pair)
+                loop.advance(by: .seconds(1100))
+            }
+            #expect(
+                reason(try loop.failures(server, client).client)
+                    == (passing == .list ? .noRevocationList : .certificateExpired))
+        }
+    }
+
+    @Test(
+        "a closure that decides about servers is asked in each handshake", arguments: TLSVersion.allCases,
+        [false, true])
+    func closures(version: TLSVersion, later: Bool) throws {
+        try withLoop { loop in
+            var asked = 0
+            var configuration = TLSClientConfiguration.usual
+            configuration.parameters.versions = version...version
+            if later {
+                configuration.trust.decideLater = { _, isTrusted in
+                    asked += 1
+                    return loop.succeeded(isTrusted)
+                }
+            } else {
+                configuration.trust.decide = { _, isTrusted in
+                    asked += 1
+                    return isTrusted
+                }
+            }
+            let (server, client) = try (loop.server(), loop.client(configuration))
+            for round in 1...3 {
+                let pair = try loop.pair(server, client)
+                pair.server.write("hello\n")
+                _ = try loop.run(until: pair.client.readLine())
+                try loop.close(pair)
+                #expect(!pair.client.isResumed && asked == round)
+            }
+        }
+    }
 }
