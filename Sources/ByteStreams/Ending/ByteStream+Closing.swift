@@ -127,7 +127,7 @@ extension ByteStream {
     }
 
     /// Ends the connection because of `error`. Bytes that have come stay readable.
-    final func connectionBroke(_ error: any Error) {
+    package final func connectionBroke(_ error: any Error) {
         guard isConnected else { return }
         madeDetails.failure = error
         closeTransport(resetting: true)

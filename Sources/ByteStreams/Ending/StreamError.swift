@@ -38,6 +38,9 @@ public enum StreamError: Error, Hashable {
     /// lingered. `limit` connections may linger at a time (``StreamLimits/maxLingering``). When one more began to
     /// linger, this connection had lingered longest.
     case crowdedOut(limit: Int)
+    /// The connection was reset because its server needed the place or the descriptor for another one, and its peer
+    /// had not sent all of what it has to send first. See `AcceptLimits.peersSpeakFirst`.
+    case madeRoom
     /// The last reference to the stream was released before the stream was closed or read to its end. The connection
     /// has been aborted.
     case droppedUnclosed
@@ -75,6 +78,9 @@ extension StreamError: CustomStringConvertible {
         case .crowdedOut(let limit):
             "the connection was reset while it waited for its peer to finish, since more than \(limit) of the loop "
                 + "did; raise StreamLimits.maxLingering, or let peers finish first"
+        case .madeRoom:
+            "the connection was reset to make room for another one: its peer had not completed its first message; if that "
+                + "is no fault of the peer's, raise AcceptLimits.maxConnections or the limit of descriptors"
         case .droppedUnclosed:
             "a connection was dropped without close() and has been aborted; keep it until it is closed"
         }

@@ -38,6 +38,8 @@ final class StreamWatch: CoarselyTimed {
 
     func bytesCame(_ now: UInt64) { (lastActivity, lastRead) = (now, now) }
 
+    func handshakeBegan(_ now: UInt64) { handshakeStart = now }
+
     func readBegan(_ now: UInt64) { lastRead = now }
 
     /// Notes that a reader waits for the rest of a message of which some bytes have come.
@@ -173,6 +175,12 @@ extension ByteStream {
         let now = core.clock
         watch = StreamWatch(self, now: now)
         watch?.limitsBegan(now)
+    }
+
+    /// Starts the limit of the first message again: what has been read so far was none of the peer's messages.
+    package final func watchFirstMessage() {
+        let now = core.clock
+        begin(.handshake, now) { $0.handshakeBegan(now) }
     }
 
     /// Notes that the reader waits for bytes now.

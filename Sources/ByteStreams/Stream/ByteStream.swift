@@ -133,6 +133,9 @@ open class ByteStream {
         return endedBy != nil ? StreamError.connectionClosed : failure
     }
 
+    /// The number of bytes of the peer that have been read: those of whole messages, if the reader reads messages.
+    package final var takenBytes: Int { received - unreadBytes }
+
     /// Hands the stream to `owner`, which keeps it alive. The caller makes sure that nothing of the stream is
     /// pending.
     package final func belong(to owner: any StreamOwner) { self.owner = owner }

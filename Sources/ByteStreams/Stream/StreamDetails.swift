@@ -24,6 +24,7 @@ final class StreamDetails {
     fileprivate var onIdle: (() -> Void)?
     var onClosed: (((any Error)?) -> Void)?
     fileprivate var introduction: AnyObject?
+    fileprivate weak var carried: ByteStream?
     /// The stream itself, while something is pending.
     var hold: ByteStream?
 }
@@ -65,6 +66,12 @@ extension ByteStream {
     package final var introduction: AnyObject? {
         get { details?.introduction }
         set { madeDetails.introduction = newValue }
+    }
+
+    /// The stream whose bytes this one carries, encrypted.
+    package final var carried: ByteStream? {
+        get { details?.carried }
+        set { madeDetails.carried = newValue }
     }
 
     /// The closure that the stream calls when it becomes idle: see `isIdle`.

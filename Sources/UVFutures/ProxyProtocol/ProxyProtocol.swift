@@ -25,6 +25,11 @@ public struct ProxyProtocol: Sendable {
 /// The header of a connection. An object, so that its connection holds it in one reference.
 final class ProxyRecord {
     let header: ProxyHeader
+    /// The number of its bytes.
+    let size: Int
 
-    init(_ header: ProxyHeader) { self.header = header }
+    init(_ header: ProxyHeader, size: Int) {
+        self.header = header
+        self.size = size
+    }
 }

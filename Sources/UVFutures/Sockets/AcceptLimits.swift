@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Futures
 
 /// The limits on the connections that a server accepts. Further connections wait in the system, in the
-/// backlog of the socket.
+/// backlog of the socket, or take the places of silent ones: see ``peersSpeakFirst``.
 public struct AcceptLimits: Hashable, Sendable {
     /// The most connections that may be open at the same time. Connections that linger (see
     /// ``ByteStreams/ByteStream/close(within:)``) do not count. `nil` means as many as the system allows.
@@ -15,11 +15,27 @@ public struct AcceptLimits: Hashable, Sendable {
     /// The most connections that each listening socket accepts without a break. Then the loop looks at other
     /// sockets and at timers before that socket accepts more.
     public var perTurn = 64
+    /// Whether each peer has to speak first, as in HTTP. The default is `false`: in some protocols, such as SMTP, the
+    /// server speaks first, and a silent peer is a good one.
+    ///
+    /// If it is `true`, a connection has its place for good only when your handler has read a whole first message,
+    /// or a first chunk. Until then, the server resets the connection when the server is full, or has no
+    /// descriptors left, and another connection comes: the oldest first, but none within its first quarter of a
+    /// second. Such a connection ends with ``ByteStreams/StreamError/madeRoom``, counts as
+    /// ``CloseReason/madeRoom``, and is not reported to ``SocketServer/onConnectionError``. The observer of the loop
+    /// gets a warning, at most one a minute.
+    ///
+    /// A header of a proxy (``SocketServer/proxyProtocol``) and the greeting of a client of TLS are awaited in the
+    /// same way, whatever this property is. Changes apply to connections that are accepted later.
+    public var peersSpeakFirst = false
 
-    public init(maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64) {
+    public init(
+        maxConnections: Int? = nil, lowWaterMark: Int? = nil, perTurn: Int = 64, peersSpeakFirst: Bool = false
+    ) {
         self.maxConnections = maxConnections
         self.lowWaterMark = lowWaterMark
         self.perTurn = perTurn
+        self.peersSpeakFirst = peersSpeakFirst
     }
 
     /// The number of open connections at which a full server resumes accepting: ``lowWaterMark`` or its

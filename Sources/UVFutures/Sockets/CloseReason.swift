@@ -17,6 +17,9 @@ public enum CloseReason: Hashable, Sendable {
     /// The connection lingered (see ``ByteStreams/ByteStream/close(within:)``), and was reset because more than
     /// ``ByteStreams/StreamLimits/maxLingering`` connections lingered. This connection had lingered longest.
     case crowdedOut
+    /// The peer had not completed its first message, and the server needed the place or the descriptor for another
+    /// connection: see ``AcceptLimits/peersSpeakFirst``.
+    case madeRoom
     /// More than ``ByteStreams/StreamLimits/writeCap`` bytes waited to be sent, because the peer did not take
     /// them.
     case backpressureExceeded
@@ -36,6 +39,7 @@ extension CloseReason: CustomStringConvertible {
         case .flushTimedOut: "flushTimedOut"
         case .unacknowledged: "unacknowledged"
         case .crowdedOut: "crowdedOut"
+        case .madeRoom: "madeRoom"
         case .backpressureExceeded: "backpressureExceeded"
         case .broken(let code): code.name
         case .other: "other"
@@ -52,6 +56,7 @@ extension SocketConnection {
         case StreamError.flushTimedOut: .flushTimedOut
         case StreamError.unacknowledged: .unacknowledged
         case StreamError.crowdedOut: .crowdedOut
+        case StreamError.madeRoom: .madeRoom
         case StreamError.backpressureExceeded: .backpressureExceeded
         case let error as UVError: .broken(error.code)
         default: .other

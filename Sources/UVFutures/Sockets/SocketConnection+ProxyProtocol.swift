@@ -9,6 +9,9 @@ extension SocketConnection {
     /// while ``peerAddress`` is the client.
     public final var directPeerAddress: SocketAddress? { socket.peerAddress }
 
+    /// The number of bytes of the header.
+    final var introductionSize: Int { (introduction as? ProxyRecord)?.size ?? 0 }
+
     /// Reads the header. Completes with `false` if the peer has finished without a byte.
     final func readProxyHeader(_ rules: ProxyProtocol) -> Future<Bool> {
         guard rules.isTrusted(directPeerAddress) else {
@@ -18,8 +21,10 @@ extension SocketConnection {
             after: rules.timeout
         )
         .map { [self] header in
-            if let header { introduction = ProxyRecord(header) }
-            return header != nil
+            guard let header else { return false }
+            introduction = ProxyRecord(header, size: takenBytes)
+            watchFirstMessage()
+            return true
         }
         .mapError { error in
             switch error {

@@ -20,6 +20,8 @@ public class SocketConnection: ByteStream, Identifiable {
     /// and close the connection.
     public final var isDraining: Bool { drains }
     private final var drains = false
+    /// What the server still waits for: see `isAwaited`.
+    final var duty = Duty.none
 
     /// Whether the socket belongs to a simulated network.
     final let isSimulated: Bool

@@ -14,15 +14,19 @@ extension SocketServer {
         for acceptor in acceptors { acceptor.resume() }
     }
 
-    /// Whether another connection may be accepted.
+    /// Whether another connection may be accepted: there is a place for it, or one of a silent peer.
     func hasRoom() -> Bool {
-        if !isFull, activeConnections >= acceptLimits.maxConnections ?? .max {
+        if !isFull, isCrowded, silentConnection == nil {
             isFull = true
+            lookForSilence()
             counters.pauses += 1
             if core.isObserved, fullness.admits(at: core.clock) { core.turn(warnOfFullness) }
         }
         return !isFull
     }
+
+    /// Whether as many connections are open as may be.
+    private var isCrowded: Bool { placesTaken >= acceptLimits.maxConnections ?? .max }
 
     private func warnOfFullness() {
         let places = acceptors.map { "\($0.socket.localAddress)" }.joined(separator: ", ")
@@ -30,6 +34,11 @@ extension SocketServer {
             "a server has \(activeConnections) connections open, as many as maxConnections allows; others wait in the "
             + "backlog of \(places) until \(acceptLimits.lowMark) are left. Said once a minute at most."
         core.tell(.warning(text))
+    }
+
+    /// Notes that another connection has been accepted, which takes the place of a silent one if there are too many.
+    func oneMoreCounts() {
+        if placesTaken > acceptLimits.maxConnections ?? .max { makeRoom() }
     }
 
     /// Resumes accepting if few enough connections are open. Called when a connection no longer counts for

@@ -34,7 +34,9 @@ extension SocketServer {
     func introduce(_ connection: Connection, _ rules: ProxyProtocol) {
         connection.readProxyHeader(rules).whenComplete { [self] result in
             switch result {
-            case .success(true): handle(connection)
+            case .success(true):
+                if !expectsGreetings { awaitMessage(of: connection) }
+                handle(connection)
             case .success(false): handled(connection, .success(()))
             case .failure(let error): handled(connection, .failure(error))
             }

@@ -55,6 +55,13 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Whether `maxConnections` was reached, and since then the number of connections has not fallen to the
     /// low mark.
     var isFull = false
+    /// Whether the peers of connections greet before all else, and `didIntroduceItself` is called then.
+    package var expectsGreetings = false
+    /// The number of connections that have made room for others and are not closed yet.
+    var makingRoom = 0
+    /// The timer that looks for a connection that may make room, while the server is full.
+    var silenceTimer: ScheduledTask<Void>?
+    var silence = ReportLimit()
     /// The statistics, without the numbers that `statistics` computes.
     var counters = ServerStatistics()
     /// The number of connections that ended with the reason `closed`. Counted apart because this is the most
@@ -154,13 +161,17 @@ public final class SocketServer<Connection: SocketConnection> {
         acceptor.share = acceptLimits.perTurn
         acceptor.isWanted = { [self] in hasRoom() }
         acceptor.onConnection = { [self] in serve($0 as! Connection) }
-        acceptor.onShortage = { [self] in shortages.add($0, open: connections.count, on: loop) }
+        acceptor.onShortage = { [self] in
+            shortages.add($0, open: connections.count, on: loop)
+            makeRoom()
+        }
         acceptor.onFailure = { [self] in
             counters.shed += 1
             report($0)
         }
         socket.onClose = { [self] in
             acceptors.removeAll { $0 === acceptor }
+            if acceptors.isEmpty { silenceTimer.take()?.cancel() }
             completeEnds()
         }
         localAddresses.append(socket.localAddress)
@@ -171,8 +182,10 @@ public final class SocketServer<Connection: SocketConnection> {
 
     private func serve(_ connection: Connection) {
         counters.accepted += 1
-        connections.add(connection)
+        connections.add(connection, at: core.clock)
+        connection.duty = firstDuty
         connection.belong(to: self)
+        oneMoreCounts()
         if let proxyRules { introduce(connection, proxyRules) } else { handle(connection) }
         if isDraining { connection.beginDraining() }
     }
@@ -207,7 +220,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// Whether `error` comes from a cancellation, or from a shutdown of the server or of the whole loop.
     private func isExpected(_ error: any Error) -> Bool {
         switch error {
-        case is CancellationError, FutureError.shutDown: true
+        case is CancellationError, FutureError.shutDown, StreamError.madeRoom: true
         case let error as CleanUpError: isExpected(error.error) && isExpected(error.cleanUpError)
         case StreamError.connectionClosed: hasAborted
         default: false
@@ -239,6 +252,7 @@ extension SocketServer: StreamOwner, OutcomeListener {
         counters.count(bytesOf: connection)
         let reason = connection.closeReason
         if reason == .closed { closedInOrder += 1 } else { counters.closes[reason, default: 0] += 1 }
+        if reason == .madeRoom { makingRoom -= 1 }
         if shutdownPromise != nil { summary.count(reason) }
         if connection.hasLingered { counters.lingering -= 1 } else { oneLessCounts() }
         for acceptor in acceptors { acceptor.retry() }

@@ -1,0 +1,83 @@
+internal import ByteStreams
+internal import Futures
+
+extension SocketServer {
+    /// The time that a peer has for its first message in any case: enough for a way there and back around the world.
+    private var patience: UInt64 { 250_000_000 }
+
+    /// What a new connection's peer has to do before the connection has its place for good.
+    var firstDuty: SocketConnection.Duty {
+        if expectsGreetings || proxyRules != nil { return .introduction }
+        return acceptLimits.peersSpeakFirst ? .message : .none
+    }
+
+    /// Notes that the peer of `connection` has introduced itself, by a header or a greeting.
+    package func didIntroduceItself(_ connection: SocketConnection) {
+        connection.duty = .none
+    }
+
+    /// Awaits the first message of `connection` from now on, if peers speak first. `carried` is the stream of the
+    /// messages, if it is another one.
+    package func awaitMessage(of connection: SocketConnection, in carried: ByteStream? = nil) {
+        connection.duty = .none
+        guard acceptLimits.peersSpeakFirst, connection.isOpen else { return }
+        if let carried { connection.carried = carried }
+        connection.duty = .message
+        connections.renew(connection, at: core.clock)
+        if isFull { lookForSilence() }
+    }
+
+    /// The number of places that are taken: connections that have made room and are not closed yet need none.
+    var placesTaken: Int { activeConnections - makingRoom }
+
+    /// The connection that makes room for another one. `nil` if no peer has been silent for long enough.
+    var silentConnection: SocketConnection? {
+        let now = core.clock
+        return now < patience ? nil : connections.awaited(since: now - patience)
+    }
+
+    /// Ends the connection of the peer that has been silent longest.
+    func makeRoom() {
+        guard let connection = silentConnection else { return }
+        makingRoom += 1
+        connection.connectionBroke(StreamError.madeRoom)
+        guard core.isObserved, silence.admits(at: core.clock) else { return }
+        core.tell(
+            .warning(
+                "\(connection) was reset to make room for another connection, since its peer had not completed its first "
+                    + "message. Said once a minute at most; statistics count these connections as madeRoom."))
+    }
+
+    /// Accepts again when a silent connection may make room.
+    func lookForSilence() {
+        guard silenceTimer == nil, let since = connections.awaitedSince else { return }
+        let (now, end) = (core.clock, since.addingSaturated(patience))
+        // If it is over already, the peer's bytes are in the system, and will have been read by then.
+        let wait = end > now ? end - now : patience
+        silenceTimer = loop.schedule(after: .nanoseconds(wait)) { [self] in
+            silenceTimer = nil
+            guard silentConnection != nil else { return lookForSilence() }
+            isFull = false
+            for acceptor in acceptors { acceptor.resume() }
+        }
+        silenceTimer?.future.ignoreFailure()
+    }
+}
+
+extension SocketConnection {
+    /// What the peer of a connection has to do before the connection has its place for good.
+    enum Duty {
+        case none
+        /// It sends a header or a greeting. Whoever reads that says when it is there.
+        case introduction
+        /// It completes a message.
+        case message
+    }
+
+    /// Whether the server waits for the peer, which has not done its duty.
+    var isAwaited: Bool {
+        guard duty != .none, isOpen else { return false }
+        if duty == .introduction { return true }
+        return (carried ?? self).takenBytes <= (carried == nil ? introductionSize : 0)
+    }
+}
