@@ -109,6 +109,16 @@ smoke_limits() {
     start --max-connections 2
     connect 3
     echo late >&"${clients[2]}"
+    expect_echo 2 late    # One that was silent makes room.
+    stop -TERM 10 disconnect
+    start --max-connections 2
+    connect 3
+    local number
+    for number in 0 1; do
+        echo here >&"${clients[number]}"
+        expect_echo $number here
+    done
+    echo late >&"${clients[2]}"
     ! read -r -t 0.3 -u "${clients[2]}" || fail "serves more than --max-connections"
     disconnect 0
     expect_echo 2 late

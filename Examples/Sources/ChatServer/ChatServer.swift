@@ -53,7 +53,7 @@ struct ChatServer: OneLineCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "How many connections each port may have open at a time; others wait in the backlog.")
+        help: "How many connections each port may have open; others wait, or take the place of a silent one.")
     var maxConnections: Int?
 
     @OptionGroup var encryption: ServerEncryption
@@ -135,7 +135,7 @@ struct ChatServer: OneLineCommand {
         // Members leave as they like.
         server.onError { _ in }
         if proxy { server.acceptProxyProtocol(ProxyProtocol()) }
-        try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
+        try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true))
         try server.listen(host: host, port: port)
         return server
     }

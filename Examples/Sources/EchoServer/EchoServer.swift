@@ -31,8 +31,11 @@ struct EchoServer: OneLineCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "How many connections may be open at a time, on each loop; others wait in the backlog.")
+        help: "How many connections each loop may have; others wait, or take the place of a silent one.")
     var maxConnections: Int?
+
+    /// Each client speaks first: without a word, there is nothing to send back.
+    var acceptLimits: AcceptLimits { AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true) }
 
     @OptionGroup var limits: TimeLimits
 

@@ -12,7 +12,7 @@ extension EchoServer {
             try echo($0, counts)
         }
         server.onError { _ in counts.failed() }
-        try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
+        try server.setAcceptLimits(acceptLimits)
         if systemd {
             try takeSockets(of: server)
         } else {
@@ -61,7 +61,7 @@ extension EchoServer {
     func serveOnThreads(_ counts: Counts, on loop: EventLoop) throws -> Serving {
         let group = try TCPServerGroup.listen(
             host: host, port: port, loops: loops, backlog: backlog, limits: limits.streamLimits,
-            accepting: AcceptLimits(maxConnections: maxConnections), on: loop
+            accepting: acceptLimits, on: loop
         ) { connection in try echo(connection, counts).always { counts.sent(connection.bytesSent) } }
         _ = try loop.run(until: group.onEach(on: loop) { $0.onConnectionError = { _ in counts.failed() } })
         report(group, on: loop)

@@ -44,7 +44,7 @@ struct KeyValueServer: OneLineCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "How many connections may be open at a time; others wait in the backlog.")
+        help: "How many connections may be open at a time; others wait, or take the place of a silent one.")
     var maxConnections: Int?
 
     @Option(
@@ -89,7 +89,7 @@ struct KeyValueServer: OneLineCommand {
             let server = try StreamServer(on: loop, encryption, limits: streamLimits) { service.serve($0) }
             // Clients leave as they like.
             server.onError { _ in }
-            try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections))
+            try server.setAcceptLimits(AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true))
             try server.listen(host: host, port: port)
             return (server, service)
         }

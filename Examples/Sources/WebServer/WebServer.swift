@@ -33,7 +33,7 @@ struct WebServer: OneLineCommand {
 
     @Option(
         parsing: .unconditional,
-        help: "How many connections may be open at a time; others wait in the backlog.")
+        help: "How many connections may be open at a time; others wait, or take the place of a silent one.")
     var maxConnections: Int?
 
     @OptionGroup var limits: MessageLimits
@@ -68,7 +68,7 @@ struct WebServer: OneLineCommand {
 
     /// Listens, and drains when a signal comes.
     private func serve(_ site: Site, on loop: EventLoop) throws -> (TCPServer, Future<ShutdownSummary>) {
-        let accepting = AcceptLimits(maxConnections: maxConnections)
+        let accepting = AcceptLimits(maxConnections: maxConnections, peersSpeakFirst: true)
         let server: TCPServer
         if let context = try encryption.context(on: loop) {
             let tls = try TLSServer.listen(

@@ -50,7 +50,14 @@ extension ByteStream {
     public func startTLS(
         server context: TLSContext, limits: StreamLimits = StreamLimits(), timeout: Duration = .seconds(10)
     ) -> Future<TLSConnection> {
-        startTLS(context, limits, timeout, host: nil) { engine in
+        startTLS(server: context, limits: limits, timeout: timeout, after: Data())
+    }
+
+    /// Begins with `bytes` of the client, which have been read.
+    func startTLS(
+        server context: TLSContext, limits: StreamLimits, timeout: Duration, after bytes: Data
+    ) -> Future<TLSConnection> {
+        startTLS(context, limits, timeout, host: nil, after: bytes) { engine in
             guard case .server(let configuration) = context.role else {
                 throw FutureError.invalidArgument(
                     "startTLS(server:) was given the context of a client; give one of TLSContext.server")
@@ -61,7 +68,7 @@ extension ByteStream {
 
     private func startTLS(
         _ context: TLSContext, _ limits: StreamLimits, _ timeout: Duration, host: String?,
-        _ prepare: (OpenSSLConnection) throws -> Void
+        after bytes: Data = Data(), _ prepare: (OpenSSLConnection) throws -> Void
     ) -> Future<TLSConnection> {
         core.checkThread()
         guard context.core === core else {
@@ -73,7 +80,7 @@ extension ByteStream {
             try limits.validate()
             let engine = OpenSSLConnection(context.raw, isServer: host == nil)
             try prepare(engine)
-            let transport = TLSTransport(self, context, engine)
+            let transport = TLSTransport(self, context, engine, after: bytes)
             try transport.begin()
             let handshake = TLSHandshake(transport, host: host, limits: limits)
             transport.handshake = handshake

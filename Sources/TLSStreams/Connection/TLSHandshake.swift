@@ -36,7 +36,7 @@ final class TLSHandshake {
         }
         timer?.future.ignoreFailure()
         let future = promise.future
-        proceed()
+        transport.resume()
         return future
     }
 

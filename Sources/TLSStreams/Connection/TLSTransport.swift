@@ -37,8 +37,10 @@ final class TLSTransport: ByteTransport, TurnEnding {
     private var hasToldEnd = false
     private(set) var isClosed = false
 
-    init(_ inner: ByteStream, _ context: TLSContext, _ engine: OpenSSLConnection) {
+    /// Creates a transport over `inner`, of which `bytes` have been read.
+    init(_ inner: ByteStream, _ context: TLSContext, _ engine: OpenSSLConnection, after bytes: Data) {
         self.inner = inner
+        kept = bytes
         self.context = context
         self.engine = engine
         core = inner.core
@@ -60,7 +62,7 @@ final class TLSTransport: ByteTransport, TurnEnding {
     private func receive(_ bytes: RawSpan) -> Future<Void> {
         let left = engine.lend(bytes) { proceed() }
         if isClosed { return core.succeeded() }
-        if left > 0 { kept = Data(copying: bytes.extracting(last: left)) }
+        if left > 0 { kept.append(Data(copying: bytes.extracting(last: left))) }
         guard needsPause else { return core.succeeded() }
         let promise = core.makePromise(of: Void.self)
         pause = promise

@@ -47,6 +47,8 @@ public struct TLSError: Error, Hashable, Sendable {
         /// The peer has sent something that is not TLS.
         case notTLS
         // Ends
+        /// The client has not sent its whole greeting in time.
+        case noGreeting
         /// The peer has closed the connection during the handshake.
         case handshakeCut
         /// The handshake took too long.
@@ -113,6 +115,9 @@ extension TLSError: CustomStringConvertible {
         case .alert(let alert): "the peer has ended the connection with the alert \(alert); \(alert.advice)"
         case .plainHTTP: "the peer speaks plain HTTP; it has to use https, or another port"
         case .notTLS: "the peer does not speak TLS\(particulars); look at the port"
+        case .noGreeting:
+            "the client has not sent its whole greeting within \(detail); raise TLSHandshakeLimits.greetingTimeout, or look "
+                + "at the client"
         case .handshakeCut: "the peer has closed the connection during the handshake; look at its log"
         case .handshakeTimedOut:
             "the handshake took longer than \(detail); raise its time limit, or look at the peer"

@@ -1,10 +1,13 @@
 internal import ByteStreams
+internal import FoundationEssentials
 internal import Futures
 internal import UVFutures
 
 /// What a server does with each TCP connection: a handshake, and then the handler.
 final class TLSAcceptance {
     let context: TLSContext
+    /// The server of the connections beneath, which keeps this object.
+    weak var server: TCPServer?
     private let core: LoopCore
     private let limits: StreamLimits
     private let handshakes: TLSHandshakeLimits
@@ -33,34 +36,67 @@ final class TLSAcceptance {
     func accept(_ tcp: TCPConnection) {
         tcp.endsWhenIdle = false
         let deadline = core.now.advanced(by: handshakes.timeout)
-        line.acquire().timeout(after: handshakes.timeout).whenComplete { [self] turn in
-            switch turn {
-            case .success(let permit): shakeHands(tcp, until: deadline, permit)
-            case .failure:
-                tcp.abort()
-                failed(TLSError(.handshakeTimedOut, peer: "\(tcp)", detail: "\(handshakes.timeout)"), of: tcp)
+        let limit = min(handshakes.greetingTimeout, handshakes.timeout)
+        statistics.silent += 1
+        tcp.readMessage(decodedBy: GreetingDecoder()).timeout(after: limit).whenComplete { [self] result in
+            statistics.silent -= 1
+            switch result {
+            case .success(let greeting?):
+                server?.didIntroduceItself(tcp)
+                waitForTurn(tcp, greeting, until: deadline)
+            case .success(nil):
+                tcp.close()
+                fail(tcp, TLSError(.handshakeCut, peer: "\(tcp)"))
+            case .failure(FutureError.timedOut):
+                fail(tcp, TLSError(.noGreeting, peer: "\(tcp)", detail: "\(limit)"))
+            case .failure(StreamError.limitExceeded(let limit)):
+                let detail = "a greeting of more than \(limit) bytes"
+                fail(tcp, TLSError(.protocolViolation, peer: "\(tcp)", detail: detail))
+            case .failure(let error): fail(tcp, error)
             }
         }
     }
 
-    private func shakeHands(_ tcp: TCPConnection, until deadline: LoopInstant, _ permit: Permit) {
+    private func waitForTurn(_ tcp: TCPConnection, _ greeting: Data, until deadline: LoopInstant) {
+        line.acquire().timeout(after: left(until: deadline)).whenComplete { [self] turn in
+            switch turn {
+            case .success(let permit): shakeHands(tcp, greeting, until: deadline, permit)
+            case .failure:
+                fail(tcp, TLSError(.handshakeTimedOut, peer: "\(tcp)", detail: "\(handshakes.timeout)"))
+            }
+        }
+    }
+
+    private func left(until deadline: LoopInstant) -> Duration {
+        max(.nanoseconds(1), core.now.duration(to: deadline))
+    }
+
+    private func shakeHands(
+        _ tcp: TCPConnection, _ greeting: Data, until deadline: LoopInstant, _ permit: Permit
+    ) {
         statistics.underWay += 1
-        let left = max(.nanoseconds(1), core.now.duration(to: deadline))
-        tcp.startTLS(server: context, limits: limits, timeout: left).whenComplete { [self] result in
+        tcp.startTLS(
+            server: context, limits: limits, timeout: left(until: deadline), after: greeting
+        )
+        .whenComplete { [self] result in
             statistics.underWay -= 1
             permit.release()
             switch result {
             case .success(let connection): serve(connection, over: tcp)
-            case .failure(let error):
-                if tcp.isOpen { tcp.abort() }
-                failed(error, of: tcp)
+            case .failure(let error): fail(tcp, error)
             }
         }
+    }
+
+    private func fail(_ tcp: TCPConnection, _ error: any Error) {
+        if tcp.isOpen { tcp.abort() }
+        failed(error, of: tcp)
     }
 
     private func serve(_ connection: TLSConnection, over tcp: TCPConnection) {
         statistics.completed += 1
         if connection.isResumed { statistics.resumed += 1 }
+        server?.awaitMessage(of: tcp, in: connection)
         do {
             let handled = try handler(connection)
             handled?.whenComplete { [self] result in self.handled(connection, result) }
@@ -94,7 +130,7 @@ final class TLSAcceptance {
     /// Whether `error` comes from a cancellation, or from a shutdown of the server or of the loop.
     private func isExpected(_ error: any Error, _ tcp: ByteStream) -> Bool {
         switch error {
-        case is CancellationError, FutureError.shutDown: true
+        case is CancellationError, FutureError.shutDown, StreamError.madeRoom: true
         case StreamError.connectionClosed: tcp.isAborted
         default: false
         }

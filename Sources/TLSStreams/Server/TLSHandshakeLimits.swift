@@ -2,9 +2,15 @@ internal import ByteStreams
 
 /// The limits of the handshakes of a server.
 public struct TLSHandshakeLimits: Hashable, Sendable {
-    /// The longest time of a handshake. The time in which a connection waits for its turn counts, too.
+    /// The longest time of a handshake. The time of the greeting, and the time in which a connection waits for its
+    /// turn, count, too.
     public var timeout: Duration = .seconds(10)
-    /// The most handshakes under way at a time. Further connections wait, and nothing of them is read.
+    /// The longest time until a client has sent its whole greeting, which it sends first of all, at once. Until then,
+    /// a connection takes nothing of ``maxConcurrent``. The default has room for two losses on the way: TCP sends
+    /// again after a second, and after three.
+    public var greetingTimeout: Duration = .seconds(5)
+    /// The most handshakes under way at a time: of clients that have greeted. Further ones wait, and nothing of them is
+    /// read.
     public var maxConcurrent = 256
 
     public init() {}
@@ -12,6 +18,9 @@ public struct TLSHandshakeLimits: Hashable, Sendable {
     func validate() throws {
         try requireArgument(
             timeout > .zero, "a handshake timeout of \(timeout) makes no sense; give more than zero")
+        try requireArgument(
+            greetingTimeout > .zero,
+            "a greeting timeout of \(greetingTimeout) makes no sense; give more than zero")
         try requireArgument(
             maxConcurrent > 0, "\(maxConcurrent) handshakes at a time would let nobody in; give one or more")
     }

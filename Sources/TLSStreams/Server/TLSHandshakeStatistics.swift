@@ -1,5 +1,7 @@
 /// Counts of the handshakes of a server.
 public struct TLSHandshakeStatistics: Hashable, Sendable {
+    /// The connections whose clients have not sent their whole greeting yet.
+    public internal(set) var silent = 0
     /// The handshakes that are under way now.
     public internal(set) var underWay = 0
     /// The handshakes that have led to a connection.

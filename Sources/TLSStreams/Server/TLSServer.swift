@@ -33,6 +33,8 @@ public final class TLSServer {
         self.acceptance = acceptance
         self.limits = limits
         tcp = TCPServer(on: context.loop, owning: { acceptance.accept($0) })
+        tcp.expectsGreetings = true
+        acceptance.server = tcp
     }
 
     /// Creates a server that does not listen yet. To listen, call

@@ -130,10 +130,13 @@ struct TLSServerTests {
             let server = try TLSServer.listen(
                 host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes
             ) { $0.forEachChunk { _ in } }
+            // They greet, and say nothing more.
+            let greeting = try greeting(of: try loop.client())
             let silent = try (0..<2).map { _ in
                 try loop.run(
                     until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
             }
+            for end in silent { end.write(greeting) }
             loop.advance(by: .seconds(1))
             let client = try connect(server, loop)
             loop.advance(by: .seconds(1))
@@ -159,6 +162,14 @@ struct TLSServerTests {
                         host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
                         owning: { _ in })
                 } == "a handshake timeout of 0.0 seconds makes no sense; give more than zero")
+            handshakes = TLSHandshakeLimits()
+            handshakes.greetingTimeout = .zero
+            #expect(
+                complaint {
+                    _ = try TLSServer.listen(
+                        host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes,
+                        owning: { _ in })
+                } == "a greeting timeout of 0.0 seconds makes no sense; give more than zero")
             #expect(
                 complaint {
                     _ = try TLSServer.listen(

@@ -1,0 +1,51 @@
+internal import ByteStreams
+internal import FoundationEssentials
+
+/// Finds the end of a greeting, the ClientHello of a client, which may extend over several records.
+///
+/// What is no greeting ends where OpenSSL can tell what it is: so nobody waits in a handshake for the rest of either.
+struct GreetingDecoder: StreamDecoder {
+    private static let headerSize = 5
+    private static let handshake: UInt8 = 22
+    private static let clientHello: UInt8 = 1
+    /// The most bytes of a record, with what encryption may add.
+    private static let largestRecord = 16_384 + 2048
+
+    /// The number of bytes of the records that are whole.
+    private var passed = 0
+    /// The first bytes of the message in them: its type, and three bytes of its size.
+    private var start: [UInt8] = []
+    /// The number of bytes of the message in them, with those.
+    private var size = 0
+
+    mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Int>? {
+        let end = end(in: bytes) ?? (isAtEnd ? bytes.byteCount : nil)
+        return end.map { DecodedFrame($0, byteCount: $0) }
+    }
+
+    func message(from frame: Int, _ bytes: RawSpan) -> Data { Data(copying: bytes) }
+
+    private mutating func end(in bytes: RawSpan) -> Int? {
+        while bytes.byteCount >= passed + Self.headerSize {
+            let header = (0..<Self.headerSize).map { bytes.byte(at: passed + $0) }
+            // The old form of a greeting, which TLS 1.2 still allows.
+            if passed == 0, header[0] & 0x80 != 0, header[2] == Self.clientHello {
+                let end = 2 + (Int(header[0] & 0x7f) << 8 | Int(header[1]))
+                return end <= bytes.byteCount ? end : nil
+            }
+            let record = Int(header[3]) << 8 | Int(header[4])
+            guard header[1] == 3, record <= Self.largestRecord else { return bytes.byteCount }
+            let end = passed + Self.headerSize + record
+            guard end <= bytes.byteCount else { return nil }
+            guard header[0] == Self.handshake else { return end }
+            let body = passed + Self.headerSize..<end
+            start += body.prefix(4 - start.count).map { bytes.byte(at: $0) }
+            size += record
+            passed = end
+            guard start.count == 4 else { continue }
+            let message = 4 + (Int(start[1]) << 16 | Int(start[2]) << 8 | Int(start[3]))
+            if start[0] != Self.clientHello || size >= message { return end }
+        }
+        return nil
+    }
+}
