@@ -61,8 +61,7 @@ final class TLSAcceptance {
         line.acquire().timeout(after: left(until: deadline)).whenComplete { [self] turn in
             switch turn {
             case .success(let permit): shakeHands(tcp, greeting, until: deadline, permit)
-            case .failure:
-                fail(tcp, TLSError(.handshakeTimedOut, peer: "\(tcp)", detail: "\(handshakes.timeout)"))
+            case .failure: tookTooLong(tcp)
             }
         }
     }
@@ -83,9 +82,14 @@ final class TLSAcceptance {
             permit.release()
             switch result {
             case .success(let connection): serve(connection, over: tcp)
+            case .failure(let error as TLSError) where error.reason == .handshakeTimedOut: tookTooLong(tcp)
             case .failure(let error): fail(tcp, error)
             }
         }
+    }
+
+    private func tookTooLong(_ tcp: TCPConnection) {
+        fail(tcp, TLSError(.handshakeTimedOut, peer: "\(tcp)", detail: "\(handshakes.timeout)"))
     }
 
     private func fail(_ tcp: TCPConnection, _ error: any Error) {

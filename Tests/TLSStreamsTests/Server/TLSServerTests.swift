@@ -130,6 +130,8 @@ struct TLSServerTests {
             let server = try TLSServer.listen(
                 host: "127.0.0.1", port: 0, context: try loop.server(), handshakes: handshakes
             ) { $0.forEachChunk { _ in } }
+            var told: [String] = []
+            server.onHandshakeFailure = { told.append("\($0)") }
             // They greet, and say nothing more.
             let greeting = try greeting(of: try loop.client())
             let silent = try (0..<2).map { _ in
@@ -144,6 +146,7 @@ struct TLSServerTests {
             let connection = try loop.run(until: client)
             loop.advance(by: .seconds(1))
             #expect(server.handshakes.failed == [.handshakeTimedOut: 2] && server.handshakes.completed == 1)
+            #expect(told.count == 1 && told[0].contains(": the handshake took longer than 4.0 seconds;"))
             try loop.run(until: connection.close())
             for end in silent { end.abort() }
             _ = try loop.run(until: server.shutdown(within: .seconds(5)))
