@@ -111,7 +111,7 @@ public final class ConnectionPool<Connection: ByteStream> {
         }
         let promise = core.makePromise(of: PoolLease<Connection>.self)
         do {
-            let future = try connect()
+            let future = try connect().given(to: core)
             connecting[ObjectIdentifier(promise)] = future
             promise.onCancelRequest {
                 future.cancel(.evenIfOthersWaiting)
@@ -135,6 +135,7 @@ public final class ConnectionPool<Connection: ByteStream> {
     }
 
     private func lease(_ connection: Connection, _ permit: Permit) -> PoolLease<Connection> {
+        connection.checkBelongs(to: core)
         lent[ObjectIdentifier(connection)] = connection
         if isCutOff { connection.abort() }
         return PoolLease(connection, of: self, permit)
@@ -221,6 +222,13 @@ public final class ConnectionPool<Connection: ByteStream> {
 }
 
 extension ByteStream {
+    /// Traps unless this connection, which a client of `loop` was given, belongs to that loop.
+    func checkBelongs(to loop: LoopCore) {
+        guard core === loop else {
+            trap("A client was given a connection of another event loop. Connect on its own loop.")
+        }
+    }
+
     /// Whether the next user of the connection can begin as if it were new.
     fileprivate var isReusable: Bool {
         isOpen && !isAtEnd && !hasUnread && reader == nil && writeSide == .open

@@ -29,6 +29,7 @@ extension PipelinedClient {
     }
 
     private func opened(_ stream: ByteStream) {
+        stream.checkBelongs(to: core)
         guard state != .closed else {
             _ = stream.abort()
             return
@@ -41,7 +42,7 @@ extension PipelinedClient {
         start(connection)
         guard let greeting else { return greeted() }
         do {
-            let future = try greeting(connection)
+            let future = try greeting(connection).given(to: core)
             let limited = limits.greetingTimeout.map { future.timeout(after: $0) } ?? future
             cancelStep = { limited.cancel(.evenIfOthersWaiting) }
             limited.whenComplete { [self] result in

@@ -75,8 +75,8 @@ public final class PipelinedClient<Message> {
         if let complaint = backoff.complaint { throw FutureError.invalidArgument(complaint) }
         self.init(
             limits, backoff, loop.core, greeting, push,
-            open: { opened in
-                let connecting = try connect()
+            open: { [core = loop.core] opened in
+                let connecting = try connect().given(to: core)
                 connecting.whenComplete { result in opened(result.map { $0 }) }
                 return { connecting.cancel(.evenIfOthersWaiting) }
             },

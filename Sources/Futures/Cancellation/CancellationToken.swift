@@ -35,6 +35,11 @@ public struct CancellationToken {
     /// Whether the token has been cancelled.
     public var isCancelled: Bool { condition?.isMet == true }
 
+    /// Whether the token, which something of `loop` was given, has been cancelled. Traps if it belongs to another
+    /// loop.
+    @inlinable
+    func isCancelled(on loop: LoopCore) -> Bool { condition?.isMet(on: loop) == true }
+
     /// Calls `handler` on `context` when the token is cancelled. Handlers are called in the order of
     /// registration.
     ///

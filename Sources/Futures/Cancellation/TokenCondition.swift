@@ -31,6 +31,14 @@ final class TokenCondition {
     /// Whether the condition is met, so that the token has been cancelled.
     var isMet: Bool { holds { $0.hasSucceeded } }
 
+    /// Whether the condition is met of a token that something of `loop` was given. Traps if the token belongs to
+    /// another loop.
+    @usableFromInline
+    func isMet(on loop: LoopCore) -> Bool {
+        guard self.loop === loop else { Misuse.foreignToken() }
+        return isMet
+    }
+
     /// Whether the condition is met, or can still be met.
     var canBeMet: Bool { holds { !$0.isCompleted || $0.hasSucceeded } }
 

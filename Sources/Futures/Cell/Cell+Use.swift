@@ -13,8 +13,11 @@ extension Cell {
     @usableFromInline
     var hasSucceeded: Bool {
         pointer.checkThread()
-        return pointer.hasSucceeded || hasRootSucceeded
+        return isSuccess
     }
+
+    /// The same without a check of the thread.
+    var isSuccess: Bool { pointer.hasSucceeded || hasRootSucceeded }
 
     // Not inlined, so that the code of the frequent case stays short.
     @inline(never)

@@ -44,7 +44,7 @@ extension Future {
     /// let page = fetch("index").fallback(to: fetch("mirror/index"))    // Fetches both at once.
     /// ```
     public func fallback(to other: Future<Value>, token: CancellationToken = .none) -> Future<Value> {
-        other.ignoreFailure()
+        other.given(to: cell.loop).ignoreFailure()
         return flatMapError(token: token) { error in
             other.spared(by: token).recover(including: .cancellation) { _ in throw error }
         }

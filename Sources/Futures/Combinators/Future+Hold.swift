@@ -10,7 +10,7 @@ extension Future {
     /// let page = fetch("index").delay(until: connection.write("one moment\n"))
     /// ```
     public func delay<Ignored>(until other: Future<Ignored>) -> Future<Value> {
-        other.ignoreFailure()
+        other.given(to: cell.loop).ignoreFailure()
         return held { _ in other }
     }
 

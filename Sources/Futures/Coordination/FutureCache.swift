@@ -41,7 +41,7 @@ public final class FutureCache<Key: Hashable, Value> {
         _ key: Key, expiresAfter: Duration? = nil, cost: @escaping (Value) -> Int = { _ in 1 },
         token: CancellationToken = .none, _ fetch: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         if let value = value(for: key) { return loop.succeeded(value) }
         if let work = entries[key]?.work { return work.future.branch().until(token) }
         if let complaint = FutureError.complaint(delay: expiresAfter) { return loop.failed(complaint) }

@@ -46,7 +46,7 @@ public final class FutureChannel<Element> {
     /// ```
     @discardableResult
     public func send(_ element: Element, token: CancellationToken = .none) -> Future<Void> {
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         if let closedError { return loop.failed(closedError) }
         return trySend(element) ? loop.succeeded() : sends.wait(for: Void.self, element).until(token)
     }
@@ -65,7 +65,7 @@ public final class FutureChannel<Element> {
     /// Receives an element. The returned future completes with the next element. Fails with ``closedError``
     /// if the channel is closed and all elements have been received.
     public func receive(token: CancellationToken = .none) -> Future<Element> {
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         if let element = tryReceive() { return loop.succeeded(element) }
         if let closedError { return loop.failed(closedError) }
         return receives.wait(for: Element.self).until(token)

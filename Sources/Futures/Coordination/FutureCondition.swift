@@ -36,7 +36,7 @@ public final class FutureCondition {
         token: CancellationToken = .none, until predicate: @escaping () throws -> Bool
     ) -> Future<Void> {
         loop.core.checkThread()
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         do { if try predicate() { return loop.succeeded() } } catch { return loop.failed(error) }
         let closedError = line.closedError
         return wait(token: token).flatMap { [weak self] in

@@ -37,7 +37,7 @@ public final class FutureGate: PermitIssuer {
         do {
             let permit = try enter()
             // If `body` throws, the release of the permit object leaves the gate.
-            return try body().onEnd(permit.release)
+            return try body().given(to: loop.core).onEnd(permit.release)
         } catch {
             return loop.failed(error)
         }

@@ -47,7 +47,7 @@ public final class FutureSemaphore: PermitIssuer {
     /// let page = try await load("page")
     /// ```
     public func acquire(_ count: Int = 1, token: CancellationToken = .none) -> Future<Permit> {
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         if let permit = tryAcquire(count) { return loop.succeeded(permit) }
         if let breakage { return loop.failed(breakage) }
         guard (1...limit).contains(count) else {

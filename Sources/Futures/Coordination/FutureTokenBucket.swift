@@ -62,7 +62,7 @@ public final class FutureTokenBucket {
     /// }
     /// ```
     public func take(_ count: Int = 1, token: CancellationToken = .none) -> Future<Void> {
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
         guard (1...burst).contains(count) else {
             return loop.failed(
                 FutureError.invalidArgument(

@@ -44,11 +44,9 @@ public struct Deferred<Value> {
     public func start(on loop: EventLoop? = nil, token: CancellationToken = .none) -> Future<Value> {
         guard let loop = (loop ?? .current)?.core else { Misuse.noLoop() }
         loop.checkThread()
-        guard !token.isCancelled else { return loop.failed(CancellationError()) }
+        guard !token.isCancelled(on: loop) else { return loop.failed(CancellationError()) }
         do {
-            let future = try recipe(loop)
-            guard future.cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
-            return future.until(token)
+            return try recipe(loop).given(to: loop).until(token)
         } catch {
             return loop.failed(error)
         }

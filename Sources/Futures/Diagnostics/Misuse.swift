@@ -25,6 +25,12 @@ package enum Misuse {
                 + "a CancellationSource(on:) of this loop for it.")
     }
 
+    static func foreignIterator() -> Never {
+        trap(
+            "A sequence was given an iterator of another event loop. Make the sequence on the loop on which the elements "
+                + "come.")
+    }
+
     static func nestedRun(_ call: String) -> Never {
         trap(
             "\(call) was called on an event loop that is running. Return from the callback instead, and go on in a "

@@ -121,7 +121,7 @@ extension EventLoop {
         _ work: Traversal<Element, Output, Total, Value>.Work, into total: Total, _ token: CancellationToken
     ) -> Future<Value> {
         core.checkThread()
-        guard !token.isCancelled else { return failed(CancellationError()) }
+        guard !token.isCancelled(on: core) else { return failed(CancellationError()) }
         guard work.limit > 0 else { return failed(FutureError.unsuitableLimit(work.limit)) }
         let cell = Cell.plain(core, state: .pending, of: Value.self)
         Traversal(cell, total: total, work).start()

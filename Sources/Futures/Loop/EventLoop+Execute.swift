@@ -48,7 +48,7 @@ extension EventLoop {
     ) -> Future<Value> {
         withCore { core in
             core.checkThread()
-            guard !token.isCancelled else { return failed(CancellationError()) }
+            guard !token.isCancelled(on: core) else { return failed(CancellationError()) }
             let cell = Cell.waiting(core, step: SubmitStep(body: body))
             core.submit(cell, on: context)
             return Future<Value>(cell).ending(with: token)

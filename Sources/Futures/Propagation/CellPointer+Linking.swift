@@ -69,6 +69,19 @@ extension CellPointer {
 }
 
 extension Future {
+    /// Returns this future, which something of `loop` was given. Traps if it belongs to another loop.
+    package func given(to loop: LoopCore) -> Future {
+        guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
+        return self
+    }
+
+    /// Whether this future, which something of `loop` was given, has succeeded. Traps if it belongs to another
+    /// loop. Costs no check of the thread: the caller is on that of `loop`.
+    package func hasSucceeded(on loop: LoopCore) -> Bool {
+        guard cell.pointer.isOf(loop) else { Misuse.foreignFuture() }
+        return cell.isSuccess
+    }
+
     /// Returns whether this future is `other`, or waits for `other`. If so, `other` must not wait for this
     /// future.
     package func isDecided<Other>(by other: Future<Other>) -> Bool { cell.isDecided(by: other.cell) }

@@ -2,13 +2,13 @@
 /// last copy stops it.
 @usableFromInline
 package final class ElementSource<Element>: ElementWait {
-    let next: () -> Future<Element?>
+    private let makeNext: () -> Future<Element?>
     private let onStop: () -> Void
     private var hasStopped = false
     @exclusivity(unchecked) @usableFromInline var element: Element?
 
     init(next: @escaping () -> Future<Element?>, onStop: @escaping () -> Void) {
-        self.next = next
+        makeNext = next
         self.onStop = onStop
         super.init(asking: nil, on: nil)
     }
@@ -19,7 +19,7 @@ package final class ElementSource<Element>: ElementWait {
         asking asker: any ElementAsker, on loop: EventLoop, next: @escaping () -> Future<Element?>,
         onStop: @escaping () -> Void
     ) {
-        self.next = next
+        makeNext = next
         self.onStop = onStop
         super.init(asking: asker, on: loop.core)
     }
@@ -35,6 +35,8 @@ package final class ElementSource<Element>: ElementWait {
         hasStopped = true
         onStop()
     }
+
+    func next() -> Future<Element?> { given(makeNext()) }
 
     // MARK: The next element, for a task
 

@@ -138,7 +138,7 @@ private final class Steps<Element, NewElement> {
     private func start(_ element: Element) {
         let older = inProgress
         if cancelsOlder { inProgress = Fifo() }
-        do { add(try step(element)) } catch { add(loop.failed(error)) }
+        do { add(try step(element).given(to: loop.core)) } catch { add(loop.failed(error)) }
         if cancelsOlder { for step in older.all { step.observer.stopObserving(cancelling: true) } }
     }
 

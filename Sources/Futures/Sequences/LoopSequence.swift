@@ -23,7 +23,9 @@ public struct LoopSequence<Element>: AsyncSequence {
 
     public func makeAsyncIterator() -> AsyncIterator {
         loop.core.checkThread()
-        return makeIterator()
+        let iterator = makeIterator()
+        iterator.source.belong(to: loop.core)
+        return iterator
     }
 
     /// An iterator that asks the source for one element after another.

@@ -13,8 +13,8 @@ package protocol ElementAsker: AnyObject {
 @safe
 package class ElementWait {
     private let asker: (any ElementAsker)?
-    private let loop: Unmanaged<LoopCore>?
     // No user code runs while these change.
+    @exclusivity(unchecked) private var loop: Unmanaged<LoopCore>?
     @exclusivity(unchecked) private var isAsking = false
     @exclusivity(unchecked) private var hasArrived = false
     @exclusivity(unchecked) private var failure: (any Error)?
@@ -31,6 +31,21 @@ package class ElementWait {
     init(asking asker: (any ElementAsker)?, on loop: LoopCore?) {
         self.asker = asker
         unsafe self.loop = loop.map { unsafe .passUnretained($0) }
+    }
+
+    /// Notes the loop of the sequence. Traps if the elements come on another loop.
+    final func belong(to loop: LoopCore) {
+        let loop = unsafe Unmanaged.passUnretained(loop)
+        if let own = unsafe self.loop, unsafe own.toOpaque() != loop.toOpaque() { Misuse.foreignIterator() }
+        unsafe self.loop = loop
+    }
+
+    /// Returns `future`, which is to bring the next element. Traps if it belongs to another loop than the sequence.
+    final func given<Element>(_ future: Future<Element>) -> Future<Element> {
+        guard let loop = unsafe loop else { return future }
+        let own = unsafe Unmanaged.passUnretained(future.cell.loop)
+        if unsafe own.toOpaque() != loop.toOpaque() { Misuse.foreignFuture() }
+        return future
     }
 
     @inline(__always)

@@ -70,7 +70,7 @@ extension EventLoop {
         _ token: CancellationToken, _ body: @escaping (_ attempt: Int) throws -> Future<Value>,
         decide: @escaping (any Error, _ remaining: Int) throws -> Rerun<Value>.Verdict
     ) -> Future<Value> {
-        guard !token.isCancelled else { return failed(CancellationError()) }
+        guard !token.isCancelled(on: core) else { return failed(CancellationError()) }
         guard attempts > 0 else {
             return failed(FutureError.invalidArgument("\(attempts) attempts are none; give at least 1"))
         }
@@ -102,7 +102,7 @@ extension EventLoop {
         every interval: Duration, until predicate: @escaping (Value) throws -> Bool,
         token: CancellationToken = .none, _ body: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
-        guard !token.isCancelled else { return failed(CancellationError()) }
+        guard !token.isCancelled(on: core) else { return failed(CancellationError()) }
         guard interval > .zero else { return failed(FutureError.unsuitableInterval(interval)) }
         let last = Rerun(
             loop: core, interest: .success, maxRepetitions: .max, delay: { _ in interval },

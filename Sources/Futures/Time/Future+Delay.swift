@@ -37,6 +37,7 @@ extension Future {
         after limit: Duration, with replacement: FutureCompletion<Value>, cancellingSource: Bool = true,
         token: CancellationToken = .none
     ) -> Future<Value> {
+        if case .using(let other) = replacement { _ = other.given(to: cell.loop) }
         let replace = { (target: CellPointer) in target.complete(with: replacement) }
         return limited(by: Timeout(limit, replacement: replace, cancelling: cancellingSource), token)
     }

@@ -77,6 +77,9 @@ extension EventLoop {
     ///
     /// Fails with ``FutureError/invalidArgument(_:)`` if `delay` is negative.
     public func completed<C: Completing>(_ completing: C, after delay: Duration) -> Future<C.Value> {
-        sleep(for: delay).flatMap { completing }
+        let completion = completing.completion
+        if case .using(let future) = completion { _ = future.given(to: core) }
+        // What completes holds its promise, too.
+        return sleep(for: delay).flatMap { withExtendedLifetime(completing) { completion } }
     }
 }

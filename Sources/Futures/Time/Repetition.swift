@@ -40,7 +40,7 @@ final class Repetition<Ignored>: Producer {
     private func run(_ timer: Result<Void, any Error>) {
         do {
             try timer.get()
-            let future = try plan.body()
+            let future = try plan.body().given(to: loop)
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
             let run = Cell.waiting(loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
             waiting = run

@@ -23,7 +23,7 @@ struct Rerun<Value> {
     /// future that `decide` returned does not succeed.
     func start(_ repetition: Int = 0) -> Future<Value> {
         let future: Future<Value>
-        do { future = try run(repetition) } catch { future = loop.failed(error) }
+        do { future = try run(repetition).given(to: loop) } catch { future = loop.failed(error) }
         guard repetition < maxRepetitions else { return future }
         let step = FlatMapResultStep { result in follow(result, repetition) }
         // A run that follows a failure is called a retry. A run that follows a success is called a

@@ -32,7 +32,7 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
     private func run(_ program: (SimulatedProcess) throws -> Future<Int32>) {
         guard !hasEnded else { return }
         let work: Future<Int32>
-        do { work = try program(process) } catch { work = loop.failed(error) }
+        do { work = try program(process).given(to: loop) } catch { work = loop.failed(error) }
         self.work = work
         work.whenComplete { [weak self] result in self?.programDidEnd(result) }
     }

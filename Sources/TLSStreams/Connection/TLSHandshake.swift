@@ -102,9 +102,10 @@ final class TLSHandshake {
         for make: @autoclosure () throws -> Future<Value>,
         then body: @escaping (TLSHandshake, Result<Value, any Error>) -> Void
     ) {
+        let core = transport.inner.core
         let future: Future<Value>
         // Others may wait for the future, too.
-        do { future = try make().map { $0 } } catch { future = transport.inner.core.failed(error) }
+        do { future = try make().given(to: core).map { $0 } } catch { future = core.failed(error) }
         cancelWait = { future.cancel(.evenIfOthersWaiting) }
         future.whenComplete { [transport] result in
             guard let handshake = transport.handshake else { return }
@@ -177,6 +178,10 @@ final class TLSHandshake {
     private func goOn(with context: TLSContext) {
         guard case .server(let configuration) = context.role else {
             trap("chooseContext returned a client's context. Make it with TLSContext.server.")
+        }
+        guard context.core === transport.inner.core else {
+            trap(
+                "chooseContext returned a context of another event loop. Make it on the loop of the server.")
         }
         let asksClosure = configuration.clientCertificates != .none && configuration.trust.asksClosure
         transport.engine.choose(context.raw, mayResume: !asksClosure)

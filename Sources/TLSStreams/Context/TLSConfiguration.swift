@@ -40,7 +40,7 @@ public struct TLSServerConfiguration {
     /// `nil` if it asks for none, or for an address. Called in each handshake, also if the client resumes a session. The
     /// handshake waits for the future. With `nil`, it goes on with this context. If the closure throws or the future fails,
     /// the handshake fails with that error, and the client gets the alert `unrecognized_name`, as it does without the
-    /// closure if what it asks for is no name.
+    /// closure if what it asks for is no name. Traps if the future or the context belongs to another loop.
     public var chooseContext: ((_ serverName: String?) throws -> Future<TLSContext?>)?
 
     public init(identity: TLSIdentity) { self.identity = identity }

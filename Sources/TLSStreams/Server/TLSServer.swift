@@ -47,7 +47,7 @@ public final class TLSServer {
         handshakes: TLSHandshakeLimits = TLSHandshakeLimits(),
         _ handler: @escaping (_ connection: TLSConnection) throws -> Future<Ignored>
     ) throws {
-        try self.init(context, limits, handshakes) { try handler($0).map { _ in } }
+        try self.init(context, limits, handshakes) { try handler($0).given(to: $0.core).map { _ in } }
     }
 
     public var loop: EventLoop { tcp.loop }

@@ -40,9 +40,9 @@ extension DatagramSocket {
             trap("forEachDatagram(maxConcurrent:) was given \(maxConcurrent); give 1 or more.")
         }
         let body = DatagramBody(call: body).untyped
-        return forEach(maxConcurrent: maxConcurrent) { bytes, header in
+        return forEach(maxConcurrent: maxConcurrent) { [core] bytes, header in
             let future = try body.call(bytes, header)
-            return future.hasSucceeded ? nil : future
+            return future.hasSucceeded(on: core) ? nil : future
         }
     }
 

@@ -53,7 +53,7 @@ extension EventLoop {
 
     /// Completes with the addresses of a well-formed name, at least one.
     func resolve(_ name: String, port: Int, by resolver: (any NameResolver)?) -> Future<[SocketAddress]> {
-        (resolver ?? self.resolver).resolve(name, port: port, on: core).map { addresses in
+        (resolver ?? self.resolver).resolve(name, port: port, on: core).given(to: core).map { addresses in
             guard !addresses.isEmpty else { throw ResolutionError(name: name, code: .noAddress) }
             return addresses
         }

@@ -83,7 +83,7 @@ public final class SocketServer<Connection: SocketConnection> {
     ) {
         self.init(loop)
         self.handler = { [unowned self] connection in
-            try handler(connection).whenComplete(tell: self, of: connection)
+            try handler(connection).given(to: core).whenComplete(tell: self, of: connection)
         }
     }
 
