@@ -73,7 +73,8 @@ struct SilenceTests {
         let client = try loop.connect(to: server.localAddress)
         client.write(try awaited.opening)
         client.write("hello\n")
-        #expect(try loop.run(until: client.readLine()) == Data("hello".utf8))
+        let answer = client.readLine().timeout(after: .seconds(30))
+        #expect(try loop.run(until: answer) == Data("hello".utf8))
         return client
     }
 
@@ -206,7 +207,8 @@ struct SilenceTests {
             late.write(try Awaited.header.opening)
             late.write("hello\n")
             if speakFirst {
-                #expect(try loop.run(until: late.readLine()) == Data("hello".utf8))
+                let answer = late.readLine().timeout(after: .seconds(30))
+                #expect(try loop.run(until: answer) == Data("hello".utf8))
                 #expect(server.statistics.closes == [.madeRoom: 1])
             } else {
                 try loop.runUntil { server.statistics.pauses == 1 }
