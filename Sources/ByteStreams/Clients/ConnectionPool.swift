@@ -183,8 +183,8 @@ public final class ConnectionPool<Connection: ByteStream> {
 
     // MARK: Ending
 
-    /// Refuses further requests, serves those that wait, and completes when all connections have been given back. Closes
-    /// connections as they come back.
+    /// Refuses further requests, serves those that wait, and completes when all connections have been given back and the
+    /// callbacks of the requests have run. Closes connections as they come back.
     ///
     /// After `deadline`, aborts the connections that are lent, gives up those that are being made, and fails requests
     /// that still wait with `FutureError.closed`. If several calls give different times, the earliest counts.
@@ -210,7 +210,9 @@ public final class ConnectionPool<Connection: ByteStream> {
         endPromise = promise
         closeIdle()
         // The last in line gets all permits when everybody before has given them back.
-        permits.acquire(limits.maxConnections).whenComplete { _ in promise.succeed() }
+        permits.acquire(limits.maxConnections).whenComplete { [core] _ in
+            core.afterCallbacks { promise.succeed() }
+        }
         return promise
     }
 

@@ -11,6 +11,8 @@ public struct PipelineStatistics: Hashable, Sendable {
     public var repeats = 0
     /// The number of requests that failed with ``PipelineError/answerLost(cause:)``.
     public var lost = 0
+    /// The number of requests that failed with another error: they were not written.
+    public var unsent = 0
     /// The number of requests that are under way now, including those that were cancelled after they were written.
     public var underWay = 0
     /// The numbers of requests that wait now, and of their bytes.

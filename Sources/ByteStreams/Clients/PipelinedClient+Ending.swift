@@ -1,7 +1,8 @@
 public import Futures
 
 extension PipelinedClient {
-    /// Completes when the client was closed, and its connection has ended. Fails only with `FutureError.shutDown`, if the
+    /// Completes when the client was closed, its connection has ended, and the callbacks of the requests that failed have
+    /// run. Fails only with `FutureError.shutDown`, if the
     /// loop is shut down before. Cancelling this future changes nothing.
     public var closed: Future<Void> {
         core.checkThread()
@@ -20,7 +21,8 @@ extension PipelinedClient {
     }
 
     /// Refuses further requests, and closes the client when all requests have been answered or have failed, but after
-    /// `deadline` at the latest. Returns the future ``closed``.
+    /// `deadline` at the latest. Returns the future ``closed``. Then ``PipelineStatistics/lost`` and
+    /// ``PipelineStatistics/unsent`` of ``statistics`` say how many requests have got no answer.
     ///
     /// While requests wait and there is no connection, the client still connects. If several calls give different times,
     /// the earliest counts. Fails with `FutureError.invalidArgument` if `deadline` is negative.
@@ -47,10 +49,13 @@ extension PipelinedClient {
         cancelStep.take()?()
         failWaiting(error)
         guard let connection else {
-            _ = closedPromise.succeed()
-            return
+            return tellClosed()
         }
         connection.end(error, inOrder: true)
-        connection.stream.closed.whenComplete { [closedPromise] _ in closedPromise.succeed() }
+        connection.stream.closed.whenComplete { [self] _ in tellClosed() }
+    }
+
+    private func tellClosed() {
+        core.afterCallbacks { [closedPromise] in closedPromise.succeed() }
     }
 }

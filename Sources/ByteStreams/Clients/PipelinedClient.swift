@@ -202,7 +202,8 @@ public final class PipelinedClient<Message> {
     }
 
     func fail(_ request: PipelinedRequest<Message>, _ error: any Error) {
-        if request.fail(error) { counters.lost += 1 }
+        guard !request.isOver else { return }
+        if request.fail(error) { counters.lost += 1 } else { counters.unsent += 1 }
     }
 
     func failWaiting(_ error: any Error) {

@@ -13,6 +13,9 @@ public final class FutureEvent {
 
     public var loop: EventLoop { line.loop }
 
+    /// Whether somebody waits.
+    var isAwaited: Bool { !line.isEmpty }
+
     /// Sets the event. Completes all pending waits. Until ``reset()`` is called, later waits complete at
     /// once.
     public func set() {

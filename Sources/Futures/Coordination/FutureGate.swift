@@ -44,17 +44,22 @@ public final class FutureGate: PermitIssuer {
     }
 
     /// Closes the gate to new operations. The returned future completes when all operations have left the
-    /// gate. If you call this function several times, all the returned futures complete at the same time.
+    /// gate and the callbacks of their outcomes have run. If you call this function several times, all the returned futures complete at the same time.
     @discardableResult
     public func close() -> Future<Void> {
         loop.core.checkThread()
         isClosed = true
-        if count == 0 { isDeserted.set() }
+        tellIfDeserted()
         return isDeserted.wait()
     }
 
     func takeBack(_ count: Int) {
         self.count -= count
-        if isClosed, self.count == 0 { isDeserted.set() }
+        tellIfDeserted()
+    }
+
+    private func tellIfDeserted() {
+        guard isClosed, count == 0, !isDeserted.isSet else { return }
+        loop.core.afterCallbacks { [isDeserted] in isDeserted.set() }
     }
 }

@@ -162,6 +162,11 @@ public final class FutureQueue<Resource> {
         }
     }
 
+    private func tellEmptied() {
+        guard emptied.isAwaited else { return emptied.set() }
+        loop.core.afterCallbacks { [self] in if isEmpty { emptied.set() } }
+    }
+
     /// Calls `onEmptyChange` from the ready queue, after the callbacks of the operation that has ended: these
     /// callbacks may enqueue the next operation.
     private func tellEmptyChange() {
@@ -169,7 +174,7 @@ public final class FutureQueue<Resource> {
         isTelling = true
         loop.core.enqueue { [self] in
             isTelling = false
-            if isEmpty { emptied.set() }
+            if isEmpty { tellEmptied() }
             guard isEmpty != toldEmpty else { return }
             toldEmpty = isEmpty
             onEmptyChange?(isEmpty)

@@ -30,7 +30,34 @@ final class TurnEndings {
     }
 }
 
+/// A closure that is called when nothing is ready any more.
+private final class LastCall: TurnEnding {
+    private unowned let loop: LoopCore
+    private let body: () -> Void
+    /// The number of turns for which callbacks that go on without an end may delay the call.
+    private var patience = 1000
+
+    init(on loop: LoopCore, _ body: @escaping () -> Void) {
+        self.loop = loop
+        self.body = body
+    }
+
+    func turnEnds() {
+        guard !loop.ready.isEmpty, patience > 0 else { return body() }
+        patience -= 1
+        // Behind all that is ready now.
+        loop.enqueue { [self] in loop.atTurnEnd(self) }
+    }
+}
+
 extension LoopCore {
+    /// Calls `body` at the end of the turn in which the callbacks that are ready have run, and those that they make ready.
+    /// So an end is told last: what it has ended has been told before. While the loop is shut down, calls `body` at once.
+    package func afterCallbacks(_ body: @escaping () -> Void) {
+        guard ending.phase == .open else { return body() }
+        atTurnEnd(LastCall(on: self, body))
+    }
+
     /// Calls `turnEnds` of `object` at the end of this turn. If no turn runs, there will be one. Callbacks that become
     /// ready in `turnEnds` run in the next turn.
     package func atTurnEnd(_ object: any TurnEnding) {

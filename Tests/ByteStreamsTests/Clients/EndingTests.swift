@@ -16,6 +16,7 @@ struct EndingTests {
             client.close()
             #expect(sent.lossCause as? FutureError == .closed("client"))
             #expect(waiting.error as? FutureError == .closed("client"))
+            #expect(client.statistics.lost == 1 && client.statistics.unsent == 1)
             #expect(client.send(Data("c;")).error as? FutureError == .closed("client"))
             settle(loop)
             #expect(server.attempts.count == 1 && server.received == ["a;"])
