@@ -26,12 +26,12 @@ struct DelimiterSearch {
     /// Returns the number of bytes before the delimiter, or `nil` if the delimiter is not in `buffer` yet.
     /// Between two calls, bytes may be appended to `buffer`, but no bytes may be taken from it.
     mutating func position(in buffer: InboundBuffer) -> Int? {
-        var base = 0
-        for index in 0..<buffer.blockCount {
-            let (block, start) = buffer.block(index)
-            let size = block.count - start
-            if base + size > scanned, scan(block.bytes, from: start + scanned - base) { return passed }
-            base += size
+        var (number, base) = buffer.blockNumber(at: scanned)
+        while number < buffer.blockCount {
+            let (block, start) = buffer.block(number)
+            if scan(block.bytes, from: start + scanned - base) { return passed }
+            base += block.count - start
+            number += 1
         }
         return nil
     }

@@ -71,26 +71,38 @@ final class InboundBuffer {
 
     /// The byte at `index`, counted from the next byte to be read.
     subscript(index: Int) -> UInt8 {
-        var index = index
-        for block in 0..<blockCount {
-            let (data, start) = self.block(block)
-            if index < data.count - start { return data[start + index] }
-            index -= data.count - start
-        }
-        preconditionFailure("index out of range")
+        let (number, base) = blockNumber(at: index)
+        let (data, start) = block(number)
+        return data[start + index - base]
+    }
+
+    /// Returns the number of the block with the byte at `index`, or of the last block, and the bytes before it.
+    ///
+    /// Looks from the end: what is searched has mostly just come. Who searched from the start again for each block that
+    /// comes would take time that grows with the square of their number.
+    func blockNumber(at index: Int) -> (number: Int, base: Int) {
+        if unsafe index < head.count - offset { return (0, 0) }
+        var (number, base) = (blockCount, count)
+        repeat {
+            number -= 1
+            let (data, start) = block(number)
+            base -= data.count - start
+        } while base > index
+        return (number, base)
     }
 
     /// The index of the first `byte` at or after `start`, or `nil` if there is none.
     func position(of byte: UInt8, from start: Int) -> Int? {
-        var base = 0
-        for index in 0..<blockCount {
-            let (data, first) = block(index)
+        var (number, base) = blockNumber(at: start)
+        while number < blockCount {
+            let (data, first) = block(number)
             let bytes = data.bytes.extracting(droppingFirst: first)
             let skipped = min(max(start - base, 0), bytes.byteCount)
             if let found = bytes.extracting(droppingFirst: skipped).position(of: byte) {
                 return base + skipped + found
             }
             base += bytes.byteCount
+            number += 1
         }
         return nil
     }

@@ -11,6 +11,10 @@ struct DNSAnswer {
     /// Until when it may be kept.
     let expiry: LoopInstant
 
+    /// What it counts as in a cache: as one, and as one more for each size of a datagram of its names and texts. So what a
+    /// cache holds is limited, whatever servers answer.
+    var cost: Int { 1 + records.reduce(0) { $0 + $1.size } / DNSQuery.payloadSize }
+
     func timeToLive(at now: LoopInstant) -> Duration { max(.zero, now.duration(to: expiry)) }
 
     /// The error of a look-up that found no records.

@@ -43,7 +43,7 @@ final class DNSClient {
     private func keep(_ answer: DNSAnswer) {
         let timeToLive = answer.timeToLive(at: loop.now)
         guard timeToLive > .zero else { return }
-        cache.set(answer, for: answer.question, expiresAfter: timeToLive)
+        cache.set(answer, for: answer.question, expiresAfter: timeToLive, cost: answer.cost)
     }
 
     /// Returns the servers in the order in which to ask them, each as often as it may be asked.

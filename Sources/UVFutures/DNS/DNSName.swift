@@ -7,6 +7,8 @@ package struct DNSName: Hashable {
     package let wire: [UInt8]
 
     package static let longest = 255
+    /// A label has at least two bytes.
+    static let mostLabels = longest / 2
     static let longestLabel = 63
 
     init(wire: [UInt8]) { self.wire = wire }

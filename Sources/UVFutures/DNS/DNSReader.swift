@@ -33,17 +33,18 @@ package struct DNSReader {
     }
 
     /// Reads a name, of which a part may stand at an earlier place. Each pointer has to point to a place before
-    /// the labels that lead to it, so that no pointers form a circle.
+    /// the labels that lead to it, so that no pointers form a circle. There are at most as many as labels in the longest
+    /// name: more lead nowhere, and each record of a message could make its reader follow thousands.
     package mutating func name() throws(DNSFault) -> DNSName {
         var wire: [UInt8] = []
         var part = self
         var start = position
-        var hasJumped = false
+        var jumps = 0
         while true {
             let length = try part.number8()
             switch length {
             case 0:
-                position = hasJumped ? position : part.position
+                position = jumps > 0 ? position : part.position
                 return DNSName(wire: wire + [0])
             case 1...63:
                 wire.append(length)
@@ -56,8 +57,11 @@ package struct DNSReader {
                 guard target < start, target >= Self.headerSize else {
                     throw DNSFault("a name in it points to no earlier name")
                 }
-                if !hasJumped { position = part.position }
-                hasJumped = true
+                if jumps == 0 { position = part.position }
+                jumps += 1
+                guard jumps <= DNSName.mostLabels else {
+                    throw DNSFault("a name in it has more than \(DNSName.mostLabels) pointers")
+                }
                 start = target
                 part.position = target
             default: throw DNSFault("a name in it has a label of an unknown kind")

@@ -32,7 +32,8 @@ public final class DNSResolver: NameResolver {
     ///
     /// `servers` are the name servers to ask, and `nil` stands for those of `resolv.conf`. At most
     /// `maxConcurrent` queries are under way at a time, each of which has a descriptor. Further queries wait in
-    /// a line. At most `maxCached` answers are kept. `maxTimeToLive` and `maxNegativeTimeToLive` limit how long
+    /// a line. At most `maxCached` answers are kept; one with more than 1,232 bytes of names and texts counts as
+    /// several. `maxTimeToLive` and `maxNegativeTimeToLive` limit how long
     /// answers with records, and answers without, are kept. With `randomizesCase`, the letters of a name are
     /// sent in random case, and an answer has to repeat it: that makes forging answers harder still, and a few
     /// servers do not answer so.

@@ -18,6 +18,20 @@ package struct DNSRecord {
     /// In seconds.
     package let timeToLive: UInt32
     package let value: Value
+
+    /// The bytes of its names and texts.
+    var size: Int {
+        let data =
+            switch value {
+            case .address(let bytes): bytes.count
+            case .alias(let other), .pointer(let other), .exchange(_, let other),
+                .service(_, _, _, let other):
+                other.wire.count
+            case .text(let texts): texts.reduce(0) { $0 + 1 + $1.count }
+            case .authority, .unknown: 0
+            }
+        return name.wire.count + data
+    }
 }
 
 /// What a name server answers.

@@ -50,6 +50,7 @@ extension ProxyHeader {
 
     private static func tlvs(_ block: ArraySlice<UInt8>, in header: [UInt8]) throws -> [TLV] {
         var (rest, tlvs) = (block, [TLV]())
+        var checksum: ArraySlice<UInt8>?
         while !rest.isEmpty {
             guard rest.count >= 3 else {
                 throw ProxyProtocolError.malformed(.v2, "its last value has no length")
@@ -61,12 +62,17 @@ extension ProxyHeader {
             }
             let value = rest[start..<start + size]
             if type == checksumType {
-                try check(value, in: header)
+                // Each would cost a look at all of the header.
+                guard checksum == nil else {
+                    throw ProxyProtocolError.malformed(.v2, "it has more than one checksum")
+                }
+                checksum = value
             } else if type != paddingType {
                 tlvs.append(TLV(type: type, value: Data(value)))
             }
             rest = rest[(start + size)...]
         }
+        if let checksum { try check(checksum, in: header) }
         return tlvs
     }
 

@@ -28,7 +28,7 @@ public struct ProxyHeader: Hashable, Sendable {
     public let destination: SocketAddress?
     /// Whether the proxy speaks for itself, for example to find out whether the server is well.
     public let isLocal: Bool
-    /// Whether the client sends datagrams.
+    /// Whether the client sends datagrams. Then its addresses are not those of a connection, and servers do not take them.
     public let isDatagram: Bool
     /// What the proxy has added, in its order, without the checksum and without padding.
     public var tlvs: [TLV]

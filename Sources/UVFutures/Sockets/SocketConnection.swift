@@ -30,8 +30,10 @@ public class SocketConnection: ByteStream, Identifiable {
     public final let id: UInt64
     public final var localAddress: SocketAddress? { socket.localAddress }
     /// The address of the peer. If the server has a ``SocketServer/proxyProtocol``, this is the address of the client that
-    /// the proxy has told, if it has.
-    public final var peerAddress: SocketAddress? { proxyHeader?.source ?? socket.peerAddress }
+    /// the proxy has told, if it has. A client of datagrams has none that is this connection's.
+    public final var peerAddress: SocketAddress? {
+        proxyHeader.flatMap { $0.isDatagram ? nil : $0.source } ?? socket.peerAddress
+    }
 
     /// The address families of the sockets that connections of this class can have.
     class var families: [CInt] { [AF_INET, AF_INET6, AF_UNIX] }

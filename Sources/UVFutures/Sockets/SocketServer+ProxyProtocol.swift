@@ -7,8 +7,8 @@ extension SocketServer {
     ///
     /// If it is set, each connection has to begin with a ``ProxyHeader``, in either version. The server reads the
     /// header before its handler gets the connection. Then ``SocketConnection/peerAddress`` is the client, and
-    /// ``SocketConnection/proxyHeader`` has the rest. If the proxy speaks for itself, or does not know the client, the
-    /// connection keeps its addresses. A connection that ends without a byte, as those of simple health checks do, is
+    /// ``SocketConnection/proxyHeader`` has the rest. If the proxy speaks for itself, does not know the client, or tells of
+    /// a client of datagrams, whose connection this cannot be, the connection keeps its addresses. A connection that ends without a byte, as those of simple health checks do, is
     /// closed silently. Every other connection is reset, and ``onConnectionError`` gets a ``ProxyProtocolError``.
     ///
     /// Applies to connections that are accepted later. For encrypted connections, set it on the server beneath:

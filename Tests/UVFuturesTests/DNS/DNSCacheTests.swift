@@ -102,4 +102,24 @@ struct DNSCacheTests {
             #expect(servers.queries.count == 2)
         }
     }
+
+    @Test("an answer with more names and texts than a datagram has bytes counts as several")
+    func large() throws {
+        try withResolver(maxCached: 3) { servers, resolver, loop throws in
+            let text = String(repeating: "x", count: 255)
+            servers.serve(
+                ["a": [.text(Array(repeating: text, count: 9))], "b": [.text(["x"])], "c": [.text(["x"])]],
+                timeToLive: 60, after: .zero)
+            func ask(_ names: String...) throws -> Int {
+                let before = servers.queries.count
+                for name in names { _ = try loop.run(until: resolver.texts(of: name, on: loop)) }
+                return servers.queries.count - before
+            }
+            // The large one counts as two.
+            #expect(try ask("a", "b", "a", "b") == 2)
+            // The one that was used longest ago makes room.
+            #expect(try ask("c", "b", "c") == 1)
+            #expect(try ask("a") == 1)
+        }
+    }
 }

@@ -188,6 +188,90 @@ struct DNSResponseTests {
         #expect(response?.answers.last?.name == Self.query.question.name)
     }
 
+    /// `count` pointers, each to the one before and the first to the question, as the data of a record of an unknown type,
+    /// and the place of the last.
+    private func chain(of count: Int) -> (record: [UInt8], end: Int) {
+        let start = 12 + 21 + 12
+        var writer = DNSWriter()
+        writer.add(bytes: [0xC0, 12, 0, 99, 0, 1, 0, 0, 0, 60])
+        writer.add(UInt16(2 * count))
+        for index in 0..<count { writer.add(UInt16(0xC000 | (index == 0 ? 12 : start + 2 * index - 2))) }
+        return (writer.bytes, start + 2 * count - 2)
+    }
+
+    private func pointer(to place: Int) -> [UInt8] { [0xC0 | UInt8(place >> 8), UInt8(place & 0xFF)] }
+
+    @Test("a name has no more pointers than it can have labels", arguments: [126, 127, 8168])
+    func pointers(count: Int) {
+        let (chain, end) = chain(of: count)
+        let bytes = message(
+            chain + record(1, 4, name: pointer(to: end)) + [192, 0, 2, 1], counts: [1, 2, 0, 0])
+        #expect(fault(bytes) == (count < 127 ? nil : "a name in it has more than 127 pointers"))
+    }
+
+    enum Flood: CaseIterable {
+        case pointers, longestChains, longNames, manyLabels, aliases, emptyTexts, services, lies
+    }
+
+    /// An answer of about `size` bytes that costs as much as it can.
+    private func flood(_ kind: Flood, _ size: Int) -> [UInt8] {
+        var (bytes, part) = ([UInt8](), [UInt8]())
+        var count = 1
+        switch kind {
+        case .pointers, .longestChains:
+            let chain = chain(of: kind == .pointers ? min(size / 4, 8168) : 126)
+            (bytes, part) = (chain.record, record(1, 4, name: pointer(to: chain.end)) + [192, 0, 2, 1])
+        case .longNames, .manyLabels:
+            let name: [UInt8] = Array(repeating: [1, 97], count: 127).flatMap { $0 } + [0]
+            bytes = record(99, 255) + name
+            part = record(5, 2, name: kind == .longNames ? pointer(to: 45) : name) + pointer(to: 45)
+        case .aliases:
+            // One leads to the next, and all have to be looked through for each.
+            for index in 0..<AliasChain.longest - 1 {
+                let name = { (index: Int) -> [UInt8] in index == 0 ? [0xC0, 12] : [1, 97 + UInt8(index), 0] }
+                bytes += record(5, UInt8(name(index + 1).count), name: name(index)) + name(index + 1)
+                count += 1
+            }
+            count -= 1
+            part = record(1, 4, name: [1, 122, 0]) + [192, 0, 2, 1]
+        case .emptyTexts:
+            let length = min(size, 65_000)
+            bytes = [0xC0, 12, 0, 16, 0, 1, 0, 0, 0, 60, UInt8(length >> 8), UInt8(length & 0xFF)]
+            return message(bytes + [UInt8](repeating: 0, count: length))
+        case .services:
+            count = 0
+            part = record(33, 7) + [0, 0, 0, 1, 0, 80, 0]
+        case .lies: return message([], counts: [1, UInt16(size / 16), 0, 0])
+        }
+        while bytes.count + part.count <= size {
+            bytes += part
+            count += 1
+        }
+        return message(bytes, counts: [1, UInt16(count), 0, 0])
+    }
+
+    @Test("what an answer costs is in proportion to its bytes, whatever is in it", arguments: Flood.allCases)
+    func growth(kind: Flood) {
+        let type: DNSType = kind == .services ? .service : .ipv4
+        let loop = EventLoop.virtual()
+        defer { loop.shutdown() }
+        let now = loop.now
+        expectLinear(from: 8192, upTo: 65_000) { size in
+            let bytes = flood(kind, size)
+            var random = SeededGenerator(seed: 1)
+            return {
+                guard let response = try? DNSResponse.read(bytes, to: Self.query) else { return }
+                var chain = AliasChain(Self.query.question.name)
+                guard case .records(let records, _) = try? chain.find(type, in: response) else { return }
+                let answer = DNSAnswer(
+                    question: Self.query.question, records: records, isNameMissing: false,
+                    server: SocketAddress(canonicalHost: "127.0.0.1", port: 53),
+                    expiry: now)
+                _ = answer.services(at: now).ordered(using: &random)
+            }
+        }
+    }
+
     @Test("lengths and counts that lie are faults")
     func lies() {
         let ends = "it ends within a record"

@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 @testable import UVFutures
@@ -22,5 +23,15 @@ struct HostsFileTests {
         #expect(file.addresses(of: "not.there").isEmpty && file.addresses(of: "#").isEmpty)
         #expect(file.name(of: try SocketAddress(host: "10.0.0.1", port: 80)) == "Server.Example")
         #expect(file.name(of: try SocketAddress(host: "10.0.0.3", port: 80)) == nil)
+    }
+
+    @Test(
+        "a file is read in time that its size is in proportion to",
+        arguments: ["127.0.0.1 a\n", "127.0.0.1 ", "::1 a b c d e f\n", "\n", " ", "#", "a"])
+    func growth(part: String) {
+        expectLinear(from: 1024, upTo: 1 << 20) { size in
+            let bytes = Array(String(repeating: part, count: size / part.utf8.count).utf8)
+            return { _ = HostsFile(bytes) }
+        }
     }
 }

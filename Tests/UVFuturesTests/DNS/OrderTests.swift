@@ -46,4 +46,14 @@ struct OrderTests {
         var random = SeededGenerator(seed: 1)
         #expect(Set(records.ordered(using: &random)).count == 2000)
     }
+
+    @Test(
+        "many servers are put in order in time that their number is in proportion to", arguments: [0, 65_535])
+    func growth(weight: Int) {
+        expectLinear(from: 1024, upTo: 8192) { count in
+            let records = (0..<count).map { record("\($0)", 1, weight) }
+            var random = SeededGenerator(seed: 1)
+            return { _ = records.ordered(using: &random) }
+        }
+    }
 }

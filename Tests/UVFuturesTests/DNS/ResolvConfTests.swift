@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 @testable import UVFutures
@@ -72,6 +73,16 @@ struct ResolvConfTests {
             let bytes = (0..<300).map { _ in UInt8.random(in: .min ... .max, using: &random) }
             #expect(ResolvConf(bytes).servers.count == 1)
             #expect(HostsFile(bytes).addresses(of: "a").isEmpty)
+        }
+    }
+
+    @Test(
+        "a file is read in time that its size is in proportion to",
+        arguments: ["nameserver 127.0.0.1\n", "search a b c\n", "search a ", "options ", "\n", " ", "#", "a"])
+    func growth(part: String) {
+        expectLinear(from: 1024, upTo: 1 << 20) { size in
+            let bytes = Array(String(repeating: part, count: size / part.utf8.count).utf8)
+            return { _ = ResolvConf(bytes) }
         }
     }
 }

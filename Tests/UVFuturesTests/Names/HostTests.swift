@@ -159,4 +159,14 @@ extension SeededGenerator {
             return String(String.UnicodeScalarView(host))
         }
     }
+
+    @Test(
+        "a text that is no host is refused in time that its size is in proportion to",
+        arguments: ["a", ".", "a.", ":", "[", "://", ":/", "%", "1", "::%", "\u{FC}", "\0"])
+    func growth(part: String) {
+        expectLinear(from: 1024, upTo: 1 << 20) { size in
+            let text = String(repeating: part, count: size / part.utf8.count)
+            return { _ = try? Host(text, port: 1) }
+        }
+    }
 }

@@ -1,8 +1,10 @@
 import ByteStreams
 import FoundationEssentials
 import Futures
+import TestSupport
 import Testing
-import UVFutures
+
+@testable import UVFutures
 
 struct BinaryTests {
     static let badBytes: [([UInt8], ProxyProtocolError)] = [
@@ -48,6 +50,10 @@ struct BinaryTests {
             .malformed(.v2, "its checksum has 3 bytes, and not 4")
         ),
         (ProxyBytes.v2(ProxyBytes.addresses + [3, 0, 4, 0, 0, 0, 0]), .wrongChecksum),
+        (
+            ProxyBytes.v2(ProxyBytes.addresses + [3, 0, 4, 0, 0, 0, 0, 3, 0, 4, 0, 0, 0, 0]),
+            .malformed(.v2, "it has more than one checksum")
+        ),
         (ProxyBytes.v2([], length: 4081), .tooLong(limit: 4096)),
     ]
 
@@ -72,6 +78,17 @@ struct BinaryTests {
                 let isType = index == bytes.count - 7
                 #expect(read == nil || (isType && read != sent), "byte \(index), bit \(bit)")
             }
+        }
+    }
+
+    @Test(
+        "a header is read in time that its size is in proportion to",
+        arguments: [[1, 0, 0], [4, 0, 0], [1, 0, 1, 7], [3, 0, 4, 0, 0, 0, 0]] as [[UInt8]])
+    func growth(tlv: [UInt8]) {
+        expectLinear(from: 1024, upTo: 65_536) { size in
+            let tlvs = Array(repeating: tlv, count: size / tlv.count).flatMap { $0 }
+            let bytes = ProxyBytes.v2(ProxyBytes.addresses + tlvs.prefix(65_000))
+            return { _ = try? ProxyHeader(binary: bytes) }
         }
     }
 }

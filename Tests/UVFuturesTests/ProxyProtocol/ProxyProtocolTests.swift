@@ -65,6 +65,23 @@ struct ProxyProtocolTests {
     }
 
     @Test(
+        "addresses of a client of datagrams are not those of a connection, which keeps its own",
+        arguments: TestNetwork.allCases, [0x12, 0x22, 0x32] as [UInt8])
+    func datagrams(network: TestNetwork, kind: UInt8) throws {
+        try withServer(network) { server, seen, loop in
+            let proxy = try loop.connect(to: server.localAddress)
+            let size = [12, 36, 216][Int(kind >> 4) - 1]
+            proxy.write(ProxyBytes.v2([UInt8](repeating: 1, count: size), kind: kind))
+            proxy.write("hello\n")
+            #expect(try loop.run(until: proxy.readLine()) == Data("hello".utf8))
+            #expect(seen.connections[0].peerAddress == proxy.localAddress)
+            #expect(seen.connections[0].proxyHeader?.isDatagram == true)
+            #expect("\(seen.connections[0])".hasSuffix("– \(proxy.localAddress!))"))
+            loop.closeAll(proxy)
+        }
+    }
+
+    @Test(
         "a connection without a header never reaches the handler, and is reset",
         arguments: TestNetwork.allCases)
     func refused(network: TestNetwork) throws {

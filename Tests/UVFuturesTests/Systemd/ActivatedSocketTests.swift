@@ -88,4 +88,18 @@ struct ActivatedSocketTests {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
+
+    @Test(
+        "the variables are read in time that their size is in proportion to",
+        arguments: ["a:", ":", "a", "\u{FC}"])
+    func growth(part: String) {
+        expectLinear(from: 1024, upTo: 1 << 20) { size in
+            let names = String(repeating: part, count: size / part.utf8.count)
+            return {
+                for count in ["\(size)", names] {
+                    _ = try? ActivatedSocket.parse(process: "1", count: count, names: names, ownProcess: 1)
+                }
+            }
+        }
+    }
 }
