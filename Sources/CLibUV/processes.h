@@ -129,6 +129,15 @@ IN_CHILD void place_descriptors(struct process_start *start) {
     }
 }
 
+/// Whether all three ids that `call` reads are the `wanted` one. A call that sets them may return success and change
+/// nothing: for the id that means "leave it", and in a sandbox that only pretends.
+IN_CHILD bool has_ids(long call, uint32_t wanted) {
+    uint32_t ids[3];
+    if (syscall(call, &ids[0], &ids[1], &ids[2]) < 0) return false;
+    errno = EPERM;
+    return ids[0] == wanted && ids[1] == wanted && ids[2] == wanted;
+}
+
 IN_CHILD int run_child(void *argument) {
     struct process_start *start = argument;
     // As the kernel has it, which is not as libc has it.
@@ -146,9 +155,14 @@ IN_CHILD int run_child(void *argument) {
             fail_in_child(start, STEP_LIMIT, i);
     if (start->sets_groups && syscall(SYS_setgroups, start->group_count, start->groups) < 0)
         fail_in_child(start, STEP_USER_GROUPS, 0);
-    if (start->sets_group && syscall(SYS_setresgid, start->group, start->group, start->group) < 0)
+    errno = EPERM;
+    if (start->sets_groups && syscall(SYS_getgroups, 0, NULL) != start->group_count)
+        fail_in_child(start, STEP_USER_GROUPS, 0);
+    if (start->sets_group && (syscall(SYS_setresgid, start->group, start->group, start->group) < 0
+                              || !has_ids(SYS_getresgid, start->group)))
         fail_in_child(start, STEP_GROUP_ID, 0);
-    if (start->sets_user && syscall(SYS_setresuid, start->user, start->user, start->user) < 0)
+    if (start->sets_user && (syscall(SYS_setresuid, start->user, start->user, start->user) < 0
+                             || !has_ids(SYS_getresuid, start->user)))
         fail_in_child(start, STEP_USER_ID, 0);
     if (start->directory && syscall(SYS_chdir, start->directory) < 0) fail_in_child(start, STEP_DIRECTORY, 0);
     uint64_t none = 0;

@@ -102,6 +102,7 @@ static inline X509_CRL *tls_next_list(BIO *bio, bool *is_broken) {
 
 struct tls_passphrase {
     const char *text;
+    size_t length;
     bool was_asked;
 };
 
@@ -110,15 +111,15 @@ static int tls_give_passphrase(char *buffer, int size, int writes, void *passphr
     struct tls_passphrase *given = passphrase;
     given->was_asked = true;
     if (!given->text) return -1;
-    int length = (int)strlen(given->text);
-    if (length > size) return -1;
-    memcpy(buffer, given->text, (size_t)length);
-    return length;
+    if (given->length > (size_t)size) return -1;
+    memcpy(buffer, given->text, given->length);
+    return (int)given->length;
 }
 
 /// The private key of the PEM text; NULL if there is none that can be read. `*was_asked` tells whether it is encrypted.
-static inline EVP_PKEY *tls_private_key(BIO *bio, const char *passphrase, bool *was_asked) {
-    struct tls_passphrase given = {passphrase, false};
+/// The passphrase has `length` bytes, of which any may be zero.
+static inline EVP_PKEY *tls_private_key(BIO *bio, const char *passphrase, size_t length, bool *was_asked) {
+    struct tls_passphrase given = {passphrase, length, false};
     EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, tls_give_passphrase, &given);
     *was_asked = given.was_asked;
     ERR_clear_error();

@@ -26,8 +26,10 @@ public final class SimulatedProcess {
         arguments = launch.arguments
         environment = Dictionary(
             launch.environment.map {
-                let parts = $0.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                return (String(parts[0]), String(parts[1]))
+                let parts = $0.split(
+                    separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
+                ).map { String(decoding: $0, as: UTF8.self) }
+                return (parts[0], parts[1])
             }, uniquingKeysWith: { first, _ in first })
         workingDirectory = launch.directory
         (standardInput, standardOutput, standardError) = (streams[0], streams[1], streams[2])

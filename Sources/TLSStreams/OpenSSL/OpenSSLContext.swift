@@ -46,6 +46,11 @@ final class OpenSSLContext {
         let versions = parameters.versions
         unsafe _ = tls_set_versions(
             raw, CInt(versions.lowerBound.rawValue), CInt(versions.upperBound.rawValue))
+        // What stands behind a zero byte may be what is to be excluded.
+        try requireArgument(
+            !parameters.ciphers.utf8.contains(0),
+            "the ciphers \(parameters.ciphers.debugDescription) hold a zero byte, at which OpenSSL would end the list; "
+                + "leave it out")
         let takesCiphers = unsafe SSL_CTX_set_cipher_list(raw, parameters.ciphers) == 1
         ERR_clear_error()
         try requireArgument(

@@ -13,7 +13,7 @@ final class PrivateKey: @unchecked Sendable {
     init(_ file: TLSFile, _ passphrase: String?) throws {
         var isEncrypted = false
         let raw = unsafe try withPEM(file, "a private key") { bio in
-            unsafe tls_private_key(bio, passphrase, &isEncrypted)
+            unsafe tls_private_key(bio, passphrase, passphrase?.utf8.count ?? 0, &isEncrypted)
         }
         let place = file.place
         guard let raw = unsafe raw else {

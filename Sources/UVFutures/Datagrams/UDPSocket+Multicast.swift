@@ -42,7 +42,8 @@ extension UDPSocket {
     }
 
     private static func number(of interface: String) throws -> UInt32 {
-        let number = unsafe if_nametoindex(interface)
+        // A zero byte would cut the name off.
+        let number = interface.utf8.contains(0) ? 0 : unsafe if_nametoindex(interface)
         if number != 0 { return number }
         guard let number = UInt32(interface), number > 0 else {
             throw FutureError.invalidArgument(

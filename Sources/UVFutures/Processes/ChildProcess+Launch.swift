@@ -19,9 +19,11 @@ extension ChildProcess.Configuration {
         for (number, descriptor) in descriptors { sources[number] = .descriptor(descriptor) }
         sources.merge(joints) { $1 }
         var launch = ProcessLaunch(
-            program: program, paths: paths(variables["PATH"]), arguments: [name ?? program] + arguments,
-            environment: variables.map { "\($0)=\($1)" }.sorted(), directory: workingDirectory,
-            sources: sources)
+            program: program, paths: paths(variables[Array("PATH".utf8)]),
+            arguments: [name ?? program] + arguments,
+            environment: variables.map { $0 + [UInt8(ascii: "=")] + $1 }
+                .sorted { $0.lexicographicallyPrecedes($1) },
+            directory: workingDirectory, sources: sources)
         launch.makesSession = group == .newSession || terminal != nil
         launch.makesGroup = group == .newGroup && terminal == nil
         launch.window = terminal.map { (UInt16($0.columns), UInt16($0.rows)) }
@@ -64,6 +66,10 @@ extension ChildProcess.Configuration {
             )
         }
         try requireArgument(
+            fileMask ?? 0 <= 0o777,
+            "a file mask of 0o\(String(fileMask ?? 0, radix: 8)) makes no sense; give 0o000 to 0o777")
+        try user?.validate(for: program)
+        try requireArgument(
             standardOutput != .standardOutput,
             "the standard output cannot go where it goes itself; give a place")
         guard let terminal else { return }
@@ -77,11 +83,12 @@ extension ChildProcess.Configuration {
     }
 
     /// The files that may be the program, in the order of the search.
-    private func paths(_ search: String?) -> [String] {
-        if program.contains("/") { return [program] }
-        return (search ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false).map {
-            $0.isEmpty ? program : "\($0)/\(program)"
-        }
+    private func paths(_ search: [UInt8]?) -> [[UInt8]] {
+        let (name, slash) = (Array(program.utf8), UInt8(ascii: "/"))
+        if name.contains(slash) { return [name] }
+        return (search ?? Array("/bin:/usr/bin".utf8))
+            .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+            .map { $0.isEmpty ? name : $0 + [slash] + name }
     }
 }
 
@@ -94,8 +101,10 @@ extension ChildProcess.Environment {
         }
     }
 
-    fileprivate var variables: [String: String] {
-        if case .only(let variables) = self { return variables }
+    /// All variables, in bytes: those of this process may be no UTF-8.
+    fileprivate var variables: [[UInt8]: [UInt8]] {
+        let changes = changes.map { (Array($0.utf8), Array($1.utf8)) }
+        if case .only = self { return Dictionary(uniqueKeysWithValues: changes) }
         return EnvironmentVariable.all.merging(changes) { $1 }
     }
 }

@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Futures
 internal import Glibc
 
@@ -23,6 +24,10 @@ extension ChildProcess {
         /// `RemoteContext.pool`. Throws ``Futures/FutureError/invalidArgument(_:)`` if there is no such user. Throws
         /// ``UVError`` if the system cannot tell. Calls `getpwnam_r` and `getgrouplist`.
         public init(named name: String) throws {
+            try requireArgument(
+                !name.utf8.contains(0),
+                "the name \(name.debugDescription) of a user contains a NUL, at which it would end there; leave it out"
+            )
             var (entry, found) = unsafe (passwd(), UnsafeMutablePointer<passwd>?.none)
             var status = ERANGE
             var buffer: [CChar] = []
@@ -43,6 +48,25 @@ extension ChildProcess {
                 groups = Array(repeating: 0, count: Int(count))
             }
             supplementaryGroups = Array(groups.prefix(Int(count)))
+        }
+
+        /// The most supplementary groups that the system takes: `NGROUPS_MAX`.
+        private static let maximumGroups = 65_536
+
+        /// Throws `FutureError.invalidArgument` for a number by which the system means that nothing is to change.
+        func validate(for program: String) throws {
+            for (kind, number) in [("user", id), ("group", group)]
+                + supplementaryGroups.map({ ("group", $0) })
+            {
+                try requireArgument(
+                    number != .max,
+                    "\(kind) \(number) of \(program) means to the system that nothing is to change, so that the program "
+                        + "would keep what this process has; give 0 to \(UInt32.max - 1)")
+            }
+            try requireArgument(
+                supplementaryGroups.count <= Self.maximumGroups,
+                "\(supplementaryGroups.count) supplementary groups of \(program) are too many; give at most "
+                    + "\(Self.maximumGroups)")
         }
     }
 }

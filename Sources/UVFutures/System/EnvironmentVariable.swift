@@ -10,16 +10,16 @@ struct EnvironmentVariable {
 
     func remove() { unsafe _ = unsetenv(name) }
 
-    /// All variables, by name.
-    static var all: [String: String] {
-        var (variables, next) = unsafe ([:] as [String: String], own_environment())
+    /// All variables, by name, in the bytes of the system.
+    static var all: [[UInt8]: [UInt8]] {
+        var (variables, next) = unsafe ([:] as [[UInt8]: [UInt8]], own_environment())
         while let line = unsafe next?.pointee {
-            let parts = unsafe String(cString: line).split(
-                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let bytes = unsafe UnsafeRawBufferPointer(start: line, count: strlen(line))
+            let parts = unsafe bytes.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
+            ).map { unsafe Array($0) }
             // As `getenv`, which finds the first of a name.
-            if parts.count == 2, variables[String(parts[0])] == nil {
-                variables[String(parts[0])] = String(parts[1])
-            }
+            if parts.count == 2, variables[parts[0]] == nil { variables[parts[0]] = parts[1] }
             unsafe next = next?.advanced(by: 1)
         }
         return variables

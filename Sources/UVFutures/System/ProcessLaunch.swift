@@ -30,11 +30,11 @@ package struct ProcessLaunch {
     /// The name of the program, for errors.
     package var program: String
     /// The files that may be the program. The first that can be executed is.
-    package var paths: [String]
+    package var paths: [[UInt8]]
     /// The arguments, beginning with the name that the program has for itself.
     package var arguments: [String]
     /// The variables, each as `NAME=value`.
-    package var environment: [String]
+    package var environment: [[UInt8]]
     /// `nil` if the child begins where this process is.
     package var directory: String?
     /// The descriptors of the child: 0, 1 and 2 at least.

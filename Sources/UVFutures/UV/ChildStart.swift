@@ -41,9 +41,9 @@ struct ChildStart {
             unsafe (start.sets_groups, start.group_count) = (true, CInt(groups.count))
         }
         unsafe start.limit_count = CInt(limits.count)
-        let (paths, arguments) = (CStrings(launch.paths), CStrings(launch.arguments))
-        let environment = CStrings(launch.environment)
-        let directory = CStrings(launch.directory.map { [$0] } ?? [])
+        let (paths, environment) = (CStrings(launch.paths), CStrings(launch.environment))
+        let arguments = CStrings(launch.arguments.map { Array($0.utf8) })
+        let directory = CStrings(launch.directory.map { [Array($0.utf8)] } ?? [])
         unsafe start.paths = paths.all
         unsafe start.arguments = arguments.all
         unsafe start.environment = environment.all
@@ -102,12 +102,13 @@ private final class CStrings {
     let all: UnsafePointer<UnsafeMutablePointer<CChar>?>
     private let count: Int
 
-    init(_ strings: [String]) {
+    init(_ strings: [[UInt8]]) {
         count = strings.count
         let pointers = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: count + 1)
         unsafe all = UnsafePointer(pointers)
         for (index, string) in strings.enumerated() {
-            unsafe (pointers + index).initialize(to: strdup(string))
+            let characters = string.map { CChar(bitPattern: $0) } + [0]
+            unsafe (pointers + index).initialize(to: strdup(characters))
         }
         unsafe (pointers + count).initialize(to: nil)
     }

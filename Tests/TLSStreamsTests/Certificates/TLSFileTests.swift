@@ -21,6 +21,13 @@ struct TLSFileTests {
             try write(Authority.root.sign(Wish(commonName: "renewed", serial: 8)))
             try context.reload()
             #expect(context.certificate?.subject == "CN=renewed")
+            // A path does not end at a zero byte.
+            #expect(
+                complaint {
+                    let identity = TLSIdentity(
+                        certificates: .path(certificate.path() + "\0evil"), key: .path(key.path()))
+                    _ = try loop.server(TLSServerConfiguration(identity: identity))
+                }?.hasSuffix("give the path of a PEM file that this process may read") == true)
             try FileManager.default.removeItem(at: key)
             #expect(
                 complaint { try context.reload() }

@@ -40,6 +40,11 @@ struct TLSIdentityTests {
             #expect(
                 complaint { _ = try loop.server(configuration) }
                     == "OpenSSL knows no cipher in “nonsense”; give names as `openssl ciphers` prints them")
+            configuration.parameters.ciphers = "HIGH\0:!aNULL"
+            #expect(
+                complaint { _ = try loop.server(configuration) }
+                    == "the ciphers \"HIGH\\0:!aNULL\" hold a zero byte, at which OpenSSL would end the list; leave it out"
+            )
             configuration = .usual
             configuration.parameters.protocols = [""]
             #expect(

@@ -249,7 +249,7 @@ extension TestKey {
         let key = unsafe pem.withCString { text in
             let bio = unsafe tls_open_bytes(text, strlen(text))
             defer { unsafe BIO_free(bio) }
-            return unsafe tls_private_key(bio, nil, &wasAsked)
+            return unsafe tls_private_key(bio, nil, 0, &wasAsked)
         }
         defer { unsafe EVP_PKEY_free(key) }
         var signature = Data(count: 512)

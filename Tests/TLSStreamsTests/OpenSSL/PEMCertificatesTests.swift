@@ -1,6 +1,7 @@
 import Foundation
 import FuturesTesting
 import TLSStreams
+import TestSupport
 import Testing
 
 struct PEMCertificatesTests {
@@ -16,14 +17,37 @@ struct PEMCertificatesTests {
                 return complaint { _ = try loop.server(TLSServerConfiguration(identity: identity)) }
             }
             #expect(fault(nil) == "the private key in the given text is encrypted; give its passphrase")
-            #expect(
-                fault("wrong")
-                    == "the private key in the given text does not open with the given passphrase; give the right one"
-            )
+            for wrong in ["wrong", "secret\0evil", ""] {
+                #expect(
+                    fault(wrong)
+                        == "the private key in the given text does not open with the given passphrase; give the right one"
+                )
+            }
             // It opens, and is another key.
             #expect(
                 fault("secret")?.hasPrefix("the key of the given text is not the key of the certificate")
                     == true)
+        }
+    }
+
+    @Test(
+        "a file is read in time that its size is in proportion to",
+        arguments: ["certificates", "lines that begin one", "one line", "no text"])
+    func growth(kind: String) throws {
+        try withLoop { loop in
+            expectLinear(from: 16_384, upTo: 4 << 20) { size in
+                let part =
+                    switch kind {
+                    case "certificates": Authority.server.certificate
+                    case "lines that begin one": "-----BEGIN CERTIFICATE-----\n"
+                    case "one line": "-----BEGIN CERTIFICATE----- "
+                    default: "\u{1}"
+                    }
+                var configuration = TLSClientConfiguration.usual
+                let text = Data(String(repeating: part, count: size / part.utf8.count).utf8)
+                configuration.trust = .authorities([.pem(text)])
+                return { _ = try? loop.client(configuration) }
+            }
         }
     }
 }

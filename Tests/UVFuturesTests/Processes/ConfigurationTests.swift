@@ -39,6 +39,34 @@ struct ConfigurationTests {
         }
     }
 
+    @Test("a program inherits variables and finds programs byte for byte, as from a shell")
+    func environmentBytes() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop throws in
+                try withDirectory { directory throws in
+                    let odd: [CChar] = [0x61, CChar(bitPattern: 0xE4), CChar(bitPattern: 0xFF), 0]
+                    unsafe setenv("UVFUTURES_ODD", odd, 1)
+                    for environment in [.inherited, .inheriting(with: ["UVFUTURES_OTHER": "ü"])]
+                        as [ChildProcess.Environment]
+                    {
+                        var printenv = ChildProcess.Configuration("printenv", "UVFUTURES_ODD")
+                        printenv.environment = environment
+                        let outcome = try loop.run(until: ChildProcess.run(printenv, on: loop))
+                        #expect([UInt8](outcome.standardOutput) == [0x61, 0xE4, 0xFF, 0x0A])
+                    }
+                    let path = directory.utf8CString.dropLast() + [0x2F] + odd
+                    #expect(unsafe mkdir(Array(path), 0o700) == 0)
+                    try loop.makeProgram(
+                        "#!/bin/sh\necho found\n",
+                        at: "\(directory)/$(printf \"a\\344\\377\")/uvfutures-program")
+                    let search = path.dropLast() + ":/usr/bin:/bin".utf8CString
+                    unsafe setenv("PATH", Array(search), 1)
+                    #expect(try loop.lines(of: .init("uvfutures-program")) == ["found"])
+                }
+            }
+        }
+    }
+
     @Test("a name without a slash is looked for in the PATH that the program gets")
     func search() throws {
         try withLoop { loop throws in

@@ -49,4 +49,39 @@ struct LaunchTests {
                     + "give the child something else")
         }
     }
+
+    @Test(
+        "a number that means to the system that nothing is to change, or is cut off, is refused before the start"
+    )
+    func numbers() throws {
+        try withLoop { loop throws in
+            func user(_ id: UInt32, _ group: UInt32, _ groups: [UInt32] = []) -> ChildProcess.User {
+                .init(id: id, group: group, supplementaryGroups: groups)
+            }
+            let advice =
+                "of true means to the system that nothing is to change, so that the program would keep what this "
+                + "process has; give 0 to 4294967294"
+            for (text, change) in [
+                ("user 4294967295 \(advice)", { $0.user = user(.max, 1) }),
+                ("group 4294967295 \(advice)", { $0.user = user(1, .max) }),
+                ("group 4294967295 \(advice)", { $0.user = user(1, 1, [2, .max]) }),
+                (
+                    "65537 supplementary groups of true are too many; give at most 65536",
+                    { $0.user = user(1, 1, Array(repeating: 2, count: 65_537)) }
+                ),
+                (
+                    "a file mask of 0o1000 makes no sense; give 0o000 to 0o777",
+                    { $0.fileMask = 0o1000 }
+                ),
+                (
+                    "a file mask of 0o37777777777 makes no sense; give 0o000 to 0o777",
+                    { $0.fileMask = .max }
+                ),
+            ] as [(String, (inout ChildProcess.Configuration) -> Void)] {
+                var configuration = ChildProcess.Configuration("true")
+                change(&configuration)
+                #expect(complaint { _ = try ChildProcess.start(configuration, on: loop) } == text)
+            }
+        }
+    }
 }

@@ -10,5 +10,9 @@ struct UserTests {
         #expect(
             complaint { _ = try ChildProcess.User(named: "no such user") }
                 == "there is no user no such user; give the name of one that there is")
+        #expect(
+            complaint { _ = try ChildProcess.User(named: "root\0evil") }
+                == "the name \"root\\0evil\" of a user contains a NUL, at which it would end there; leave it out"
+        )
     }
 }

@@ -9,10 +9,11 @@ struct EnvironmentVariableTests {
         await #expect(processExitsWith: .success) {
             unsafe setenv("UVFUTURES_A", "x=y", 1)
             unsafe setenv("UVFUTURES_B", "", 1)
-            #expect(EnvironmentVariable.all["UVFUTURES_A"] == "x=y")
-            #expect(EnvironmentVariable.all["UVFUTURES_B"] == "")
+            let (a, b) = (Array("UVFUTURES_A".utf8), Array("UVFUTURES_B".utf8))
+            #expect(EnvironmentVariable.all[a] == Array("x=y".utf8))
+            #expect(EnvironmentVariable.all[b] == [])
             EnvironmentVariable(name: "UVFUTURES_A").remove()
-            #expect(EnvironmentVariable.all["UVFUTURES_A"] == nil)
+            #expect(EnvironmentVariable.all[a] == nil)
             #expect(EnvironmentVariable(name: "UVFUTURES_A").value == nil)
         }
     }

@@ -5,6 +5,8 @@ import Testing
 
 @testable import UVFutures
 
+/// One after the other: the start of a program as another user changes for a moment whether the process can be dumped.
+@Suite(.serialized)
 struct ChildStartTests {
     @Test("a program begins with signals as if nobody had touched them")
     func signals() async {
@@ -49,6 +51,43 @@ struct ChildStartTests {
                 #expect(
                     complaint { _ = try ChildProcess.start(configuration, on: loop) }?
                         .contains("cannot be entered: EACCES") == true)
+            }
+        }
+    }
+}
+
+extension ChildStartTests {
+    @Test(
+        "a program runs with the ids that it was given, all of them, or not at all",
+        .enabled(if: geteuid() == 0))
+    func ids() throws {
+        try withLoop { loop throws in
+            for (id, group, groups) in [(1, 2, [3, 4]), (65_534, 65_533, []), (0, 1, [1]), (7, 0, [0])]
+                as [(UInt32, UInt32, [UInt32])]
+            {
+                var configuration = ChildProcess.Configuration("cat", "/proc/self/status")
+                configuration.user = .init(id: id, group: group, supplementaryGroups: groups)
+                let lines = try loop.lines(of: configuration)
+                func numbers(_ name: String) -> [UInt32]? {
+                    lines.first { $0.hasPrefix("\(name):") }?.dropFirst(name.count + 1)
+                        .split { $0 == " " || $0 == "\t" }.compactMap { UInt32($0) }
+                }
+                #expect(
+                    numbers("Uid") == [id, id, id, id] && numbers("Gid") == [group, group, group, group])
+                #expect(numbers("Groups") == groups)
+            }
+            // The system takes these, and changes nothing.
+            for (step, change) in [
+                ("user 4294967295", { $0.user = .max }), ("group 4294967295", { $0.group = .max }),
+            ] as [(String, (inout ProcessLaunch) -> Void)] {
+                var configuration = ChildProcess.Configuration("true")
+                configuration.user = .init(id: 0, group: 0)
+                var launch = try configuration.launch()
+                change(&launch)
+                #expect(
+                    complaint { _ = try loop.system.startProcess(launch) }
+                        == "cannot start true: its \(step) cannot be set: EPERM, operation not permitted; run with more "
+                        + "rights, or leave the setting out")
             }
         }
     }
