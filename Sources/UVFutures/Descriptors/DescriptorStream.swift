@@ -73,9 +73,10 @@ public final class DescriptorStream: ByteStream {
     }
 
     /// Creates a stream over a copy of `descriptor`, which stays open. With `endsToo`, a shutdown of the
-    /// write side of a pipe also ends `descriptor`.
+    /// write side of a pipe also ends `descriptor`. With `keepsMode`, a socket stays in its mode.
     convenience init(
-        copying descriptor: OpenDescriptor, endsToo: Bool = false, limits: StreamLimits, on loop: EventLoop
+        copying descriptor: OpenDescriptor, endsToo: Bool = false, keepsMode: Bool = false,
+        limits: StreamLimits, on loop: EventLoop
     ) throws {
         let driver = try loop.openDriver()
         try limits.validate()
@@ -85,10 +86,13 @@ public final class DescriptorStream: ByteStream {
             return
         }
         let copy = try descriptor.copy()
-        do throws(UVError) {
+        do {
             if descriptor.kind == .file {
                 let file = try UVFile(driver, adopting: copy.number)
                 self.init(file, .file, descriptor.sides, hasChangedMode: false, limits, on: loop)
+            } else if descriptor.kind == .socket, keepsMode {
+                let socket = try UVSharedSocket(driver, adopting: copy.number)
+                self.init(socket, .socket, descriptor.sides, hasChangedMode: false, limits, on: loop)
             } else {
                 let kind = descriptor.kind == .socket ? UVPipe.Kind.socket : .pipe
                 let pipe = try UVPipe(driver, adopting: copy.number, kind)

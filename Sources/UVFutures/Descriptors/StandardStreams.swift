@@ -26,7 +26,8 @@ enum StandardStreams {
         }
         do {
             let descriptor = try OpenDescriptor(number)
-            let stream = try DescriptorStream(copying: descriptor, endsToo: true, limits: limits, on: loop)
+            let stream = try DescriptorStream(
+                copying: descriptor, endsToo: true, keepsMode: true, limits: limits, on: loop)
             if stream.hasChangedMode {
                 state.withLock { $0.changed.keep(descriptor, of: number) { StandardStreams.restoreModes() } }
             }

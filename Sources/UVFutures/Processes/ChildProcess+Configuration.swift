@@ -79,7 +79,8 @@ extension ChildProcess {
         case stream
         /// The file at this path.
         case file(String)
-        /// A descriptor of this process, which stays open.
+        /// A descriptor of this process, which stays open. The child gets it in its mode: a socket that a connection has
+        /// released is non-blocking, so that most programs need `O_NONBLOCK` to be cleared first.
         case descriptor(Int32)
     }
 
@@ -95,7 +96,7 @@ extension ChildProcess {
         /// To the file at this path, which is made if necessary. With `appending`, behind what it has; otherwise in its
         /// place.
         case file(String, appending: Bool)
-        /// To a descriptor of this process, which stays open.
+        /// To a descriptor of this process, which stays open. The child gets it in its mode, see ``Input/descriptor(_:)``.
         case descriptor(Int32)
         /// To the same place as the standard output. Only for the standard error.
         case standardOutput

@@ -43,7 +43,7 @@ struct StandardStreamsTests {
             try withLoop { loop in
                 let input = try loop.standardInput()
                 #expect(input.kind == (isSocket ? .socket : .pipe))
-                #expect(Self.isNonBlocking(here) == isSocket)
+                #expect(!Self.isNonBlocking(here))
                 let line = input.readLine()
                 Self.send("a line\nand more", to: there)
                 #expect(try loop.run(until: line) == Data("a line".utf8))
@@ -56,11 +56,10 @@ struct StandardStreamsTests {
         }
     }
 
-    @Test("a socket has its mode back when the process ends without a close")
+    @Test("a device that can wait has its mode back when the process ends without a close")
     func modeAtExit() async {
         await #expect(processExitsWith: .success) {
-            let (here, _) = Self.ends(ofSocket: true)
-            dup2(here, 0)
+            dup2(unsafe open("/dev/random", O_RDONLY), 0)
             // What is registered first is called last.
             atexit { if fcntl(0, F_GETFL) & O_NONBLOCK != 0 { _exit(3) } }
             let loop = try EventLoop()
@@ -165,6 +164,127 @@ struct StandardStreamsTests {
                 let again = try loop.standardInput()
                 try loop.run(until: again.close())
             }
+        }
+    }
+
+    /// What a descriptor may stand for.
+    enum Kind: Int, CaseIterable {
+        case pipe, fifo, socket, terminal, file
+
+        /// Opens one, with a byte to read where there can be one.
+        func open(in directory: String, writes: Bool) throws -> CInt {
+            switch self {
+            case .pipe, .socket:
+                let (reading, writing) = StandardStreamsTests.ends(ofSocket: self == .socket)
+                StandardStreamsTests.send("x", to: writing)
+                return writes ? writing : reading
+            case .fifo:
+                unsafe mkfifo("\(directory)/fifo", 0o600)
+                let fifo = unsafe Glibc.open("\(directory)/fifo", O_RDWR)
+                StandardStreamsTests.send("x", to: fifo)
+                return fifo
+            case .terminal:
+                var program: CInt = -1
+                let person = unsafe open_terminal(&program, 80, 24)
+                StandardStreamsTests.send("x\n", to: person)
+                return program
+            case .file: return unsafe Glibc.open("\(directory)/file", O_RDWR | O_CREAT, 0o600)
+            }
+        }
+    }
+
+    /// What this process does with its standard stream before it starts a child.
+    enum Use: Int, CaseIterable { case none, opened, used, closed }
+
+    @Test(
+        "a child finds its standard streams in the mode that they had, whatever this process does with them",
+        arguments: Kind.allCases)
+    func modesOfChildren(kind: Kind) async {
+        await #expect(processExitsWith: .success) { [raw = kind.rawValue as Int] in
+            let kind = Kind(rawValue: raw)!
+            try withLoop { loop throws in
+                try withDirectory { directory throws in
+                    for number: CInt in 0...2 {
+                        for use in Use.allCases {
+                            let (original, own) = (
+                                dup(number), try kind.open(in: directory, writes: number > 0)
+                            )
+                            dup2(own, number)
+                            let failure = Result { try Self.child(of: loop, number, use, kind) }
+                            dup2(original, number)
+                            close(own)
+                            // The modes of what is inherited, given, and given as a copy: bits that count as one number.
+                            #expect(try failure.get() == .code(0), "\(kind), \(number), \(use)")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static let modes =
+        "bit() { f=$(sed -n 's/^flags:[^0-9]*//p' /proc/$$/fdinfo/$1); return $(( (0$f >> 11) & 1 )); }; "
+        + "m=0; for n in $N 6 7; do bit $n || m=$n; done; exit $m"
+
+    /// How a child ends that looks at the modes of its descriptors: with the number of one that is non-blocking.
+    private static func child(
+        of loop: EventLoop, _ number: CInt, _ use: Use, _ kind: Kind
+    ) throws -> ChildProcess.Exit {
+        var stream: DescriptorStream?
+        if use != .none {
+            stream =
+                try number == 0
+                ? loop.standardInput() : number == 1 ? loop.standardOutput() : loop.standardError()
+        }
+        if use == .used {
+            if number > 0 {
+                stream?.write("x")
+            } else if kind != .file {
+                _ = try loop.run(until: stream!.read())
+            }
+        }
+        if use == .closed {
+            try loop.run(until: stream!.close())
+            try loop.run(until: loop.submit {})
+        }
+        let copy = dup(number)
+        defer { close(copy) }
+        var configuration = shell(modes)
+        configuration.environment = .inheriting(with: ["N": "\(number)"])
+        configuration.standardInput = .inherited
+        configuration.descriptors = [6: number, 7: copy]
+        let exit = try loop.exit(of: configuration)
+        if let stream, stream.isOpen {
+            stream.abort()
+            try loop.run(until: stream.closed)
+            try loop.run(until: loop.submit {})
+        }
+        return exit
+    }
+
+    @Test("a child and its parent write much to the same socket, and wait for its reader")
+    func sharedSocket() async {
+        await #expect(processExitsWith: .success) {
+            let (there, here) = Self.ends(ofSocket: true)
+            let original = dup(1)
+            dup2(here, 1)
+            close(here)
+            let count = 1_000_000
+            try withLoop { loop throws in
+                var counter = ChildProcess.Configuration("wc", "-c")
+                (counter.standardInput, counter.standardOutput) = (.descriptor(there), .stream)
+                let reader = try ChildProcess.start(counter, on: loop)
+                let output = try loop.standardOutput()
+                let written = output.write(Data(count: count))
+                let child = try ChildProcess.start(.init("head", "-c", "\(count)", "/dev/zero"), on: loop)
+                #expect(try loop.run(until: child.exit) == .code(0))
+                try loop.run(until: written)
+                try loop.run(until: output.shutdownWrite())
+                let total = try loop.run(until: reader.standardOutput!.readToEnd())
+                #expect(String(decoding: total, as: UTF8.self) == "\(2 * count)\n")
+                try loop.run(until: output.close())
+            }
+            dup2(original, 1)
         }
     }
 }
