@@ -28,7 +28,7 @@ public func expectLinear(
     }
     while size * 2 < most, try least(of: size, 2) < 0.005 { size *= 2 }
     var (single, double) = (Double.infinity, Double.infinity)
-    for _ in 0..<10 {
+    for _ in 0..<40 {
         single = min(single, try least(of: size, 3))
         double = min(double, try least(of: 2 * size, 3))
         // What takes less cannot be measured, and costs nothing.
