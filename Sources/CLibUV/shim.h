@@ -137,3 +137,5 @@ static inline int accept_socket(int listener, struct sockaddr *address, socklen_
 
 /// `O_PATH`: a file to be looked at and not to be read.
 static const int open_for_path_only = 010000000;
+/// `O_DIRECT`, a GNU extension: of a pipe, each write is a packet, and each read takes one.
+static const int open_for_packets = __O_DIRECT;

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The events of a watched descriptor.
 public struct DescriptorEvents: OptionSet, Hashable, Sendable {
     public let rawValue: CInt
@@ -30,4 +32,10 @@ extension DescriptorEvents: CustomStringConvertible {
         let present = names.filter { contains($0.0) }.map(\.1)
         return present.isEmpty ? "nothing" : present.joined(separator: ", ")
     }
+}
+
+/// Returns what `poll` says of a descriptor at this moment: `POLLIN`, `POLLHUP`, `POLLERR`.
+func events(of descriptor: CInt) -> CInt {
+    var asked = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&asked, 1, 0) > 0 ? CInt(asked.revents) : 0
 }

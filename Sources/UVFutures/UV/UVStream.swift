@@ -53,7 +53,9 @@ class UVStream: UVHandle, SocketTransport {
             uvStream,
             { handle, _, buffer in unsafe UVStream.with(handle!.pointee.data) { unsafe $0.provide(buffer!) }
             },
-            { handle, count, _ in unsafe UVStream.with(handle!.pointee.data) { $0.didRead(count) } })
+            { handle, count, buffer in
+                unsafe UVStream.with(handle!.pointee.data) { unsafe $0.didRead(count, buffer!) }
+            })
         if status != 0 { throw error(status, "read") }
         isReading = true
     }
@@ -100,6 +102,12 @@ class UVStream: UVHandle, SocketTransport {
         return -error
     }
 
+    private final var hasBytes: Bool {
+        let found = peek()
+        guard found == -ENOTSOCK, let descriptor else { return found > 0 }
+        return events(of: descriptor) & POLLIN != 0
+    }
+
     final func takeUndelivered() -> [Data] {
         var blocks: [Data] = []
         // The driver's block is not free: other code may be looking at its bytes.
@@ -118,14 +126,21 @@ class UVStream: UVHandle, SocketTransport {
         unsafe buffer.pointee = uv_buf_t(driver.readBlock.prepare())
     }
 
-    private final func didRead(_ count: Int) {
+    private final func didRead(_ count: Int, _ buffer: UnsafePointer<uv_buf_t>) {
         // Zero means that there was nothing to read after all.
         guard count != 0 else { return }
-        if count > 0 { turn { didRead(bytes: count) } } else { didEnd(CInt(count)) }
+        if count > 0 { turn { didRead(bytes: count) } } else { unsafe didEnd(CInt(count), buffer) }
     }
 
     @inline(never)
-    private final func didEnd(_ status: CInt) {
+    private final func didEnd(_ status: CInt, _ buffer: UnsafePointer<uv_buf_t>) {
+        // Before version 1.52, libuv takes a short read after a hang-up for the last one, and gives no buffer with
+        // such an end. But a terminal, a pipe of packets, and a socket with descriptors between its bytes have more.
+        if status == UV_EOF.rawValue, unsafe buffer.pointee.base == nil, hasBytes,
+            (try? startReading()) != nil
+        {
+            return
+        }
         turn {
             // Stops before user code can run the loop. A stream at its end is ready for a read for ever.
             endReading()

@@ -30,6 +30,12 @@ final class UVTerminal: UVStream {
     /// Reports success later, because a terminal has no end to send.
     override func shutdownWrite() { answerLater { $0.didShutDown(0) } }
 
+    /// When no program has the other side open any more, a read fails.
+    override var ends: [CInt] {
+        guard let descriptor, events(of: descriptor) & POLLHUP != 0 else { return super.ends }
+        return super.ends + [-EIO]
+    }
+
     override func close(resetting: Bool) {
         if let descriptor { TerminalModes.restore(descriptor) }
         super.close(resetting: resetting)

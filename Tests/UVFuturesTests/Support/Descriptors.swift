@@ -34,3 +34,14 @@ func mode(_ descriptor: CInt) -> termios {
     unsafe tcgetattr(descriptor, &mode)
     return mode
 }
+
+/// The end to read and the end to write of a FIFO, both in blocking mode, as the shell opens them.
+func fifo() throws -> [CInt] {
+    let path = "/tmp/uvfutures-\(getpid()).\(UInt64.random(in: 0 ... .max))"
+    try #require(unsafe mkfifo(path, 0o600) == 0)
+    defer { unsafe _ = unlink(path) }
+    let reading = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let writing = unsafe open(path, O_WRONLY | O_CLOEXEC)
+    _ = fcntl(reading, F_SETFL, 0)
+    return [reading, writing]
+}
