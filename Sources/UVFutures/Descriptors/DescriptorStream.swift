@@ -56,9 +56,13 @@ public final class DescriptorStream: ByteStream {
     /// Creates a stream that takes over `descriptor`. From now on, the stream owns the descriptor, and closes
     /// it. If this initializer throws, the caller keeps the descriptor.
     ///
-    /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them.
-    /// Sockets and some devices are an exception: each of them has one mode for all processes that share it,
-    /// and that mode changes to non-blocking.
+    /// The stream finds what a program finds that reads or writes the descriptor itself: the same bytes, the same end,
+    /// and, in a file, the same position.
+    ///
+    /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them. There
+    /// are exceptions, which have one mode for all processes that share them, and that mode changes to non-blocking:
+    /// sockets, some devices, the writing end of a pipe of packets, and a FIFO that nobody has open for writing any
+    /// more.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` are
     /// out of range. Throws the same error if the descriptor is not a stream of bytes, for example if it is a

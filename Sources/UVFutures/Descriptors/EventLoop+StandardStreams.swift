@@ -7,9 +7,9 @@ extension EventLoop {
     ///
     /// The process can have only one stream of its standard input at a time. When the stream is closed,
     /// descriptor 0 stays open. The mode of descriptor 0, blocking or non-blocking, does not change for the
-    /// processes that share it, such as a child that inherits it. Only a device that can report when it is ready
-    /// has one mode for all of them: it becomes non-blocking, and returns to its former mode when the stream is
-    /// closed, and at the exit of the process.
+    /// processes that share it, such as a child that inherits it. Only a device that can report when it is ready, and a
+    /// FIFO that nobody has open for writing any more, have one mode for all of them: it becomes non-blocking, and
+    /// returns to its former mode when the stream is closed, and at the exit of the process.
     ///
     /// Swift's `readLine()` and similar functions read the same input. Each byte goes either to the stream or to
     /// such a function, and never to both.

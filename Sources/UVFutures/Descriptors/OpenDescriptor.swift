@@ -9,7 +9,8 @@ struct OpenDescriptor {
     let kind: DescriptorStream.Kind
     let sides: StreamSides
     private let flags: CInt
-    /// Whether the descriptor is one end of a pipe or a FIFO, which can be opened again. A device is not.
+    /// Whether the descriptor is one end of a pipe or a FIFO that is the same when it is opened again. A device is
+    /// not, nor is the writing end of a pipe of packets, nor a descriptor that is not for reading or writing.
     private let isReopenable: Bool
 
     /// Reads the kind of a descriptor. Throws `FutureError.invalidArgument` if the descriptor is not open, or
@@ -21,13 +22,16 @@ struct OpenDescriptor {
         }
         self.number = number
         flags = fcntl(number, F_GETFL)
-        isReopenable = status.st_mode & S_IFMT == S_IFIFO
-        sides =
+        let sides: StreamSides =
             switch flags & O_ACCMODE {
             case O_RDONLY: .read
             case O_WRONLY: .write
             default: [.read, .write]
             }
+        self.sides = sides
+        isReopenable =
+            status.st_mode & S_IFMT == S_IFIFO && flags & open_for_path_only == 0
+            && (flags & open_for_packets == 0 || !sides.contains(.write))
         func refusal(_ text: String) -> FutureError { .invalidArgument("descriptor \(number) is \(text)") }
         switch status.st_mode & S_IFMT {
         case S_IFCHR where isatty(number) == 1: kind = .terminal
@@ -55,7 +59,10 @@ struct OpenDescriptor {
         if isReopenable {
             let mode = flags & (O_ACCMODE | O_APPEND) | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
             let reopened = unsafe StandardDescriptors.leave(open("/proc/self/fd/\(number)", mode))
-            if reopened >= 0 { return (reopened, false) }
+            // The new descriptor of a FIFO that nobody has open for writing any more would wait for the next writer.
+            let hasEnded = events(of: number) & POLLHUP != 0
+            if reopened >= 0, !hasEnded || events(of: reopened) & POLLHUP != 0 { return (reopened, false) }
+            if reopened >= 0 { close(reopened) }
         }
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { throw UVError(-errno, "adopt") }
