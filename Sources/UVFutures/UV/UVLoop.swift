@@ -86,7 +86,9 @@ final class UVLoop: LoopDriver {
         unsafe uv_prepare_start(prepare) { unsafe UVLoop.from($0!.pointee.data).isAboutToWait() }
         unsafe uv_unref(prepare.asHandle)
         unsafe uv_unref(async.asHandle)
-        if isAttached { nameWhatClosesHandles() }
+        guard isAttached else { return }
+        nameWhatClosesHandles()
+        SignalEffects.hasHost()
     }
 
     deinit {

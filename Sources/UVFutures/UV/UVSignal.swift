@@ -17,10 +17,10 @@ final class UVSignal: UVHandle, SignalWatch {
         let callback: uv_signal_cb = { handle, _ in unsafe UVSignal.from(handle!.pointee.data).isDelivered() }
         if number == SIGPIPE, driver.blocksBrokenPipes { BrokenPipes.unblock() }
         let signal = unsafe self.signal
-        let status = SignalEffects.start(number) { hadEffect in
+        let status = SignalEffects.start(number) { isOnly in
             // With `uv_signal_start_oneshot`, the system restores the default effect at the delivery, and not
             // the former effect.
-            unsafe once && !hadEffect
+            unsafe once && isOnly
                 ? uv_signal_start_oneshot(signal, callback, number)
                 : uv_signal_start(signal, callback, number)
         }

@@ -1,5 +1,7 @@
 import CLibUV
+import Dispatch
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -60,6 +62,52 @@ struct SignalEffectsTests {
                     _ = second.sleep(for: .seconds(10))
                     try second.run(until: other)
                     #expect(handler(of: SIGTERM) == 1)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the former effect comes back without a moment of the default one, whichever thread takes the signals",
+        arguments: Ending.allCases, [SIGUSR1, SIGHUP])
+    func noGap(ending: Ending, number: CInt) async {
+        await #expect(processExitsWith: .success) { [ending, number] in
+            for isIgnored in [true, false] {
+                if isIgnored { _ = signal(number, SIG_IGN) } else { _ = signal(number) { _ in } }
+                let before = handler(of: number)
+                let (isOver, threads) = (Counter(), DispatchGroup())
+                startThread(of: threads) { while isOver.value == 0 { kill(getpid(), number) } }
+                try withLoop { loop in
+                    try withLoop { other in
+                        for round in 0..<2_000 {
+                            let second = round.isMultiple(of: 2) ? other.signal(.init(rawValue: number)) : nil
+                            try ending.watch(number, on: loop)
+                            second?.cancel()
+                            precondition(handler(of: number) == before)
+                        }
+                    }
+                }
+                isOver.add(1)
+                threads.wait()
+            }
+        }
+    }
+
+    @Test("a signal that came to one loop is caught when it comes again before another loop has heard of it")
+    func late() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { late in
+                try withLoop { loop in
+                    let first = late.signal(.user1)
+                    for _ in 0..<3 {
+                        let next = loop.signal(.user1)
+                        kill(getpid(), SIGUSR1)
+                        _ = loop.sleep(for: .seconds(10))
+                        try loop.run(until: next)
+                    }
+                    _ = late.sleep(for: .seconds(10))
+                    try late.run(until: first)
+                    #expect(!isHandled(SIGUSR1))
                 }
             }
         }
