@@ -55,7 +55,7 @@ extension ByteStream {
     package final func end(within deadline: Duration, hearingPeerOut: Bool = true) {
         discardUnread()
         guard phase == .open else { return }
-        endedBy = .close
+        if endedBy == nil { endedBy = .close }
         finish(
             within: deadline, failingWith: StreamError.connectionClosed, byClose: true,
             hearingPeerOut: hearingPeerOut)
@@ -66,6 +66,22 @@ extension ByteStream {
         guard phase == .open else { return }
         madeDetails.failure = error
         finish(within: limits.closeTimeout, failingWith: error, byClose: false)
+    }
+
+    /// Ends the connection although its handler goes on. What has been written gets ``StreamLimits/closeTimeout`` to reach
+    /// the peer. Counts as aborted.
+    package final func cutShort() {
+        guard phase == .open else {
+            if phase == .lingering, transport.unacknowledgedBytes == 0 { closeTransport(resetting: false) }
+            return
+        }
+        if let carried = details?.carried {
+            if carried.isOpen { endedBy = .abort }
+            return carried.cutShort()
+        }
+        endedBy = .abort
+        discardUnread()
+        finish(within: limits.closeTimeout, failingWith: StreamError.connectionClosed, byClose: false)
     }
 
     private func finish(
@@ -99,12 +115,16 @@ extension ByteStream {
     final func closeWhenFlushed() {
         guard phase == .flushing, outbound == nil, writeSide != .shuttingDown else { return }
         guard hearsPeerOut, !isAtEnd else { return closeWhenAcknowledged() }
-        guard writeSide == .open else { return linger() }
+        guard writeSide == .open else { return isAborted ? closeWhenAcknowledged() : linger() }
         writeSide = .shuttingDown
         transport.shutdownWrite()
     }
 
     private func closeTimedOut(_ deadline: Duration) {
+        if isAborted {
+            abort()
+            return
+        }
         // All has been sent. Closing tells the peer that nothing follows, if nothing else has yet.
         if outbound == nil { return endLingering() }
         connectionBroke(StreamError.flushTimedOut(after: deadline, unsent: bufferedBytes))
@@ -208,7 +228,6 @@ extension ByteStream {
         }
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
         if let failure { details?.closedPromise?.fail(failure) } else { details?.closedPromise?.succeed() }
-        details?.onDraining = nil
         if let onClosed = details?.onClosed.take() {
             // After the callbacks of futures that have failed before.
             core.later { [failure] in onClosed(failure) }

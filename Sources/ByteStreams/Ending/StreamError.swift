@@ -16,6 +16,9 @@ public enum StreamError: Error, Hashable {
     case limitExceeded(limit: Int)
     /// A write was called after ``ByteStream/shutdownWrite()``.
     case writeSideShutDown
+    /// A write was called after a draining server had half-closed the connection, because the handler waited for nothing but
+    /// the next message: see ``ByteStream/endsWhenIdle``. The peer does not get these bytes.
+    case drained
     /// Nothing can be read from this stream: it is the writing end of a pipe, or was opened for writing only.
     case notReadable
     /// Nothing can be written to this stream: it is the reading end of a pipe, or was opened for reading only.
@@ -59,6 +62,9 @@ extension StreamError: CustomStringConvertible {
             "more than \(limit) bytes came without the end that the read waits for; raise its limit, or read() them"
         case .writeSideShutDown:
             "nothing can be written after shutdownWrite(); call it after the last write"
+        case .drained:
+            "the server drains: it ended the connection while its handler waited for nothing but the next message, and "
+                + "then this was written; end it by draining, with endsWhenIdle = false"
         case .notReadable:
             "nothing can be read from this stream, which is for writing only; read from the other end"
         case .notWritable:

@@ -12,17 +12,27 @@ extension ByteStream {
         case answered
     }
 
-    /// Whether the peer waits for no answer. This is `true` if all of these conditions hold:
+    /// Whether the peer may wait for no answer. This is `true` if all of these conditions hold:
     ///
     /// - A reader waits for bytes, and no bytes are unread.
     /// - This side has written something since the peer last sent something, or the peer has sent nothing yet.
-    /// - All written bytes have left, and the write side is open.
-    package final var isIdle: Bool {
-        exchange != .unanswered && !hasUnread && canWriteAtOnce && reader?.wantsBytes == true
+    /// - All written bytes have left, the write side is open, and no answer is under way.
+    final var isIdle: Bool {
+        exchange != .unanswered && !hasUnread && canWriteAtOnce && awaitsBytes
+            && (details?.answersUnderWay ?? 0) == 0
     }
 
-    final func noteIdle() {
-        if let onIdle, isIdle { onIdle() }
+    /// Notes that this side writes, anything or nothing.
+    @inline(__always)
+    final func noteWrite(isEmpty: Bool) {
+        if exchange == .unanswered, !isEmpty { exchange = .answered }
+        if awaitsBytes, !isEmpty { notePush() }
+    }
+
+    // Not inlined, so that the code of the frequent case stays short.
+    @inline(never)
+    private final func notePush() {
+        if (details?.answersUnderWay ?? 0) == 0 { hasPushed = true }
     }
 
     /// Throws an error if a read or a write is pending, if bytes have not been read, or if the stream is not

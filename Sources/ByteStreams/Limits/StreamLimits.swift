@@ -29,7 +29,8 @@ public struct StreamLimits: Hashable, Sendable {
     /// larger.
     public var writeCap = 16_777_216
     /// The time that ``ByteStream/close(within:)`` uses if the call gives none. In this time, the stream sends
-    /// the queued bytes, and then reads until the peer has finished sending.
+    /// the queued bytes, and then reads until the peer has finished sending. A server that ends also gives what is
+    /// written this time, at the end of its grace.
     public var closeTimeout: Duration = .seconds(5)
     /// The most bytes from the peer that a stream throws away after ``ByteStream/close(within:)``. If the peer
     /// sends more, the stream does not wait until the peer has finished sending: the stream closes as soon as all

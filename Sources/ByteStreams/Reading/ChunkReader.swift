@@ -27,9 +27,15 @@ class ChunkReader: Reader {
 
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
         guard waiting == nil else { return false }
+        stream.awaitsBytes = false
         handle(bytes, orAs: data)
+        awaitMore()
         return true
     }
+
+    /// Waits for bytes again, unless the closure that has got the last ones has changed that.
+    @inline(__always)
+    final func awaitMore() { stream.awaitsBytes = waiting == nil && stream.hasReader }
 
     final override func inboundChanged() { run() }
 
@@ -41,6 +47,7 @@ class ChunkReader: Reader {
     /// Takes chunks from the buffer until the reader waits, or until no bytes are left.
     final func run() {
         while waiting == nil, stream.reader === self {
+            stream.awaitsBytes = false
             guard stream.hasUnread, takeFromBuffer() else { return bytesRanOut() }
         }
     }
@@ -58,6 +65,7 @@ class ChunkReader: Reader {
         } else if stream.isAtEnd {
             reachedEnd()
         } else {
+            stream.awaitsBytes = true
             stream.startReading()
             stream.watchRead()
             stream.noteIdle()

@@ -20,8 +20,14 @@ final class MessageLoop: ChunkLoop {
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
         guard waiting == nil else { return false }
         let (isWhole, early) = search.searchEarly(bytes)
-        if isWhole { pass(bytes) } else { self.early = early }
-        return isWhole
+        guard isWhole else {
+            self.early = early
+            return false
+        }
+        stream.awaitsBytes = false
+        pass(bytes)
+        awaitMore()
+        return true
     }
 
     /// Takes all messages of the first block, or up to one that changes what is to be read.

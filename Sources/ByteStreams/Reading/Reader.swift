@@ -6,6 +6,8 @@ internal import Futures
 class Reader: PromiseOwner {
     /// Whether the reader would take more bytes as soon as they come.
     var wantsBytes: Bool { true }
+    /// Whether the reader waits for a message, after which another one may come.
+    var readsMessages: Bool { true }
     /// Whether the stream keeps the reader, and uses it again.
     final var isKept = false
     /// Takes bytes while the buffer is empty, either as the span or as the data that `data` returns (see
@@ -103,6 +105,8 @@ final class MessageReads: SerialReads {
         end()
         if hasEnd { promises.succeed(message) } else { promises.succeed(message!) }
     }
+
+    override var readsMessages: Bool { !(framing is EverythingLeft) }
 
     override var subject: String? { stream.map { "a read of \($0.name)" } }
 }

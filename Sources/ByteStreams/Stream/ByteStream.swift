@@ -28,6 +28,8 @@ open class ByteStream {
     /// The properties that an idle stream does not need.
     final var details: StreamDetails?
     final var owner: (any StreamOwner)?
+    /// The wait for what the handler of the connection does. `nil` if the handler owns the connection.
+    package final var handling: OutcomeWait?
 
     // The public counts are computed from internal ones: Swift checks exclusive access to a stored public
     // property at run time, even when only this module reads it.
@@ -47,7 +49,11 @@ open class ByteStream {
     final var isReading = false
     /// Whether the peer has finished sending.
     final var isAtEnd = false
-    private final var hasReader = false
+    private(set) final var hasReader = false
+    /// Whether a reader waits for bytes, and its closure does not run. What is written then is no answer.
+    final var awaitsBytes = false
+    /// Whether anything has ever been written while a reader waited.
+    final var hasPushed = false
     final var phase = Phase.open
     final var writeSide = WriteSide.open
     final var isGathering = false
@@ -58,7 +64,18 @@ open class ByteStream {
     final var hearsPeerOut = false
     /// Whether this side has answered the last bytes of the peer.
     final var exchange = Exchange.fresh
-    package final var wasAnswered: Bool { exchange == .answered }
+    /// Whether a draining server may half-close this connection when its handler waits for nothing but the next message.
+    /// `true` unless you set it. After a half-close, the peer reads the end of the stream, and this side can still read.
+    ///
+    /// The server looks at what the handler's future waits for. It cannot know that a message goes on in the next read, or
+    /// that this side will write without being asked. In these cases, set this property to `false`, and end the connection
+    /// when ``draining`` completes. Writes after the half-close fail with ``StreamError/drained``.
+    public final var endsWhenIdle = true
+    /// Whether the server of this connection is draining. If so, the handler should finish the current message and close the
+    /// connection.
+    public final var isDraining: Bool { drains }
+    final var drains = false
+    final var drainEnd: DrainEnd?
 
     enum Phase {
         case open
@@ -158,6 +175,7 @@ open class ByteStream {
         get { hasReader ? lastReader : nil }
         set {
             hasReader = newValue != nil
+            awaitsBytes = hasReader
             let isKept = hasReader ? lastReader === newValue : lastReader?.isKept == true
             if !isKept { lastReader = newValue }
         }

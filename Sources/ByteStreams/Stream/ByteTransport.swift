@@ -32,6 +32,10 @@ package protocol ByteTransport: AnyObject {
     /// has finished sending. `true` for a socket while its peer has not finished sending. The stream asks at
     /// most once, before it closes the transport.
     var losesIfNotHeardOut: Bool { get }
+    /// Whether a read would find bytes or the end of the stream.
+    var hasArrivals: Bool { get }
+    /// Notes that something was written after a draining server had ended the stream.
+    func noteCut()
     /// The number of bytes that have left and that the peer has not acknowledged. The end that
     /// `shutdownWrite` sends counts as one byte. 0 if the number is not known.
     var unacknowledgedBytes: Int { get }
@@ -59,4 +63,6 @@ extension ByteTransport {
     package func takeUndelivered() -> [Data] { [] }
     package var losesIfNotHeardOut: Bool { false }
     package var unacknowledgedBytes: Int { 0 }
+    package var hasArrivals: Bool { false }
+    package func noteCut() {}
 }

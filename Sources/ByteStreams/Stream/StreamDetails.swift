@@ -1,4 +1,4 @@
-package import Futures
+internal import Futures
 
 /// The properties that a stream needs only when it ends, or when it writes more than the system takes. An
 /// idle stream has no such object.
@@ -19,12 +19,13 @@ final class StreamDetails {
     var discardingStart: Int?
     /// Whether the loop calls `turnEnds` at the end of the turn. Here it takes no memory of its own.
     var waitsForTurnEnd = false
-    fileprivate var drainingPromise: Promise<Void>?
-    var onDraining: (() -> Void)?
-    fileprivate var onIdle: (() -> Void)?
+    var drainingPromise: Promise<Void>?
+    /// The number of answers that are under way.
+    var answersUnderWay = 0
+    /// The stream whose bytes this one carries.
+    fileprivate(set) weak var carried: ByteStream?
     var onClosed: (((any Error)?) -> Void)?
     fileprivate var introduction: AnyObject?
-    fileprivate weak var carried: ByteStream?
     /// The stream itself, while something is pending.
     var hold: ByteStream?
 }
@@ -43,16 +44,14 @@ extension ByteStream {
     /// The error that broke the connection. `nil` if no error did.
     package final var failure: (any Error)? { details?.failure }
 
-    /// The promise of the future that completes when the server of this stream drains.
-    package final var drainingPromise: Promise<Void>? {
-        get { details?.drainingPromise }
-        set { madeDetails.drainingPromise = newValue }
-    }
-
-    /// The closure that the stream calls once, when its server drains. It takes less memory than the future.
-    package final var onDraining: (() -> Void)? {
-        get { details?.onDraining }
-        set { madeDetails.onDraining = newValue }
+    /// The stream of which the handler knows, if that is another one, which this one carries. A draining server tells and
+    /// ends that one.
+    package final var carried: ByteStream? {
+        get { details?.carried }
+        set {
+            madeDetails.carried = newValue
+            if drains { newValue?.beginDraining() }
+        }
     }
 
     /// The closure that the stream calls once, when it has closed, with the error that broke it. It takes less memory than
@@ -65,18 +64,10 @@ extension ByteStream {
     /// What a proxy has said about the connection before its first byte.
     package final var introduction: AnyObject? {
         get { details?.introduction }
-        set { madeDetails.introduction = newValue }
-    }
-
-    /// The stream whose bytes this one carries, encrypted.
-    package final var carried: ByteStream? {
-        get { details?.carried }
-        set { madeDetails.carried = newValue }
-    }
-
-    /// The closure that the stream calls when it becomes idle: see `isIdle`.
-    package final var onIdle: (() -> Void)? {
-        get { details?.onIdle }
-        set { madeDetails.onIdle = newValue }
+        set {
+            madeDetails.introduction = newValue
+            // That was not the peer.
+            if !hasUnread { exchange = .fresh }
+        }
     }
 }

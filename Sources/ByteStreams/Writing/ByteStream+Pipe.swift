@@ -75,6 +75,8 @@ private final class Pipe: ChunkReader {
         runLater()
     }
 
+    override var readsMessages: Bool { false }
+
     override func cancellationRequested() { leave() }
 
     override func fail(_ error: any Error, byClose: Bool) { end(.failure(error)) }

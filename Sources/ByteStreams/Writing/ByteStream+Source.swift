@@ -17,7 +17,7 @@ extension ByteStream {
     /// Sends what `source` brings, after all earlier writes and before all later ones. Completes and fails as a write does.
     package final func write(_ source: any OutboundSource) -> Future<Void> {
         core.checkThread()
-        if exchange == .unanswered { exchange = .answered }
+        noteWrite(isEmpty: false)
         return enqueue([], source)
     }
 

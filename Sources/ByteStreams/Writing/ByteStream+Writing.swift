@@ -12,11 +12,11 @@ extension ByteStream {
     /// Fails with the error that broke the connection. Fails with
     /// ``StreamError/backpressureExceeded(queued:limit:)`` if more than ``StreamLimits/writeCap`` bytes were
     /// queued before. Fails with ``StreamError/connectionClosed`` after ``close(within:)``, with
-    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``, and with ``StreamError/notWritable`` if the
-    /// stream is for reading only.
+    /// ``StreamError/writeSideShutDown`` after ``shutdownWrite()``, with ``StreamError/drained`` after a draining
+    /// server has ended the connection, and with ``StreamError/notWritable`` if the stream is for reading only.
     ///
-    /// If no code observes the future, only `writeSideShutDown` and `notWritable` are reported as unhandled. To
-    /// learn of a broken connection, observe ``closed``.
+    /// If no code observes the future, only `writeSideShutDown`, the first `drained` and `notWritable` are reported
+    /// as unhandled. To learn of a broken connection, observe ``closed``.
     @discardableResult
     public func write(_ data: Data) -> Future<Void> {
         guard isGathering, data.count > Gathering.copiedSize else {
@@ -37,7 +37,7 @@ extension ByteStream {
     @inline(__always)
     final func write(_ bytes: RawSpan, _ rest: (_ taken: Int) -> Data) -> Future<Void> {
         core.checkThread()
-        if exchange == .unanswered, !bytes.isEmpty { exchange = .answered }
+        noteWrite(isEmpty: bytes.isEmpty)
         if isGathering, let write = gather(bytes) { return write }
         guard canWriteAtOnce, !bytes.isEmpty else { return enqueue([rest(0)]) }
         do {
@@ -55,7 +55,7 @@ extension ByteStream {
     public func write(_ buffers: [Data]) -> Future<Void> {
         core.checkThread()
         let count = buffers.totalCount
-        if exchange == .unanswered, count > 0 { exchange = .answered }
+        noteWrite(isEmpty: count == 0)
         if isGathering, let write = gather(buffers) { return write }
         guard canWriteAtOnce, count > 0 else { return enqueue(buffers) }
         do {
@@ -137,10 +137,8 @@ extension ByteStream {
         if let refusal { return refused(refusal) }
         guard sides.contains(.write) else { return misused(.notWritable, by: "a write") }
         guard writeSide == .open else {
-            // If `onIdle` is set, a draining server has shut the write side down, and not the code that
-            // writes.
-            let future: Future<Void> = misused(.writeSideShutDown, by: "a write")
-            return onIdle == nil ? future : future.ignoreFailure()
+            guard drainEnd != nil else { return misused(.writeSideShutDown, by: "a write") }
+            return cut(losing: source != nil || buffers.totalCount > 0)
         }
         // What was written while those of `sendGathered` completed.
         queueGathered()

@@ -44,6 +44,8 @@ package final class OwnedPromise<Value>: Producer {
         return .cancel
     }
 
+    override var awaited: Awaited? { owner.map { .object($0) } }
+
     override var subject: String? { owner?.subject }
 
     override func settled() { owner = nil }

@@ -23,6 +23,15 @@ package class Producer {
         cancellationRequested(by: cell)
     }
 
+    /// What has to come before the producer completes its cell: another cell, or what an object brings.
+    enum Awaited {
+        case cell(CellPointer)
+        case object(AnyObject)
+    }
+
+    /// The one thing that the producer waits for. `nil` if there is not just one, or if it cannot tell.
+    var awaited: Awaited? { nil }
+
     /// Whether the producer answers requests to cancel.
     var answersRequests: Bool { true }
 

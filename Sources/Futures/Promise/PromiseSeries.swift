@@ -67,6 +67,8 @@ package final class PromiseSeries: Producer {
         return .cancel
     }
 
+    override var awaited: Awaited? { owner.map { .object($0) } }
+
     override var subject: String? { owner?.subject }
 
     override func settled() { cell.take()?.promiseWasReleased(#fileID, #line) }

@@ -6,8 +6,37 @@ package protocol OutcomeListener: AnyObject {
 
 extension Future {
     /// Calls `listener` with the outcome. Takes less memory than ``whenComplete(on:token:_:)``.
-    package func whenComplete(tell listener: any OutcomeListener, of subject: AnyObject) {
-        cell.observe(ListenerStep(listener: listener, subject: subject), when: .all, on: .default)
+    @discardableResult
+    package func whenComplete(tell listener: any OutcomeListener, of subject: AnyObject) -> OutcomeWait {
+        let step = ListenerStep(listener: listener, subject: subject)
+        return OutcomeWait(observer: cell.observe(step, when: .all, on: .default))
+    }
+}
+
+/// The wait of a listener for the outcome of a future.
+package struct OutcomeWait {
+    fileprivate let observer: Cell
+
+    /// Whether all that the future waits for is what `object` brings: the owner of a promise, or what a body has asked. The
+    /// future may wait for it by way of others, one after the other, and of bodies.
+    ///
+    /// What begins to wait within a callback is linked to the future when the callback has returned. So ask after that.
+    package func isOnly(for object: AnyObject) -> Bool {
+        var cell = observer.pointer
+        // Bodies may wait for each other in a circle.
+        for _ in 0..<1000 {
+            // The root of a linked cell would lead back.
+            if let source = cell.source, source != cell {
+                cell = source
+                continue
+            }
+            switch cell.producer?.awaited {
+            case .cell(let next): cell = next
+            case .object(let last): return last === object
+            case nil: return false
+            }
+        }
+        return false
     }
 }
 

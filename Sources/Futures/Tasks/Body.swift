@@ -108,6 +108,11 @@ class Body: Producer, @unchecked Sendable {
 
     final override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
+    final override var awaited: Awaited? {
+        if let wait = unsafe elementWait { return wait.source.map { .object($0) } }
+        return unsafe observer?.source.map { .cell($0) }
+    }
+
     final override var subject: String? { "a body" }
 
     /// Cancels the task if it has not ended, since nothing needs the outcome any more.

@@ -83,6 +83,9 @@ package class ElementWait {
         return .byTask
     }
 
+    /// The object that brings the element.
+    final var source: AnyObject? { asker }
+
     final var parking: Parking { withLoop { $0.parking } }
 
     /// Notes that the task has taken what came. Another wait may begin.

@@ -1,5 +1,5 @@
 public import ByteStreams
-public import Futures
+internal import Futures
 public import UVFutures
 
 /// An encrypted connection. It is a ``ByteStreams/ByteStream``: reads, framing, pipes, limits and ends work as on any other.
@@ -28,12 +28,6 @@ public final class TLSConnection: ByteStream {
     /// The host name that the client has asked for (SNI) on this connection, in small letters, and without a dot at its
     /// end. `nil` if it has asked for none, or for an address.
     public let serverName: String?
-    /// Whether a draining server may end this connection when the peer waits for no answer any more: see
-    /// ``UVFutures/SocketConnection/endsWhenIdle``.
-    public var endsWhenIdle = true
-    /// Whether the server of this connection is draining.
-    public var isDraining: Bool { drains }
-    private var drains = false
 
     init(_ transport: TLSTransport, limits: StreamLimits) {
         tls = transport
@@ -71,35 +65,6 @@ public final class TLSConnection: ByteStream {
         _ = tls.engine.handshake()
         tls.flush()
         return true
-    }
-
-    // MARK: Draining
-
-    /// Completes when the server of this connection begins to drain. If the connection ends before that, this future is
-    /// cancelled.
-    public var draining: Future<Void> {
-        core.checkThread()
-        if let drainingPromise { return drainingPromise.future }
-        let promise = core.makeSharedPromise()
-        drainingPromise = promise
-        if isDraining { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
-        return promise.future
-    }
-
-    /// Ends the connection as soon as its peer waits for no answer any more. A peer that has sent nothing yet has `patience`.
-    func beginDraining(patience: Duration) {
-        guard !isDraining else { return }
-        drains = true
-        drainingPromise?.succeed()
-        onIdle = { [unowned self] in core.later { [self] in if wasAnswered { endIfIdle() } } }
-        if wasAnswered { endIfIdle() }
-        let timer = core.schedule(after: patience) { [weak self] in self?.endIfIdle() }
-        timer.future.ignoreFailure()
-        closed.whenComplete { _ in timer.cancel() }
-    }
-
-    private func endIfIdle() {
-        if endsWhenIdle, isIdle { shutdownWrite() }
     }
 }
 

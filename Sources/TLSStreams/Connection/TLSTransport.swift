@@ -178,6 +178,8 @@ final class TLSTransport: ByteTransport, TurnEnding {
 
     var losesIfNotHeardOut: Bool { inner.transport.losesIfNotHeardOut }
     var unacknowledgedBytes: Int { inner.transport.unacknowledgedBytes }
+    var hasArrivals: Bool { inner.transport.hasArrivals }
+    func noteCut() { inner.noteCut() }
 
     // MARK: ByteTransport, writing
 
@@ -317,7 +319,7 @@ final class TLSTransport: ByteTransport, TurnEnding {
             inner.abort()
         } else {
             // If the end was told before, and the peer has not answered, then the time for that is over.
-            let isOver = hasToldEnd && !peerHasEnded
+            let isOver = hasToldEnd && !peerHasEnded && !inner.isAborted
             if failure == nil { tellEnd() }
             flush()
             isClosed = true

@@ -16,8 +16,6 @@ final class TLSAcceptance {
     var onConnectionError: ((any Error) -> Void)?
     var onHandshakeFailure: ((any Error) -> Void)?
     var statistics = TLSHandshakeStatistics()
-    /// The time after which a draining server ends connections that have sent nothing.
-    var patience: Duration = .zero
     private var reports: [TLSError.Reason?: ReportLimit] = [:]
 
     init(
@@ -100,27 +98,20 @@ final class TLSAcceptance {
     private func serve(_ connection: TLSConnection, over tcp: TCPConnection) {
         statistics.completed += 1
         if connection.isResumed { statistics.resumed += 1 }
-        server?.awaitMessage(of: tcp, in: connection)
         do {
-            let handled = try handler(connection)
-            handled?.whenComplete { [self] result in self.handled(connection, result) }
+            connection.handling = try handler(connection)?.whenComplete(tell: self, of: connection)
         } catch {
             handled(connection, .failure(error))
         }
-        let beginDraining = { [self, weak connection] in connection?.beginDraining(patience: patience) ?? () }
-        if tcp.isDraining { beginDraining() } else { tcp.onDraining = beginDraining }
+        tcp.carried = connection
+        server?.awaitMessage(of: tcp)
     }
 
     private func handled(_ connection: TLSConnection, _ result: Result<Void, any Error>) {
         switch result {
         case .success: connection.close().whenFailure { [self] error in report(error, of: connection) }
         case .failure(let error):
-            let cause = (error as? CleanUpError)?.error ?? error
-            // The handler wrote after the half-close of a draining server: the peer has sent another message.
-            if connection.isDraining, cause as? StreamError == .writeSideShutDown {
-                return handled(connection, .success(()))
-            }
-            if connection.isOpen { connection.abort() }
+            connection.endFailed()
             report(error, of: connection)
         }
     }
@@ -147,5 +138,14 @@ final class TLSAcceptance {
         guard reports[reason, default: ReportLimit()].admits(at: core.clock) else { return }
         core.tell(.warning("a handshake failed: \(error). Said once a minute at most for each reason."))
         onHandshakeFailure?(error)
+    }
+}
+
+extension TLSAcceptance: OutcomeListener {
+    /// Called when the future that the handler returned for `connection` has completed.
+    func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
+        let connection = connection as! TLSConnection
+        connection.handling = nil
+        handled(connection, result)
     }
 }

@@ -179,11 +179,8 @@ public final class TLSServer {
     public func shutdown(within grace: Duration) -> Future<ShutdownSummary> { tcp.shutdown(within: grace) }
 
     /// Stops listening, lets the handlers finish, and aborts the connections that are still open after `deadline`: see
-    /// ``UVFutures/SocketServer/drain(within:)``. A connection whose peer waits for no answer gets `close_notify`.
-    public func drain(within deadline: Duration) -> Future<ShutdownSummary> {
-        acceptance.patience = deadline / 2
-        return tcp.drain(within: deadline)
-    }
+    /// ``UVFutures/SocketServer/drain(within:)``. Where that half-closes a connection, the peer gets `close_notify`.
+    public func drain(within deadline: Duration) -> Future<ShutdownSummary> { tcp.drain(within: deadline) }
 
     /// Serves until the process gets one of the signals, then drains as ``drain(within:)`` does. If the process then gets
     /// one of them again, aborts the connections that are still open: see ``UVFutures/SocketServer/drain(on:_:within:)``.

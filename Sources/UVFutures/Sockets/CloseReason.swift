@@ -7,6 +7,8 @@ public enum CloseReason: Hashable, Sendable {
     case closed
     /// This side aborted the connection, for example because its handler failed.
     case aborted
+    /// The server drained, and half-closed the connection. After that, its handler wrote more, which the peer did not get.
+    case cut
     /// A time limit of ``ByteStreams/StreamLimits`` passed. The associated value names the limit.
     case timedOut(StreamTimeLimit)
     /// This side closed the connection, but the queued bytes could not be sent before the deadline.
@@ -35,6 +37,7 @@ extension CloseReason: CustomStringConvertible {
         switch self {
         case .closed: "closed"
         case .aborted: "aborted"
+        case .cut: "cut"
         case .timedOut(let limit): limit.name
         case .flushTimedOut: "flushTimedOut"
         case .unacknowledged: "unacknowledged"
@@ -50,7 +53,9 @@ extension CloseReason: CustomStringConvertible {
 extension SocketConnection {
     /// The reason why the connection ended. Meaningful only after the end.
     var closeReason: CloseReason {
-        guard let failure else { return isAborted ? .aborted : .closed }
+        if wasCut { return .cut }
+        if isAborted { return .aborted }
+        guard let failure else { return .closed }
         return switch failure {
         case StreamError.timedOut(let limit, _, _, _): .timedOut(limit)
         case StreamError.flushTimedOut: .flushTimedOut

@@ -1,5 +1,5 @@
 public import ByteStreams
-public import Futures
+internal import Futures
 internal import Glibc
 
 /// A connection over a socket of any kind: a ``ByteStreams/ByteStream`` with addresses.
@@ -7,19 +7,6 @@ internal import Glibc
 /// Errors of the system are reported as ``UVError`` with both addresses. Each kind of socket has a subclass
 /// with the methods for that kind, such as ``TCPConnection``.
 public class SocketConnection: ByteStream, Identifiable {
-    /// Whether a draining server may half-close this connection when the peer waits for no answer any more. The
-    /// default is `true`. After a half-close, the peer reads the end of the stream, and this side can still read.
-    ///
-    /// The server assumes that the peer waits for no answer when two things are true: the handler waits for
-    /// bytes, and the handler has written something since the last bytes came. This assumption is wrong if a
-    /// message comes in several parts, and the handler writes a part of its answer before the last part of
-    /// the message has come. In that case, set this property to `false`, and close the connection when
-    /// ``draining`` completes.
-    public final var endsWhenIdle = true
-    /// Whether the server of this connection is draining. If so, the handler should finish the current message
-    /// and close the connection.
-    public final var isDraining: Bool { drains }
-    private final var drains = false
     /// What the server still waits for: see `isAwaited`.
     final var duty = Duty.none
 
@@ -64,47 +51,11 @@ public class SocketConnection: ByteStream, Identifiable {
 }
 
 extension SocketConnection {
-    /// Completes when the server of this connection begins to drain. If the connection ends before that, this
-    /// future is cancelled.
-    ///
-    /// Cancelling this future changes nothing for other code that waits for the future.
-    public final var draining: Future<Void> {
-        core.checkThread()
-        if let drainingPromise { return drainingPromise.future }
-        let promise = core.makeSharedPromise()
-        drainingPromise = promise
-        if isDraining { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
-        return promise.future
-    }
-
     /// Throws an error if the connection has ended: the error that broke the connection, or
     /// ``ByteStreams/StreamError/connectionClosed``.
     final func checkConnected() throws {
         core.checkThread()
         if socket.isClosing { throw failure ?? StreamError.connectionClosed }
-    }
-
-    /// Half-closes the connection as soon as its peer waits for no answer any more.
-    final func beginDraining() {
-        guard !isDraining else { return }
-        drains = true
-        drainingPromise?.succeed()
-        if let onDraining {
-            self.onDraining = nil
-            onDraining()
-        }
-        onIdle = { [unowned self] in loop.later { [self] in endIfServed() } }
-        endIfServed()
-    }
-
-    /// Half-closes the connection if it is idle and this side has answered the peer. A peer that has sent
-    /// nothing yet gets more time for its first message.
-    private final func endIfServed() {
-        if wasAnswered { endIfIdle() }
-    }
-
-    final func endIfIdle() {
-        if endsWhenIdle, isIdle, !socket.hasArrivals { shutdownWrite() }
     }
 }
 

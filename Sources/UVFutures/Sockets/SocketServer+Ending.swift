@@ -18,6 +18,10 @@ extension SocketServer {
     /// connections are closed. The value says how many connections finished, were aborted, or failed. This
     /// function does not ask the handlers to finish. To do that, use ``drain(within:)``.
     ///
+    /// An abort first half-closes the connection, and gives what has been written
+    /// ``ByteStreams/StreamLimits/closeTimeout`` to reach the peer. Then it resets what is left. If `grace` is zero,
+    /// it resets all connections at once.
+    ///
     /// Connections that wait to be accepted are reset. You can call this function again, and you can call it
     /// while the server drains. If several calls give different times, the connections are aborted at the
     /// earliest of these times. The futures of all calls complete together. Cancelling a returned future
@@ -28,16 +32,21 @@ extension SocketServer {
 
     /// Stops listening, lets the handlers finish, and aborts the connections that are still open after
     /// `deadline`. Completes when all connections and listening sockets are closed. The value says how many
-    /// connections finished, were aborted, or failed.
+    /// connections finished, were aborted, failed, or were cut.
     ///
     /// 1. Connections that wait to be accepted now are accepted and served. Then the listening sockets are
     ///    closed. A connection that has not completed its TCP handshake by then is reset.
-    /// 2. ``SocketConnection/draining`` completes on each connection. A handler that knows where its messages end
-    ///    should finish the current message and close the connection.
-    /// 3. The server half-closes each connection whose peer waits for no answer any more
-    ///    (``SocketConnection/endsWhenIdle``). The peer then reads the end of the stream, and closes. If a peer
-    ///    has sent nothing yet, the server half-closes the connection after half of the deadline.
-    /// 4. Connections that are still open at the deadline are aborted.
+    /// 2. ``ByteStreams/ByteStream/draining`` completes on each connection. A handler should then finish the current
+    ///    message and close the connection.
+    /// 3. The server half-closes a connection only when its handler waits for nothing but the next message, has answered
+    ///    the last, and has never written while a read waited. Whoever pushes, or is in the middle of a message over
+    ///    several reads, ends by `draining` (``ByteStreams/ByteStream/endsWhenIdle``). If a peer has sent nothing yet,
+    ///    the server half-closes the connection after half of the deadline. A handler that owns its connection is
+    ///    otherwise only told.
+    /// 4. Connections that are still open at the deadline are aborted, as ``shutdown(within:)`` does.
+    ///
+    /// A peer reads the end of the stream after a half-close, and closes. What the handler writes then fails with
+    /// ``ByteStreams/StreamError/drained``, and the connection counts as cut.
     ///
     /// You can call this function again. Then the earliest of the deadlines counts, and the futures of all calls
     /// complete together. Cancelling a returned future changes nothing. Fails with
@@ -50,7 +59,7 @@ extension SocketServer {
         guard time >= .zero else {
             return loop.failed(FutureError.invalidArgument("\(call) was given \(time); give zero or more"))
         }
-        let timer = loop.schedule(after: time) { [self] in abortAll() }
+        let timer = loop.schedule(after: time) { [self] in abortAll(now: time == .zero) }
         if case .failure(let error) = timer.future.ignoreFailure().result { return loop.failed(error) }
         let promise = shutdownPromise ?? loop.makePromise()
         promise.onCancelRequest { .continue }
@@ -67,24 +76,30 @@ extension SocketServer {
         for acceptor in acceptors { acceptor.finish() }
         for connection in connections.all { connection.beginDraining() }
         let timer = loop.schedule(after: deadline / 2) { [self] in
-            for connection in connections.all { connection.endIfIdle() }
+            for connection in connections.all { connection.endIfIdle(fresh: true) }
         }
         timer.future.ignoreFailure()
         shutdownPromise?.future.whenComplete { _ in timer.cancel() }
     }
 
-    private func abortAll() {
-        guard !hasAborted else { return }
+    private func abortAll(now: Bool) {
         hasAborted = true
         close()
-        abort(connections.all[...])
+        cut(connections.all[...], now: now)
+        guard !now, let time = connections.all.map(\.limits.closeTimeout).max() else { return }
+        // A handler may have begun to close its connection, with more time.
+        let timer = loop.schedule(after: time) { [self] in cut(connections.all[...], now: true) }
+        timer.future.ignoreFailure()
+        shutdownPromise?.future.whenComplete { _ in timer.cancel() }
     }
 
-    /// Aborts `connections` in batches, so that no turn takes long.
-    private func abort(_ connections: ArraySlice<SocketConnection>) {
-        for connection in connections.prefix(256) { connection.cutOff() }
+    /// Ends `connections` in batches, so that no turn takes long.
+    private func cut(_ connections: ArraySlice<SocketConnection>, now: Bool) {
+        for connection in connections.prefix(256) {
+            if now { connection.cutOff() } else { connection.cutShort() }
+        }
         let rest = connections.dropFirst(256)
-        if !rest.isEmpty { loop.later(on: .nextTurn) { self.abort(rest) } }
+        if !rest.isEmpty { loop.later(on: .nextTurn) { self.cut(rest, now: now) } }
     }
 
     /// Completes the future of ``close()`` if all sockets are closed, and the future of the shutdown if all

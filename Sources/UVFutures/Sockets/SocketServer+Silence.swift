@@ -16,12 +16,10 @@ extension SocketServer {
         connection.duty = .none
     }
 
-    /// Awaits the first message of `connection` from now on, if peers speak first. `carried` is the stream of the
-    /// messages, if it is another one.
-    package func awaitMessage(of connection: SocketConnection, in carried: ByteStream? = nil) {
+    /// Awaits the first message of `connection` from now on, if peers speak first.
+    package func awaitMessage(of connection: SocketConnection) {
         connection.duty = .none
         guard acceptLimits.peersSpeakFirst, connection.isOpen else { return }
-        if let carried { connection.carried = carried }
         connection.duty = .message
         connections.renew(connection, at: core.clock)
         if isFull { lookForSilence() }

@@ -83,7 +83,8 @@ public final class SocketServer<Connection: SocketConnection> {
     ) {
         self.init(loop)
         self.handler = { [unowned self] connection in
-            try handler(connection).given(to: core).whenComplete(tell: self, of: connection)
+            connection.handling = try handler(connection).given(to: core)
+                .whenComplete(tell: self, of: connection)
         }
     }
 
@@ -205,14 +206,9 @@ public final class SocketServer<Connection: SocketConnection> {
             if connection.hasEndedWell { return }
             connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):
-            // The handler wrote after the half-close of a draining server: the peer has sent another message.
-            let cause = (error as? CleanUpError)?.error ?? error
-            if connection.isDraining, cause as? StreamError == .writeSideShutDown {
-                return handled(connection, .success(()))
-            }
             let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
             // If the handler has closed the connection before it failed, the close goes on.
-            if connection.isOpen { connection.abort() }
+            connection.endFailed()
             report(error, of: subject)
         }
     }
@@ -261,7 +257,9 @@ extension SocketServer: StreamOwner, OutcomeListener {
 
     /// Called when the future that the handler returned for `connection` has completed.
     package func didComplete(_ connection: AnyObject, _ result: Result<Void, any Error>) {
-        handled(connection as! Connection, result)
+        let connection = connection as! Connection
+        connection.handling = nil
+        handled(connection, result)
     }
 }
 

@@ -14,8 +14,6 @@ package protocol SocketTransport: StreamCarrier {
     var peerAddress: SocketAddress? { get }
     /// Whether the socket has been closed.
     var isClosing: Bool { get }
-    /// Whether a read would find bytes or the end of the stream.
-    var hasArrivals: Bool { get }
     /// The index of the connection in the list of its server.
     var place: UInt32 { get set }
     /// The descriptor of the socket. `nil` if the socket has none, or has been closed.

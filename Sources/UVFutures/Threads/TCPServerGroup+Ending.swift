@@ -96,11 +96,3 @@ extension TCPServerGroup {
         }
     }
 }
-
-extension ShutdownSummary {
-    fileprivate mutating func add(_ other: ShutdownSummary) {
-        finished += other.finished
-        aborted += other.aborted
-        failed += other.failed
-    }
-}

@@ -27,6 +27,11 @@ struct StreamErrorTests {
                 "nothing can be written after shutdownWrite(); call it after the last write"
             ),
             (
+                .drained,
+                "the server drains: it ended the connection while its handler waited for nothing but the next message, "
+                    + "and then this was written; end it by draining, with endsWhenIdle = false"
+            ),
+            (
                 .notReadable,
                 "nothing can be read from this stream, which is for writing only; read from the other end"
             ),

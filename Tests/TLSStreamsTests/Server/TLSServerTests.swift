@@ -205,6 +205,65 @@ struct TLSServerTests {
         }
     }
 
+    @Test(
+        "who pushes over TLS is never cut, and at the deadline has time for the rest",
+        arguments: TestNetwork.allCases)
+    func pushes(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var served: [TLSConnection] = []
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in
+                served.append(connection)
+                return connection.forEachChunk { connection.write($0) }
+            }
+            let client = try loop.run(until: try connect(server, loop))
+            client.write("hello\n")
+            _ = try loop.run(until: client.readLine())
+            func push(_ numbers: Range<Int>) throws {
+                for number in numbers {
+                    served[0].write("\(number)\n")
+                    try loop.run(until: loop.sleep(for: .milliseconds(1)))
+                }
+            }
+            try push(0..<3)
+            let drained = server.drain(within: .seconds(2))
+            try push(3..<20)
+            if network == .virtual { try loop.run(until: loop.sleep(for: .milliseconds(1500))) }
+            served[0].write(Data(count: 1_000_000))
+            // After the deadline.
+            try loop.run(until: loop.sleep(for: .milliseconds(2100)))
+            let all = try loop.run(until: client.readToEnd())
+            let lines = Data((0..<20).map { "\($0)\n" }.joined().utf8)
+            #expect(all.prefix(lines.count) == lines && all.count == lines.count + 1_000_000)
+            try loop.run(until: client.close())
+            let summary = try loop.run(until: drained)
+            #expect(summary == ShutdownSummary(aborted: 1))
+            served = []
+        }
+    }
+
+    @Test("a message that comes after the end is cut, and that is told", arguments: TestNetwork.allCases)
+    func cut(network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                connection in connection.forEachChunk { connection.write($0) }
+            }
+            var reported: [any Error] = []
+            server.onConnectionError = { reported.append($0) }
+            let client = try loop.run(until: try connect(server, loop))
+            client.write("hello\n")
+            _ = try loop.run(until: client.readLine())
+            let drained = server.drain(within: .seconds(5))
+            #expect(try loop.run(until: client.readToEnd()).isEmpty)
+            client.write("too late\n")
+            while reported.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
+            _ = try? loop.run(until: client.close())
+            let summary = try loop.run(until: drained)
+            #expect(summary == ShutdownSummary(cut: 1))
+            #expect(reported.count == 1 && reported.first as? StreamError == .drained)
+        }
+    }
+
     @Test("a server drains at a signal")
     func signals() throws {
         try withLoop { loop in
