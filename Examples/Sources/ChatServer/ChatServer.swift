@@ -143,7 +143,6 @@ struct ChatServer: OneLineCommand {
 
 /// A connection of a client, with or without TLS.
 protocol ClientConnection: ByteStream {
-    var endsWhenIdle: Bool { get set }
     var peerAddress: SocketAddress? { get }
     var socket: TCPConnection? { get }
 }

@@ -97,8 +97,12 @@ final class KeyValueService {
     /// Sends the answer of a command, when all changes that it may tell of are on the disk.
     private func send(_ answer: RawSpan, to session: Session) -> Future<Void> {
         guard let log, log.holdsAnswers || session.isHolding else { return session.connection.write(answer) }
-        if !session.isHolding { holding.append(session) }
-        return session.hold(answer, until: log.change)
+        let isFirst = !session.isHolding
+        if isFirst { holding.append(session) }
+        let mayGoOn = session.hold(answer, until: log.change)
+        // The next command is read meanwhile. A server that drains has to know that there is more to come.
+        if isFirst { session.connection.answering(session.released) }
+        return mayGoOn
     }
 
     private func find(_ name: RawSpan, _ words: Words, _ bytes: RawSpan) throws -> Command {

@@ -28,6 +28,7 @@ final class Session {
     @exclusivity(unchecked) private var held: [Held] = []
     private var heldBytes = 0
     private var release: Promise<Void>?
+    private var hasPushed = false
 
     init(_ connection: ByteStream, id: Int) {
         self.connection = connection
@@ -55,6 +56,13 @@ final class Session {
 
     /// Sends what no command has asked for.
     func push(_ message: RawSpan) {
+        if !hasPushed {
+            hasPushed = true
+            // A server that drains cannot know which push is the last.
+            connection.draining.whenSuccess { [self] in
+                released.whenSuccess { [connection] in connection.close() }
+            }
+        }
         if isHolding {
             hold(message, until: held[held.count - 1].change, count: 0)
         } else {

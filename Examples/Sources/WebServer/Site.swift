@@ -87,11 +87,7 @@ final class Counts {
 }
 
 /// A connection of a client, with or without TLS.
-protocol ClientConnection: ByteStream {
-    var isDraining: Bool { get }
-    var draining: Future<Void> { get }
-    var endsWhenIdle: Bool { get set }
-}
+protocol ClientConnection: ByteStream {}
 
 extension SocketConnection: ClientConnection {}
 extension TLSConnection: ClientConnection {}
