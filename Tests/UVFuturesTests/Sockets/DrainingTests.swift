@@ -33,6 +33,7 @@ struct DrainingTests {
             #expect(isTold.isSuccess && !isOver.isCompleted)
             client.close()
             _ = loop.outcome(of: isOver)
+            _ = server.shutdown(within: .zero)
             _ = try loop.run(until: end)
         }
     }
@@ -131,6 +132,7 @@ struct DrainingTests {
             }
             client.close()
             _ = loop.outcome(of: over)
+            _ = server.shutdown(within: .zero)
             _ = try loop.run(until: end)
             kept = []
         }
