@@ -138,8 +138,9 @@ struct ConnectingTests {
     func closedWhileConnecting() throws {
         try withClient(isSilent: true) { client, server, loop in
             client.close()
-            #expect(server.cancelledConnects == 1 && client.closed.succeeded)
+            #expect(server.cancelledConnects == 1)
             settle(loop)
+            #expect(client.closed.succeeded)
             #expect(server.attempts.count == 1)
         }
         try withClient(isSilent: true) { client, server, loop in

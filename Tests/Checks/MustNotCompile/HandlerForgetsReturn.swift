@@ -8,7 +8,7 @@ func listen(loop: EventLoop, context: TLSContext) throws {
         print(connection)
         connection.write("hello\n")
     }
-    _ = try TCPServer.listen(host: "::1", port: 0, on: loop) { connection in kept.append(connection) }  // here
+    _ = try TCPServer.listen(host: "::1", port: 0, on: loop) { peer in kept.append(peer) }  // here
     _ = try TCPServer.listen(host: "::1", port: 0, on: loop) { _ in }  // here
     _ = try UnixServer.listen(path: "@x", on: loop) { connection in  // here
         print(connection)
@@ -32,7 +32,7 @@ func listen(loop: EventLoop, context: TLSContext) throws {
         print(connection)
         connection.write("hello\n")
     }
-    _ = try TLSServer.listen(host: "::1", port: 0, context: context) { connection in kept.append(connection) }  // here
+    _ = try TLSServer.listen(host: "::1", port: 0, context: context) { peer in kept.append(peer) }  // here
     _ = try TLSServer.listen(host: "::1", port: 0, context: context) { _ in }  // here
 }
 

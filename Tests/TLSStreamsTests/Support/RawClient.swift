@@ -75,7 +75,7 @@ final class RawClient {
             }
             unsafe withPEM(identity.key.pem) { bio in
                 var isEncrypted = false
-                let key = unsafe tls_private_key(bio, nil, &isEncrypted)
+                let key = unsafe tls_private_key(bio, nil, 0, &isEncrypted)
                 unsafe SSL_use_PrivateKey(ssl, key)
                 unsafe EVP_PKEY_free(key)
             }
