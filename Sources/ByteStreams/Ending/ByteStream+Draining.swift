@@ -38,6 +38,7 @@ extension ByteStream {
     @discardableResult
     public final func answering<Value>(_ answer: Future<Value>) -> Future<Value> {
         core.checkThread()
+        let answer = answer.given(to: core)
         madeDetails.answersUnderWay += 1
         return answer.always { [self] in
             details?.answersUnderWay -= 1

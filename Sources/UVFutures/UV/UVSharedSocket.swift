@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import CLibUV
 internal import FoundationEssentials
 internal import Futures
 internal import Glibc

@@ -43,6 +43,9 @@ struct ForeignLoopTests {
             _ = near.forEachMessage(decodedBy: LengthPrefixDecoder(.uint8)) { _, _ in f }
             far.write(Data([1, 2]))
         },
+        Taker("ByteStream: @discardableResult final func answering<Value>") { l, f in
+            _ = try MemoryStream.pair(on: l).0.answering(f)
+        },
         Taker("ByteStream: func pipe(to") { l, f in
             _ = try MemoryStream.pair(on: l).0.pipe(to: MemoryStream.pair(on: f.loop).0)
         }.saying("pipe(to:) was given a stream of another event loop. Make both streams on one loop."),
