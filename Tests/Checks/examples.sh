@@ -69,7 +69,7 @@ smoke_EchoServer() {
     exec {client}<>"/dev/tcp/$host/$port"
     expect_cut_off
     exec {client}>&-
-    stop -TERM 5
+    stop -TERM 12
 
     start --grace 10
     exec {client}<>"/dev/tcp/$host/$port"
@@ -77,17 +77,17 @@ smoke_EchoServer() {
 
     start --grace 1
     exec {client}<>"/dev/tcp/$host/$port"
-    stop -TERM 5
+    stop -TERM 12
     expect_last_words 0 1 0 "0 connections finished, 1 was aborted, 0 failed"
     exec {client}>&-
 
-    # One that reads nothing is sent what its system and ours take, and that is not all.
+    # One that reads nothing is sent what its system and ours take, and that is not all: after the grace it has 5 s.
     start --grace 1
     exec {client}<>"/dev/tcp/$host/$port"
     head -c 64M /dev/zero >&"$client" 2>/dev/null &
     local sender=$!
     sleep 1
-    stop -TERM 5
+    stop -TERM 12
     kill "$sender" 2>/dev/null || true
     wait "$sender" || true
     exec {client}>&-
@@ -127,6 +127,8 @@ smoke_limits() {
     wrapped=(prlimit --nofile=64)
     start
     connect 500
+    # All have spoken, so none makes room.
+    for number in $(seq 0 498); do echo here >&"${clients[number]}"; done
     echo late >&"${clients[499]}"
     local before line
     before=$(processor_ticks)
