@@ -137,7 +137,7 @@ smoke_limits() {
     [ $(($(processor_ticks) - before)) -lt 25 ] || fail "is busy while it has no descriptors"
     [ "$(grep -c EMFILE "$work/complaints")" = 1 ] || fail "does not say once that it has no descriptors"
     # Each that ends lets another one in.
-    for number in $(seq 0 449); do disconnect "$number"; done
+    for number in $(seq 0 469); do disconnect "$number"; done
     expect_echo 499 late
     stop -TERM 10 disconnect
     wrapped=()
