@@ -90,7 +90,7 @@ struct ServerNameTests {
     func malformedLists(place: Int, chooses: Bool) throws {
         try withLoop { loop in
             var bytes = try greeting(loop)
-            bytes[try #require(bytes.firstRange(of: Self.placeholder)).lowerBound - place] ^= 8
+            bytes[try #require(bytes.firstRange(of: Self.greetedName)).lowerBound - place] ^= 8
             let answer = try answer(to: bytes, loop, chooses)
             #expect(answer.alert.elementsEqual([2, 50]) && reason(answer.failure) == .protocolViolation)
         }
@@ -121,7 +121,7 @@ struct ServerNameTests {
         }
     }
 
-    private static let placeholder = Data("localhost".utf8)
+    private static let greetedName = Data("localhost".utf8)
 
     /// The greeting of a client that asks for a name that is to be replaced.
     private func greeting(_ loop: EventLoop) throws -> Data {
@@ -135,7 +135,7 @@ struct ServerNameTests {
     /// The same greeting with another name in it.
     private func naming(_ name: Data, in greeting: Data) throws -> Data {
         var bytes = greeting
-        let range = try #require(bytes.firstRange(of: Self.placeholder))
+        let range = try #require(bytes.firstRange(of: Self.greetedName))
         bytes.replaceSubrange(range, with: name)
         let more = name.count - range.count
         func add(at place: Int) {
