@@ -90,7 +90,7 @@ struct AdmissionRulesTests {
         }
     }
 
-    private static let keys = [Data(repeating: 7, count: TLSTicketKeys.keySize)]
+    private static var keys: [Data] { [Data(repeating: 7, count: TLSTicketKeys.keySize)] }
 
     @Test(
         "a session is resumed where the rules are those it was made under, and else costs a handshake",

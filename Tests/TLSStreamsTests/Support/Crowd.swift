@@ -33,8 +33,7 @@ enum Idler: String, CaseIterable, Codable {
 final class Crowd: @unchecked Sendable {
     private let port: Int
     private let greeting: Data
-    private let lock = NSLock()
-    private var isOver = false
+    private let leaving = DispatchSemaphore(value: 0)
     private let ended = DispatchSemaphore(value: 0)
 
     /// Begins with so many of each kind.
@@ -45,16 +44,15 @@ final class Crowd: @unchecked Sendable {
     }
 
     func leave() {
-        lock.withLock { isOver = true }
+        leaving.signal()
         ended.wait()
     }
 
     private func run(_ each: Int) {
         var peers: [(socket: CInt, sent: Int?)] = (0..<2 * each).map { (-1, $0 < each ? nil : 0) }
-        while !lock.withLock({ isOver }) {
+        repeat {
             for index in peers.indices { goOn(&peers[index]) }
-            usleep(500_000)
-        }
+        } while leaving.wait(timeout: .now() + .milliseconds(500)) == .timedOut
         for peer in peers where peer.socket >= 0 { close(peer.socket) }
         ended.signal()
     }

@@ -71,7 +71,7 @@ struct LastBytesTests {
         case toEnd, inChunks, withPauses
     }
 
-    static let bytes = Data((0..<131_072).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) })
+    static let bytes = (0..<131_072).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
 
     @Test(
         "what was written before the other end went is read to the last byte",
@@ -82,7 +82,7 @@ struct LastBytesTests {
         func ends() throws -> (reader: CInt, hasWritten: Counter) {
             let ((reader, writer), hasWritten) = (try kind.ends(), Counter())
             startThread(of: DispatchGroup()) {
-                kind.write(Self.bytes, inPieces: size, tail: tail, to: writer)
+                kind.write(Data(Self.bytes), inPieces: size, tail: tail, to: writer)
                 hasWritten.add(1)
             }
             return (reader, hasWritten)
@@ -90,7 +90,7 @@ struct LastBytesTests {
         let plain = try ends().reader
         let expected = UVFuturesTests.everything(in: plain)
         close(plain)
-        #expect(expected == Self.bytes)
+        #expect(expected == Data(Self.bytes))
         for reading in Reading.allCases {
             try withLoop { loop in
                 let (reader, hasWritten) = try ends()
