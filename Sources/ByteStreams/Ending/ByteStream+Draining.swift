@@ -66,7 +66,9 @@ extension ByteStream {
     }
 
     /// Looks in the next turn, since what a callback begins to wait for counts only when the callback has returned.
-    private func endSoonIfIdle() { core.later(on: .nextTurn) { [self] in endIfIdle() } }
+    private func endSoonIfIdle(fresh: Bool = false) {
+        core.later(on: .nextTurn) { [self] in endIfIdle(fresh: fresh) }
+    }
 
     /// Half-closes the connection if its handler waits for nothing but the next message, has answered the last one, and has
     /// never written while a read waited. If `fresh` is `true`, also ends a peer that has sent nothing yet.
@@ -76,7 +78,7 @@ extension ByteStream {
             return
         }
         // The next message is there, and will be read.
-        guard !transport.hasArrivals else { return endSoonIfIdle() }
+        guard !transport.hasArrivals else { return endSoonIfIdle(fresh: fresh) }
         drainEnd = .halfClosed
         shutdownWrite()
     }

@@ -25,8 +25,9 @@ extension ByteStream {
     /// Notes that this side writes, anything or nothing.
     @inline(__always)
     final func noteWrite(isEmpty: Bool) {
-        if exchange == .unanswered, !isEmpty { exchange = .answered }
-        if awaitsBytes, !isEmpty { notePush() }
+        guard !isEmpty else { return }
+        if exchange == .unanswered { exchange = .answered }
+        if awaitsBytes { notePush() }
     }
 
     // Not inlined, so that the code of the frequent case stays short.

@@ -33,7 +33,7 @@ class ChunkLoop: ChunkReader {
     @inline(__always)
     final func follow(_ body: () throws -> Future<Void>?) {
         do {
-            if let future = try body(), !future.hasSucceeded(on: stream.core) { wait(for: future) }
+            if let future = try body(), !stream.hasSucceeded(future) { wait(for: future) }
         } catch {
             end(.failure(error))
         }

@@ -198,6 +198,11 @@ open class ByteStream {
     final var unreadBytes: Int { buffer?.count ?? 0 }
     final var hasUnread: Bool { unreadBytes > 0 }
 
+    /// Whether `future`, which a closure of this stream has returned, has succeeded.
+    // Not inlined: so the loop is borrowed from `self`, and no reference is counted.
+    @inline(never)
+    final func hasSucceeded(_ future: Future<Void>) -> Bool { future.hasSucceeded(on: core) }
+
     /// Returns a future that has failed with `error`, because the connection has ended. The failure never
     /// counts as unhandled.
     final func refused<Value>(_ error: any Error) -> Future<Value> {

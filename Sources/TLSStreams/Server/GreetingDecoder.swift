@@ -3,10 +3,12 @@ internal import FoundationEssentials
 
 /// Finds the end of a greeting, the ClientHello of a client, which may extend over several records.
 ///
-/// What is no greeting ends where OpenSSL can tell what it is: so nobody waits in a handshake for the rest of either.
+/// What is no greeting ends where OpenSSL can tell what it is: so nobody waits in a handshake for the rest of either. OpenSSL
+/// passes over alerts that warn and waits for the greeting, and so they are no end of one.
 struct GreetingDecoder: StreamDecoder {
     private static let headerSize = 5
-    private static let handshake: UInt8 = 22
+    private static let (alert, handshake): (UInt8, UInt8) = (21, 22)
+    private static let (warning, closeNotify): (UInt8, UInt8) = (1, 0)
     private static let clientHello: UInt8 = 1
     /// The most bytes of a record, with what encryption may add.
     private static let largestRecord = 16_384 + 2048
@@ -37,8 +39,14 @@ struct GreetingDecoder: StreamDecoder {
             guard header[1] == 3, record <= Self.largestRecord else { return bytes.byteCount }
             let end = passed + Self.headerSize + record
             guard end <= bytes.byteCount else { return nil }
-            guard header[0] == Self.handshake else { return end }
             let body = passed + Self.headerSize..<end
+            if header[0] == Self.alert, record == 2, bytes.byte(at: body.lowerBound) == Self.warning,
+                bytes.byte(at: body.lowerBound + 1) != Self.closeNotify
+            {
+                passed = end
+                continue
+            }
+            guard header[0] == Self.handshake else { return end }
             start += body.prefix(4 - start.count).map { bytes.byte(at: $0) }
             size += record
             passed = end

@@ -126,6 +126,7 @@ final class TLSAcceptance {
     private func isExpected(_ error: any Error, _ tcp: ByteStream) -> Bool {
         switch error {
         case is CancellationError, FutureError.shutDown, StreamError.madeRoom: true
+        case let error as CleanUpError: isExpected(error.error, tcp) && isExpected(error.cleanUpError, tcp)
         case StreamError.connectionClosed: tcp.isAborted
         default: false
         }

@@ -52,12 +52,14 @@ final class ConnectionList {
     }
 
     /// The connection whose peer has been awaited longest, since `time` or before. A peer of which nothing has been
-    /// read does not count while it has sent something.
+    /// read does not count while it has sent something. Each look at that is a system call, so there are few.
     func awaited(since time: UInt64) -> SocketConnection? {
         guard awaitedSince != nil else { return nil }
+        var looks = 64
         for place in unsafe places[settled...] where place.connection?.isAwaited == true {
-            guard place.since <= time, let connection = place.connection else { return nil }
+            guard place.since <= time, looks > 0, let connection = place.connection else { return nil }
             if connection.bytesReceived > 0 || !connection.socket.hasArrivals { return connection }
+            looks -= 1
         }
         return nil
     }

@@ -12,7 +12,7 @@ public struct ShutdownSummary: Hashable, Sendable {
     public var failed = 0
 
     /// The number of connections that the draining server half-closed, and whose handlers then wrote more. Their peers did
-    /// not get that, and each such handler has failed with ``ByteStreams/StreamError/drained``.
+    /// not get that, and the first such write of each has failed with ``ByteStreams/StreamError/drained``.
     public var cut = 0
 
     public init(finished: Int = 0, aborted: Int = 0, failed: Int = 0, cut: Int = 0) {

@@ -54,6 +54,7 @@ extension SocketServer {
         let wait = end > now ? end - now : patience
         silenceTimer = loop.schedule(after: .nanoseconds(wait)) { [self] in
             silenceTimer = nil
+            guard isFull else { return }
             guard silentConnection != nil else { return lookForSilence() }
             isFull = false
             for acceptor in acceptors { acceptor.resume() }

@@ -84,6 +84,7 @@ struct TurnEndingTests {
         arguments: [false, true])
     func veryEnd(byObserver: Bool) {
         let loop = EventLoop.virtual()
+        defer { loop.shutdown() }
         var said: [String] = []
         let last = Ending { said.append("last") }
         if byObserver {

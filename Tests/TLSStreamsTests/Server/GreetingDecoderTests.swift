@@ -49,12 +49,23 @@ struct GreetingDecoderTests {
         }
     }
 
+    @Test("alerts that warn are no greeting, and end none: OpenSSL passes over them")
+    func warnings() throws {
+        try withLoop { loop in
+            let warning = record([1, 112], type: 21)
+            let greeting = Array(try greeting(of: try loop.client()))
+            #expect(size(of: warning + warning) == nil)
+            #expect(size(of: warning + greeting, by: 1) == 7 + greeting.count)
+        }
+    }
+
     @Test("what is no greeting ends where it can be told what it is")
     func others() {
         #expect(size(of: Array("GET / HTTP/1.1\r\n\r\n".utf8)) == 18)
         #expect(size(of: Array("GET ".utf8)) == nil && size(of: Array("GET /".utf8)) == 5)
-        // An alert, another message, a record that is too long, another version.
-        #expect(size(of: record([1, 0], type: 21)) == 7 && size(of: [21, 3, 1, 0, 2, 1]) == nil)
+        // A fatal alert, the end, another message, a record that is too long, another version.
+        #expect(size(of: record([2, 0], type: 21)) == 7 && size(of: record([1, 0], type: 21)) == 7)
+        #expect(size(of: [21, 3, 1, 0, 2, 2]) == nil)
         #expect(size(of: record([2, 0, 0, 9])) == 9 && size(of: record([2, 0, 0])) == nil)
         #expect(size(of: [22, 3, 1, 0x48, 0]) == nil && size(of: [22, 3, 1, 0x48, 1]) == 5)
         #expect(size(of: [22, 4, 1, 0, 9]) == 5)
