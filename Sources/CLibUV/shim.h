@@ -1,4 +1,5 @@
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <signal.h>
@@ -120,6 +121,14 @@ static inline void forget_hang_up(int set, int descriptor) {
 static inline int next_hang_up(int set) {
     struct epoll_event event;
     return epoll_wait(set, &event, 1, 0) == 1 ? event.data.fd : -1;
+}
+
+/// Whether an epoll set watches what `descriptor` stands for, and not a file that had the same number before.
+static inline bool is_watched(int set, int descriptor) {
+    struct epoll_event event = {.events = 0};
+    if (epoll_ctl(set, EPOLL_CTL_ADD, descriptor, &event) < 0) return errno == EEXIST;
+    epoll_ctl(set, EPOLL_CTL_DEL, descriptor, NULL);
+    return false;
 }
 
 /// How much of what was written to a TCP socket the peer's system has not acknowledged, an end included.

@@ -228,7 +228,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     override func abort() {
         guard !isClosing else { return }
-        unsafe receiver?.transportWillAbort()
+        unsafe receiver?.transportWillAbort(because: FutureError.shutDown)
         closeSocket(FutureError.shutDown)
     }
 

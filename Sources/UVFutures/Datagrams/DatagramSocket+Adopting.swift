@@ -8,8 +8,8 @@ extension UDPSocket {
     /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves to a higher
     /// number, and the old number then stands for `/dev/null`.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a UDP socket, or has been adopted
-    /// before. If this initializer throws, the caller keeps the descriptor.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a UDP socket, belongs to a socket of
+    /// this library already, or is watched on this loop. If this initializer throws, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: DatagramLimits = DatagramLimits(), on loop: EventLoop
     ) throws {

@@ -192,7 +192,7 @@ extension DatagramSocket: DatagramReceiver {
 
     package final func transportCanSend() { flush() }
 
-    package final func transportWillAbort() { end(because: FutureError.shutDown) }
+    package final func transportWillAbort(because error: any Error) { end(because: error) }
 
     package final func transportDidClose() { closedPromise.succeed() }
 }

@@ -57,22 +57,29 @@ public final class DescriptorStream: ByteStream {
     /// it. If this initializer throws, the caller keeps the descriptor.
     ///
     /// The stream finds what a program finds that reads or writes the descriptor itself: the same bytes, the same end,
-    /// and, in a file, the same position.
+    /// and, in a file, the same position. If the descriptor is 0, 1 or 2, that number then stands for `/dev/null`.
     ///
     /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them. There
     /// are exceptions, which have one mode for all processes that share them, and that mode changes to non-blocking:
     /// sockets, some devices, the writing end of a pipe of packets, and a FIFO that nobody has open for writing any
     /// more.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or if `limits` are
-    /// out of range. Throws the same error if the descriptor is not a stream of bytes, for example if it is a
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, if it belongs to a connection
+    /// or a listener or is watched on this loop, or if `limits` are out of range. Throws the same error if the descriptor is not a stream of bytes, for example if it is a
     /// directory, a listening socket, or an `eventfd`. Throws ``UVError`` if the system refuses. Binds
     /// [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
     /// `uv_fs_write`.
     public convenience init(
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
+        try AdoptedDescriptors.checkHasNoOwner(descriptor, on: loop.openDriver())
+        try self.init(taking: descriptor, limits, on: loop)
+    }
+
+    /// Creates a stream that takes over `descriptor`, which nobody else knows.
+    fileprivate convenience init(taking descriptor: CInt, _ limits: StreamLimits, on loop: EventLoop) throws {
         try self.init(copying: OpenDescriptor(descriptor), limits: limits, on: loop)
+        if StandardDescriptors.include(descriptor), replaceByNothing(descriptor) { return }
         Glibc.close(descriptor)
     }
 
@@ -125,10 +132,10 @@ extension EventLoop {
         let (reading, writing) = try pipeDescriptors()
         var unused = [reading, writing]
         defer { for descriptor in unused { close(descriptor) } }
-        let reader = try DescriptorStream(adopting: reading, limits: limits, on: self)
+        let reader = try DescriptorStream(taking: reading, limits, on: self)
         unused.removeFirst()
         do {
-            let writer = try DescriptorStream(adopting: writing, limits: limits, on: self)
+            let writer = try DescriptorStream(taking: writing, limits, on: self)
             unused.removeFirst()
             return (reader, writer)
         } catch {

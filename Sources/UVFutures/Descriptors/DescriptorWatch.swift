@@ -4,12 +4,14 @@ extension EventLoop {
     /// Creates a watch for a descriptor that other code owns, reads and writes, for example a socket of a C
     /// library.
     ///
-    /// Keep the descriptor open until the watch is closed. The watch does not change the mode of the descriptor,
-    /// blocking or non-blocking. A stream of this library needs no watch. A descriptor can have only one watch on
-    /// each loop.
+    /// Keep the descriptor open until the watch is closed. If other code closes it before, whatever waits fails: at the
+    /// latest when the number stands for something new of this loop, which is not disturbed. The watch does not change
+    /// the mode of the descriptor, blocking or non-blocking. A stream of this library needs no watch. A descriptor can
+    /// have only one watch on each loop.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, or is watched already.
-    /// Throws the same error for a file or a directory, because the system cannot wait for those.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is watched already, or
+    /// belongs to a connection, a listener or a socket of this library. Throws the same error for a file or a
+    /// directory, because the system cannot wait for those.
     ///
     /// ```swift
     /// let watch = try loop.watch(descriptor: STDIN_FILENO)
@@ -147,14 +149,11 @@ public final class DescriptorWatch {
     /// closed.
     public func onEvents(_ events: DescriptorEvents, _ body: @escaping (DescriptorEvents) -> Void) {
         core.checkThread()
-        guard !poll.isClosing else { return }
         let events = events.intersection(.all)
-        if poll.loss != nil, !events.isEmpty {
-            loop.later { body(.failed) }
-        } else {
-            closure = events.isEmpty ? nil : (events, body)
-            update()
-        }
+        if poll.loss != nil, !events.isEmpty { return loop.later { body(.failed) } }
+        guard !poll.isClosing else { return }
+        closure = events.isEmpty ? nil : (events, body)
+        update()
     }
 
     // MARK: What happens
@@ -187,12 +186,10 @@ public final class DescriptorWatch {
     private func lose(_ error: any Error) {
         let (waits, askers, closure) = (waits.takeAll(), askers, closure)
         (self.askers, self.closure) = ([], nil)
-        core.turn {
-            for wait in waits { wait.fail(error) }
-            for asker in askers { asker.end(because: error) }
-            closure?.body(.failed)
-        }
-        update()
+        for wait in waits { wait.fail(error) }
+        for asker in askers { asker.end(because: error) }
+        if let closure { core.later { closure.body(.failed) } }
+        hold = nil
     }
 
     private func update() {

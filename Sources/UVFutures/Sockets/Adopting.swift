@@ -10,9 +10,9 @@ extension SocketListener {
     /// socket moves to a higher number, and the old number then stands for `/dev/null`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, is not a socket, or does
-    /// not listen. Throws the same error if the descriptor has been adopted before, or if the socket is of
-    /// the wrong kind for this listener, for example if a ``TCPListener`` is given a UNIX socket. If this
-    /// initializer throws, the caller keeps the descriptor.
+    /// not listen. Throws the same error if the descriptor belongs to a listener or a server already, if it is
+    /// watched on this loop, or if the socket is of the wrong kind for this listener, for example if a
+    /// ``TCPListener`` is given a UNIX socket. If this initializer throws, the caller keeps the descriptor.
     public convenience init(
         adopting descriptor: Int32, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {

@@ -43,8 +43,8 @@ package protocol DatagramReceiver: AnyObject {
     func transportDidLearn(of error: UVError)
     /// Called after `flush` has left something in the queue.
     func transportCanSend()
-    /// The socket is about to be closed, because the loop is being shut down.
-    func transportWillAbort()
+    /// The socket is about to be closed, because the loop is being shut down or the socket has been lost.
+    func transportWillAbort(because error: any Error)
     /// Called last, after the socket has been closed.
     func transportDidClose()
 }

@@ -8,11 +8,12 @@ extension TCPConnection {
     /// programs that this process starts do not inherit it. If the descriptor is 0, 1 or 2, the socket moves
     /// to a higher number, and the old number then stands for `/dev/null`.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected TCP socket, or has
-    /// been adopted before. If this initializer throws, the caller keeps the descriptor.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not a connected TCP socket, belongs to
+    /// a connection already, or is watched on this loop. If this initializer throws, the caller keeps the descriptor.
     ///
     /// No other code may close the descriptor. If other code closes it, the next read, queued write or
-    /// shutdown fails with ``UVError/Code/badDescriptor``. If the system then gives the same number to
+    /// shutdown fails with ``UVError/Code/badDescriptor``. So does what waits when the system gives the same number to
+    /// something new of this loop, which is not disturbed. If the system gives the number to
     /// another file or socket, a write that the system accepts at once goes to that file or socket. Closing
     /// the connection does not close that file or socket, but reports the mistake to
     /// ``Futures/EventLoop/onUnhandledFailure``.

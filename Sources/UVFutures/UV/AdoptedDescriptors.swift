@@ -8,6 +8,12 @@ internal import Glibc
 /// another file. libuv aborts the process when it passes a closed descriptor to the system, and would close
 /// the other file. So the owner checks the number before.
 enum AdoptedDescriptors {
+    /// The owner of a descriptor, and what the descriptor stood for when it was handed over.
+    struct Entry {
+        private(set) weak var owner: UVHandle?
+        let identity: FileIdentity
+    }
+
     private static let all = Locked<[CInt: FileIdentity]>([:])
 
     /// Calls `adopt`, which takes over the caller's descriptor. If the descriptor is 0, 1 or 2, `adopt` gets
@@ -19,19 +25,13 @@ enum AdoptedDescriptors {
     ) throws -> Adopted {
         try StandardDescriptors.leave(descriptor) { descriptor in
             guard let identity = FileIdentity(of: descriptor) else { return try adopt(descriptor) }
-            let isFree = all.withLock { all in
-                guard all[descriptor] != identity, !driver.has(descriptor) else { return false }
-                all[descriptor] = identity
-                return true
-            }
-            guard isFree else {
-                throw FutureError.invalidArgument(
-                    "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() "
-                        + "it first")
+            try checkHasNoOwner(descriptor, on: driver)
+            guard all.withLock({ $0.updateValue(identity, forKey: descriptor) != identity }) else {
+                throw refusal(descriptor)
             }
             do {
                 let adopted = try adopt(descriptor)
-                driver.adopted[ObjectIdentifier(adopted)] = identity
+                driver.adopted[descriptor] = Entry(owner: adopted, identity: identity)
                 _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
                 return adopted
             } catch {
@@ -39,6 +39,27 @@ enum AdoptedDescriptors {
                 throw error
             }
         }
+    }
+
+    /// Throws `FutureError.invalidArgument` if the descriptor has an owner, or is watched.
+    static func checkHasNoOwner(_ descriptor: CInt, on driver: UVLoop) throws {
+        try checkIsNotOwned(descriptor, on: driver)
+        guard driver.watches(descriptor) else { return }
+        throw FutureError.invalidArgument("descriptor \(descriptor) is watched; close the watch first")
+    }
+
+    /// Throws `FutureError.invalidArgument` if the descriptor has an owner.
+    static func checkIsNotOwned(_ descriptor: CInt, on driver: UVLoop) throws {
+        guard let identity = FileIdentity(of: descriptor) else { return }
+        if all.withLock({ $0[descriptor] == identity }) || driver.has(descriptor) {
+            throw refusal(descriptor)
+        }
+    }
+
+    private static func refusal(_ descriptor: CInt) -> FutureError {
+        .invalidArgument(
+            "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() it first"
+        )
     }
 
     fileprivate static func remove(_ descriptor: CInt, _ identity: FileIdentity) {
@@ -64,16 +85,16 @@ extension UVStream {
 extension UVHandle {
     /// Whether other code has closed the adopted `descriptor`. The number may stand for another file now.
     final func hasLost(_ descriptor: CInt) -> Bool {
-        guard let identity = driver.adopted[ObjectIdentifier(self)] else { return false }
-        return FileIdentity(of: descriptor) != identity
+        guard let adopted = driver.adopted[descriptor], adopted.owner === self else { return false }
+        return FileIdentity(of: descriptor) != adopted.identity
     }
 
     /// Runs `close`, which closes `descriptor`. If the number stands for another file by now, keeps the other
     /// file open.
     final func closeAdopted(_ descriptor: CInt, _ close: () -> Void) {
-        guard let identity = driver.adopted.removeValue(forKey: ObjectIdentifier(self)) else {
-            return close()
-        }
+        guard let adopted = driver.adopted[descriptor], adopted.owner === self else { return close() }
+        driver.adopted[descriptor] = nil
+        let identity = adopted.identity
         let found = FileIdentity(of: descriptor)
         AdoptedDescriptors.remove(descriptor, identity)
         guard found != identity else { return close() }

@@ -39,6 +39,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         family = local?.family ?? AF_UNIX
         hasNotes = family != AF_UNIX
         block = driver.datagrams ?? UVDatagramBlock()
+        driver.claim(socket)
         try unsafe super.init(driver, UV_POLL, "datagrams") { unsafe uv_poll_init($0, $1, socket) }
         driver.datagrams = block
         block.users += 1
@@ -208,8 +209,14 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     }
 
     override func abort() {
-        unsafe receiver?.transportWillAbort()
+        unsafe receiver?.transportWillAbort(because: FutureError.shutDown)
         closeSocket(FutureError.shutDown)
+    }
+
+    override func hasLostDescriptor() {
+        let error = UVError(.badDescriptor, "receive", local: localAddress)
+        unsafe receiver?.transportWillAbort(because: error)
+        closeSocket(error)
     }
 
     override var ownedDescriptor: CInt? { descriptor }

@@ -17,6 +17,7 @@ final class UVFileEvents: UVHandle, FileEventSource {
 
     private init(_ driver: UVLoop, _ inotify: Inotify) throws(UVError) {
         self.inotify = inotify
+        driver.claim(inotify.descriptor)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
         unsafe uv_unref(handle)
         let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) {

@@ -91,6 +91,10 @@ class UVHandle {
     /// Closes the handle, because the loop is being shut down.
     func abort() { close() }
 
+    /// Called when other code has closed the adopted descriptor, and its number stands for something new. Closes the
+    /// handle. Runs no code of users, because the new thing is not whole yet.
+    func hasLostDescriptor() { abort() }
+
     /// The descriptor that closes together with the handle, or `nil`.
     var ownedDescriptor: CInt? { nil }
 

@@ -35,6 +35,7 @@ final class UVListener: UVHandle, ListenerSocket {
         self.localAddress = localAddress
         isWildcard = localAddress.isWildcard
         self.capacity = capacity
+        driver.claim(descriptor)
         try unsafe super.init(driver, UV_POLL, "listen") { unsafe uv_poll_init($0, $1, descriptor) }
         watch(false)
         if loop.isObserved { loop.tell(.opened(ListeningSocket(address: localAddress))) }
@@ -158,6 +159,11 @@ final class UVListener: UVHandle, ListenerSocket {
     }
 
     override var ownedDescriptor: CInt? { isClosing ? nil : descriptor }
+
+    override func hasLostDescriptor() {
+        loop.later { [onEnd] in onEnd() }
+        closeSocket(UVError(.badDescriptor, "accept", local: localAddress, peer: nil))
+    }
 
     override func abort() { closeSocket(FutureError.shutDown) }
 

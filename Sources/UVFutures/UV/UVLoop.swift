@@ -66,8 +66,8 @@ final class UVLoop: LoopDriver {
     /// The `FileEventHub` of this loop, which its watches keep alive. This folder may not name the type.
     weak var fileEventHub: AnyObject?
     let hangUps = UVHangUps()
-    /// The identities of the descriptors that users have handed over, by handle.
-    var adopted: [ObjectIdentifier: FileIdentity] = [:]
+    /// The descriptors that users have handed over, with their owners.
+    var adopted: [CInt: AdoptedDescriptors.Entry] = [:]
 
     /// Creates a driver with a loop of its own.
     convenience init() throws(UVError) { try unsafe self.init(makeLoop(), isAttached: false) }
@@ -109,6 +109,7 @@ final class UVLoop: LoopDriver {
     /// Makes a handle that watches `descriptor` for the driver itself, and does not keep the loop alive. Returns `nil`
     /// if libuv refuses.
     func makePoll(of descriptor: CInt) -> UnsafeMutablePointer<uv_poll_t>? {
+        claim(descriptor)
         let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
         unsafe poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         guard unsafe uv_poll_init(loop, poll, descriptor) == 0 else {

@@ -30,6 +30,7 @@ final class UVPipe: UVStream {
     /// throws, the caller keeps the descriptor.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt, _ kind: Kind = .connection) throws(UVError)
     {
+        driver.claim(descriptor)
         try self.init(driver, kind)
         try closeUnlessDone(unsafe uv_pipe_open(memory(as: uv_pipe_t.self), descriptor), "adopt")
     }

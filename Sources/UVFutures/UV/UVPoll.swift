@@ -11,13 +11,15 @@ final class UVPoll: UVHandle {
     private let identity: FileIdentity
     private(set) var interest: DescriptorEvents = []
     private var isStarted = false
+    /// Whether libuv has passed the watch to the system.
+    fileprivate var isRegistered = false
     /// The index in the list of waiting watches.
     fileprivate var index = -1
 
     /// Called with the events that occur. The calls come outside of a turn.
     var onEvents: (DescriptorEvents) -> Void = { _ in }
     /// Called when the descriptor has been closed, or stands for another file. The call may come outside of a
-    /// turn.
+    /// turn, and runs no code of users.
     var onLoss: (any Error) -> Void = { _ in }
     var onClose: () -> Void = {}
     /// The reason why the descriptor can no longer be watched, or `nil`.
@@ -28,14 +30,12 @@ final class UVPoll: UVHandle {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is not open; watch it after it has been opened")
         }
-        if let other = driver.polls.open[descriptor] {
-            guard other.identity != identity else {
-                throw FutureError.invalidArgument(
-                    "descriptor \(descriptor) is watched on this loop already; use that watch, or close it first"
-                )
-            }
-            other.lose()
+        try AdoptedDescriptors.checkIsNotOwned(descriptor, on: driver)
+        if driver.watches(descriptor) {
+            throw FutureError.invalidArgument(
+                "descriptor \(descriptor) is watched on this loop already; use that watch, or close it first")
         }
+        driver.claim(descriptor)
         do throws(UVError) {
             return try UVPoll(driver, descriptor, identity)
         } catch {
@@ -44,7 +44,7 @@ final class UVPoll: UVHandle {
                 case UV_EPERM.rawValue:
                     "cannot be watched: it is a file or the like, which never makes one wait; read or write it in "
                         + "RemoteContext.pool"
-                case UV_EEXIST.rawValue: "belongs to a stream or a listener of this loop; use that instead"
+                case UV_EEXIST.rawValue: "belongs to another handle of the libuv loop; use that instead"
                 default: "cannot be watched: the system says \(error.code), \(error.code.message)"
                 }
             throw FutureError.invalidArgument("descriptor \(descriptor) \(reason)")
@@ -68,6 +68,7 @@ final class UVPoll: UVHandle {
         guard interest != self.interest, !isClosing, loss == nil else { return }
         self.interest = interest
         guard !interest.isEmpty else { return stop() }
+        isRegistered = false
         let status = unsafe uv_poll_start(poll, interest.rawValue) { handle, status, events in
             unsafe UVPoll.from(handle!.pointee.data).isReady(status, events)
         }
@@ -79,6 +80,7 @@ final class UVPoll: UVHandle {
 
     private func stop() {
         interest = []
+        isRegistered = false
         if isStarted { unsafe uv_poll_stop(poll) }
         isStarted = false
         driver.polls.stopWaiting(self)
@@ -91,8 +93,14 @@ final class UVPoll: UVHandle {
         onEvents(interest.union(.failed))
     }
 
-    /// Whether the descriptor still stands for the same file.
-    fileprivate var isValid: Bool { isStarted && FileIdentity(of: descriptor) == identity }
+    /// Whether the descriptor still stands for the same file. Only the system knows that for sure: a file that has been
+    /// opened again has the same identity, and so have all event counters, timers and the like.
+    fileprivate var isValid: Bool {
+        guard isRegistered else { return FileIdentity(of: descriptor) == identity }
+        return is_watched(unsafe uv_backend_fd(driver.loop), descriptor)
+    }
+
+    fileprivate var isLost: Bool { !interest.isEmpty && !(isStarted && isValid) }
 
     func lose() {
         guard !isClosing, loss == nil else { return }
@@ -102,6 +110,9 @@ final class UVPoll: UVHandle {
             "descriptor \(descriptor) was closed while it was watched; close the watch before the descriptor")
         loss = error
         onLoss(error)
+        // When libuv closes a handle, it also takes the number out of the system's set. By then, the number may be
+        // there for something new.
+        close()
     }
 
     private func leaveList() {
@@ -191,6 +202,25 @@ struct UVPollList {
 }
 
 extension UVLoop {
+    /// Whether somebody watches what the descriptor stands for now.
+    func watches(_ descriptor: CInt) -> Bool {
+        polls.open[descriptor]?.isValid ?? false
+    }
+
+    /// Ends the watches and the owners of handed over descriptors that had the number of a new descriptor before, and
+    /// do not know yet that other code has closed theirs. Called before libuv sees the new descriptor: libuv has one
+    /// place for each number, and would go on telling its events to the one that was there before.
+    @inline(__always)
+    func claim(_ descriptor: CInt) {
+        if !polls.open.isEmpty || !adopted.isEmpty { endFormer(descriptor) }
+    }
+
+    @inline(never)
+    private func endFormer(_ descriptor: CInt) {
+        if let poll = polls.open[descriptor] { poll.lose() }
+        adopted[descriptor]?.owner?.hasLostDescriptor()
+    }
+
     /// Finds descriptors that were closed while they were watched. Called before libuv passes them to the
     /// system.
     func checkWatches() {
@@ -200,7 +230,9 @@ extension UVLoop {
             polls.started = []
             for poll in started { polls.add(poll) }
             candidates += started
-            for poll in candidates where !poll.interest.isEmpty && !poll.isValid { poll.lose() }
+            let lost = candidates.filter(\.isLost)
+            for poll in started { poll.isRegistered = true }
+            for poll in lost { eventLoop.turn { poll.lose() } }
             candidates = []
         } while !polls.started.isEmpty
         checksWatches = polls.isNeeded

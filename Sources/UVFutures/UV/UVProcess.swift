@@ -25,6 +25,7 @@ final class UVProcess: UVHandle, ProcessHandle {
         endsWithLoop = launch.endsWithLoop
         leadsGroup = launch.makesGroup || launch.makesSession
         self.terminal = terminal
+        driver.claim(descriptor)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, process.descriptor) }
         // This cannot fail: libuv has just made sure that the descriptor can be watched.
         unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) { handle, _, _ in

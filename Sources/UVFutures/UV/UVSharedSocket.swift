@@ -21,9 +21,7 @@ final class UVSharedSocket: StreamCarrier {
     init(_ driver: UVLoop, adopting descriptor: CInt) throws {
         poll = try UVPoll.watch(descriptor, on: driver)
         poll.onEvents = { [self] _ in isReady() }
-        poll.onLoss = { [self] error in
-            poll.loop.turn { unsafe stream?.transportDidFail(error) }
-        }
+        poll.onLoss = { [self] in unsafe stream?.transportDidFail($0) }
         poll.onClose = { [self] in
             if poll.loss == nil { Glibc.close(descriptor) }
             unsafe stream?.transportDidClose()

@@ -87,13 +87,15 @@ class UVStream: UVHandle, SocketTransport {
     /// The error of the connection, or `nil`. Asks the system if no error is known.
     private final var pendingError: CInt? {
         if keptError != 0 { return keptError }
-        guard let descriptor, let error = socketOption(SO_ERROR, of: descriptor) else { return nil }
+        guard let descriptor = soundDescriptor, let error = socketOption(SO_ERROR, of: descriptor) else {
+            return nil
+        }
         return error != 0 ? error : nil
     }
 
     /// Returns what a read of a socket would find: 1 if there are bytes, 0 at the end, or else an error, below 0.
     private final func peek() -> CInt {
-        guard let descriptor else { return -EBADF }
+        guard let descriptor = soundDescriptor else { return -EBADF }
         var byte: UInt8 = 0
         let count = unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT))
         guard count < 0 else { return count == 0 ? -keptError : 1 }
@@ -112,7 +114,7 @@ class UVStream: UVHandle, SocketTransport {
         var blocks: [Data] = []
         // The driver's block is not free: other code may be looking at its bytes.
         var block = Data(count: 65_536)
-        while let descriptor {
+        while let descriptor = soundDescriptor {
             let count = unsafe block.withUnsafeMutableBytes { block in
                 unsafe recv(descriptor, block.baseAddress, block.count, CInt(MSG_DONTWAIT))
             }
@@ -237,10 +239,20 @@ class UVStream: UVHandle, SocketTransport {
 
     final override var ownedDescriptor: CInt? { descriptor }
 
+    /// The descriptor, unless other code has closed it: the bytes and errors of the file that may have its number then
+    /// are not this stream's.
+    private final var soundDescriptor: CInt? { isAdopted && lost != nil ? nil : descriptor }
+
     /// The code `EBADF` if other code has closed the descriptor, or `nil`.
     final var lost: CInt? {
         guard let descriptor, hasLost(descriptor) else { return nil }
         return UV_EBADF.rawValue
+    }
+
+    final override func hasLostDescriptor() {
+        if isReading { endReading() }
+        unsafe stream?.transportDidFail(error(UV_EBADF.rawValue, "read"))
+        abort()
     }
 
     final override var isConnection: Bool { true }

@@ -29,9 +29,9 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     private static func made(_ driver: UVLoop, family: CInt) throws(UVError) -> UVTCP {
         let socket = try UVTCP(driver, family: family)
-        guard let descriptor = socket.descriptor, StandardDescriptors.include(descriptor) else {
-            return socket
-        }
+        guard let descriptor = socket.descriptor else { return socket }
+        driver.claim(descriptor)
+        guard StandardDescriptors.include(descriptor) else { return socket }
         socket.close()
         // libuv never closes the descriptors 0, 1 and 2.
         Glibc.close(descriptor)
@@ -56,6 +56,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
 
     /// Creates a stream that takes over a connected socket. If this throws, the caller keeps the descriptor.
     convenience init(_ driver: UVLoop, adopting descriptor: CInt) throws(UVError) {
+        driver.claim(descriptor)
         try self.init(driver)
         try closeUnlessDone(unsafe uv_tcp_open(tcp, descriptor), "adopt")
     }

@@ -16,6 +16,7 @@ final class UVTerminal: UVStream {
             Glibc.close(copy)
             throw error
         }
+        if let descriptor = self.descriptor { driver.claim(descriptor) }
         if self.descriptor != copy { Glibc.close(copy) }
     }
 

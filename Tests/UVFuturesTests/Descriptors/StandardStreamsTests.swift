@@ -138,6 +138,23 @@ struct StandardStreamsTests {
         }
     }
 
+    @Test("a standard stream that is adopted leaves /dev/null behind, and no number for others")
+    func adopted() async {
+        await #expect(processExitsWith: .success) {
+            let (here, there) = Self.ends(ofSocket: false)
+            dup2(here, 0)
+            close(here)
+            Self.send("text", to: there)
+            close(there)
+            try withLoop { loop in
+                let input = try DescriptorStream(adopting: 0, on: loop)
+                #expect(try loop.run(until: input.readToEnd()) == Data("text".utf8))
+                #expect(Self.everything(in: 0) == "" && fcntl(0, F_GETFL) & O_ACCMODE == O_RDWR)
+                try loop.run(until: input.close())
+            }
+        }
+    }
+
     @Test("one stream at a time, and none over what is closed")
     func refusals() async {
         await #expect(processExitsWith: .success) {

@@ -7,7 +7,7 @@ import UVFutures
 /// A descriptor that was handed over has one owner, whatever others do with its number.
 struct AdoptedDescriptorsTests {
     enum Kind: String, CaseIterable, Codable, CustomTestStringConvertible {
-        case tcp, unix, tcpListener, unixListener, server
+        case tcp, unix, tcpListener, unixListener, server, udp, unixDatagrams, stream
 
         var testDescription: String { rawValue }
 
@@ -16,7 +16,11 @@ struct AdoptedDescriptorsTests {
         /// A descriptor of that kind, and something that keeps its other end open.
         func make(on loop: EventLoop) throws -> (descriptor: CInt, other: CInt) {
             switch self {
-            case .unix: return try socketPair()
+            case .unix, .stream: return try socketPair()
+            case .unixDatagrams: return try socketPair(SOCK_DGRAM)
+            case .udp:
+                let socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+                return (try socket.release(), -1)
             case .tcpListener, .server:
                 return (try TCPListener(host: "127.0.0.1", port: 0, on: loop).release(), -1)
             case .unixListener:
@@ -47,26 +51,79 @@ struct AdoptedDescriptorsTests {
                 let server = TCPServer(on: loop) { $0.closed }
                 try server.listen(adopting: descriptor)
                 return { server.close() }
+            case .udp:
+                let socket = try UDPSocket(adopting: descriptor, on: loop)
+                return { socket.close() }
+            case .unixDatagrams:
+                let socket = try UnixDatagramSocket(adopting: descriptor, on: loop)
+                return { socket.close() }
+            case .stream:
+                let stream = try DescriptorStream(adopting: descriptor, on: loop)
+                return { stream.abort() }
+            }
+        }
+
+        /// The kinds that could adopt what this kind makes.
+        var rivals: [Kind] {
+            switch self {
+            case .tcp: [.tcp, .stream]
+            case .unix, .stream: [.unix, .stream]
+            case .tcpListener, .server: [.tcpListener, .server]
+            case .unixListener, .udp, .unixDatagrams: [self]
             }
         }
     }
 
-    @Test("adopting a descriptor twice is refused, on its loop and on another one", arguments: Kind.allCases)
+    /// What the owner of a descriptor says of it.
+    private static func refusal(_ descriptor: CInt) -> String {
+        "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() it first"
+    }
+
+    @Test(
+        "what has an owner is adopted and watched by nobody else, on its loop and on another one",
+        arguments: Kind.allCases.filter { $0 != .stream })
     func twice(kind: Kind) throws {
         try withLoop { loop in
             try withLoop { other in
                 let (descriptor, peer) = try kind.make(on: loop)
                 let end = try kind.adopt(descriptor, on: loop)
-                let text =
-                    "descriptor \(descriptor) belongs to a connection or a listener already; use that, or release() it "
-                    + "first"
                 for again in [loop, other] {
-                    #expect(complaint { _ = try kind.adopt(descriptor, on: again) } == text)
+                    for rival in Kind.allCases {
+                        let text = complaint { _ = try rival.adopt(descriptor, on: again) }
+                        #expect(text != nil, "\(rival)")
+                        guard kind.rivals.contains(rival) else { continue }
+                        #expect(text == Self.refusal(descriptor), "\(rival)")
+                    }
+                    #expect(
+                        complaint { _ = try again.watch(descriptor: descriptor) } == Self.refusal(descriptor))
                 }
+                #expect(fcntl(descriptor, F_GETFD) >= 0)
                 end()
                 try loop.run()
                 if peer >= 0 { close(peer) }
             }
+        }
+    }
+
+    @Test("what is watched is adopted by nobody, until the watch has been closed", arguments: Kind.allCases)
+    func watched(kind: Kind) throws {
+        try withLoop { loop in
+            let (descriptor, peer) = try kind.make(on: loop)
+            let watch = try loop.watch(descriptor: descriptor)
+            for isWaiting in [false, true] {
+                let wait = isWaiting ? watch.next(.disconnected) : nil
+                for rival in kind.rivals {
+                    #expect(
+                        complaint { _ = try rival.adopt(descriptor, on: loop) }
+                            == "descriptor \(descriptor) is watched; close the watch first")
+                }
+                wait?.cancel()
+            }
+            try loop.run(until: watch.close())
+            let end = try kind.adopt(descriptor, on: loop)
+            end()
+            try loop.run()
+            if peer >= 0 { close(peer) }
         }
     }
 
@@ -77,7 +134,13 @@ struct AdoptedDescriptorsTests {
             let descriptor = (3..<1000).first { descriptor in
                 client.localAddress.map { "\($0)" } == localName(of: descriptor)
             }
-            #expect(complaint { _ = try TCPConnection(adopting: descriptor!, on: loop) } != nil)
+            for rival in Kind.tcp.rivals {
+                #expect(
+                    complaint { _ = try rival.adopt(descriptor!, on: loop) } == Self.refusal(descriptor!))
+            }
+            #expect(complaint { _ = try loop.watch(descriptor: descriptor!) } == Self.refusal(descriptor!))
+            client.write("still")
+            #expect(try loop.run(until: server.read()) == Data("still".utf8))
             loop.closeAll(client, server)
         }
     }
@@ -181,9 +244,9 @@ struct AdoptedDescriptorsTests {
     }
 }
 
-private func socketPair() throws -> (CInt, CInt) {
+private func socketPair(_ type: __socket_type = SOCK_STREAM) throws -> (CInt, CInt) {
     var ends: [CInt] = [-1, -1]
-    let types = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let types = CInt(type.rawValue | SOCK_CLOEXEC.rawValue)
     #expect(unsafe socketpair(AF_UNIX, types, 0, &ends) == 0)
     return (ends[0], ends[1])
 }

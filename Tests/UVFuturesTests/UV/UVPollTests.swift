@@ -46,6 +46,34 @@ struct UVPollTests {
         }
     }
 
+    @Test("another file that looks the same under the number fails what waits", arguments: [false, true])
+    func alike(isSet: Bool) throws {
+        try withLoop { loop in
+            var ends: [CInt] = [0, 0]
+            try #require(unsafe uv_pipe(&ends, 0, 0) == 0)
+            // All of these sets are one file to the system, and so is a pipe that is opened again.
+            if isSet { dup2(make_hang_up_set(), ends[0]) }
+            let watch = try loop.watch(descriptor: ends[0])
+            let readable = watch.readable
+            try loop.turn()
+            #expect(complaint { _ = try loop.watch(descriptor: ends[0]) }?.contains("already") == true)
+            let alike =
+                isSet ? make_hang_up_set() : unsafe open("/proc/self/fd/\(ends[0])", O_RDONLY | O_NONBLOCK)
+            dup2(alike, ends[0])
+            let text = """
+                descriptor \(ends[0]) was closed while it was watched; close the watch before the descriptor
+                """
+            #expect(loop.failure(of: readable) as? FutureError == .invalidArgument(text))
+            let other = try loop.watch(descriptor: ends[0])
+            if !isSet {
+                #expect(unsafe write(ends[1], "x", 1) == 1)
+                try loop.run(until: other.readable)
+            }
+            for end in [watch, other] { try loop.run(until: end.close()) }
+            for descriptor in ends + [alike] { close(descriptor) }
+        }
+    }
+
     @Test("many watches that wait are all found out")
     func many() throws {
         try withLoop { loop in
