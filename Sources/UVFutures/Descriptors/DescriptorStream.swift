@@ -61,11 +61,12 @@ public final class DescriptorStream: ByteStream {
     ///
     /// If other processes share the descriptor, its mode (blocking or non-blocking) does not change for them. There
     /// are exceptions, which have one mode for all processes that share them, and that mode changes to non-blocking:
-    /// sockets, some devices, the writing end of a pipe of packets, and a FIFO that nobody has open for writing any
-    /// more.
+    /// sockets, some devices, the writing end of a pipe of packets, a FIFO that nobody has open for writing any
+    /// more, and a terminal that cannot be opened again, such as the side of `/dev/ptmx`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if the descriptor is not open, if it belongs to a connection
-    /// or a listener or is watched on this loop, or if `limits` are out of range. Throws the same error if the descriptor is not a stream of bytes, for example if it is a
+    /// or a listener of this library, if it is watched on this loop, or if `limits` are out of range. Throws the same
+    /// error if the descriptor is not a stream of bytes, for example if it is a
     /// directory, a listening socket, or an `eventfd`. Throws ``UVError`` if the system refuses. Binds
     /// [`uv_pipe_open`](https://docs.libuv.org/en/v1.x/pipe.html), `uv_tty_init`, `uv_fs_read`,
     /// `uv_fs_write`.
@@ -84,7 +85,7 @@ public final class DescriptorStream: ByteStream {
     }
 
     /// Creates a stream over a copy of `descriptor`, which stays open. With `endsToo`, a shutdown of the
-    /// write side of a pipe also ends `descriptor`. With `keepsMode`, a socket stays in its mode.
+    /// write side of a pipe also ends `descriptor`. With `keepsMode`, a socket or a terminal stays in its mode.
     convenience init(
         copying descriptor: OpenDescriptor, endsToo: Bool = false, keepsMode: Bool = false,
         limits: StreamLimits, on loop: EventLoop
@@ -92,8 +93,13 @@ public final class DescriptorStream: ByteStream {
         let driver = try loop.openDriver()
         try limits.validate()
         if descriptor.kind == .terminal {
-            let terminal = try UVTerminal(driver, copying: descriptor.number)
-            self.init(terminal, .terminal, descriptor.sides, hasChangedMode: false, limits, on: loop)
+            var terminal = try UVTerminal(driver, copying: descriptor.number)
+            let sharesMode = terminal.blocks && !keepsMode
+            if sharesMode {
+                terminal.close()
+                terminal = try UVTerminal(driver, sharing: descriptor.number)
+            }
+            self.init(terminal, .terminal, descriptor.sides, hasChangedMode: sharesMode, limits, on: loop)
             return
         }
         let copy = try descriptor.copy()

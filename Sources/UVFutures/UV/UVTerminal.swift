@@ -3,6 +3,9 @@ internal import Glibc
 
 /// A terminal. libuv opens the terminal again, so that the terminal stays in blocking mode for other code.
 final class UVTerminal: UVStream {
+    /// Whether libuv could not open the terminal again. Then a write makes the loop wait.
+    private(set) var blocks = false
+
     /// Creates a terminal on a copy of `descriptor`.
     init(_ driver: UVLoop, copying descriptor: CInt) throws(UVError) {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
@@ -17,7 +20,25 @@ final class UVTerminal: UVStream {
             throw error
         }
         if let descriptor = self.descriptor { driver.claim(descriptor) }
-        if self.descriptor != copy { Glibc.close(copy) }
+        blocks = self.descriptor == copy
+        if !blocks { Glibc.close(copy) }
+    }
+
+    /// Creates a terminal on a copy of `descriptor` that shares its mode, which becomes non-blocking. libuv's terminals
+    /// cannot do that, but its pipes can.
+    init(_ driver: UVLoop, sharing descriptor: CInt) throws(UVError) {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+        guard copy >= 0 else { throw UVError(-errno, "terminal") }
+        driver.claim(copy)
+        do throws(UVError) {
+            try unsafe super.init(driver, UV_NAMED_PIPE, "terminal") { loop, pipe in
+                driver.makeStream { unsafe uv_pipe_init(loop, pipe, 0) }
+            }
+            try closeUnlessDone(unsafe uv_pipe_open(memory(as: uv_pipe_t.self), copy), "terminal")
+        } catch {
+            Glibc.close(copy)
+            throw error
+        }
     }
 
     /// Returns the number of columns and rows of the window.

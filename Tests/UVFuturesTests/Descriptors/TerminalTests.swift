@@ -35,6 +35,36 @@ struct TerminalTests {
         }
     }
 
+    @Test("a write to the side of a person never makes the loop wait for a program that does not read")
+    func person() async {
+        await #expect(processExitsWith: .success) {
+            // What waits for ever ends the process.
+            alarm(20)
+            try withTerminal { person, program in
+                var raw = mode(program)
+                unsafe cfmakeraw(&raw)
+                precondition(unsafe tcsetattr(program, TCSANOW, &raw) == 0)
+                try withLoop { loop in
+                    let console = try DescriptorStream(adopting: dup(person), on: loop)
+                    precondition(console.kind == .terminal)
+                    #expect(try console.windowSize == .init(columns: 0, rows: 0))
+                    let text = Data((0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 >> 3) })
+                    let write = console.write(text)
+                    try loop.run(for: .milliseconds(1))
+                    precondition(!write.isCompleted)
+                    let terminal = try DescriptorStream(adopting: program, on: loop)
+                    #expect(try loop.run(until: terminal.read(exactly: text.count)) == text)
+                    try loop.run(until: write)
+                    terminal.write("answer")
+                    #expect(try loop.run(until: console.read()) == Data("answer".utf8))
+                    try loop.run(until: terminal.abort())
+                    #expect(try loop.run(until: console.readToEnd()).isEmpty)
+                    try loop.run(until: console.close())
+                }
+            }
+        }
+    }
+
     @Test("a terminal says its size; what is none refuses to")
     func windowSize() throws {
         try withTerminal { person, program in
