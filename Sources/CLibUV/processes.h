@@ -203,6 +203,10 @@ static inline bool is_dumpable(void) {
     return prctl(PR_GET_DUMPABLE) == 1;
 }
 
+static inline void make_dumpable(void) {
+    prctl(PR_SET_DUMPABLE, 1);
+}
+
 /// Starts a process, and returns when its program runs or has failed to. It was made without a signal at its end, which
 /// only comes once its program runs: what has failed is nothing that a host could hear of or reap.
 static inline bool start_process(struct process_start *start) {
@@ -217,7 +221,6 @@ static inline bool start_process(struct process_start *start) {
     uint64_t all = ~(uint64_t)0, before = 0;
     // Also the two that libc keeps from programs: its handlers must not run in the child.
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    bool was_dumpable = is_dumpable();
     start->failed_step = STEP_NONE;
     start->descriptor = -1;
     start->process = clone_process(run_child, stack + size, CLONE_VM | CLONE_VFORK | CLONE_PIDFD, start, &start->descriptor);
@@ -225,8 +228,6 @@ static inline bool start_process(struct process_start *start) {
         start->error = errno;
         start->failed_step = STEP_CLONE;
     }
-    // A child that changes its user marks the memory that it shares, so that nobody may look into it.
-    if (was_dumpable && !is_dumpable()) prctl(PR_SET_DUMPABLE, 1);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
     unmap_memory(stack, size);
     if (start->failed_step == STEP_NONE) return true;

@@ -1,4 +1,5 @@
 internal import CLibUV
+internal import Futures
 internal import Glibc
 
 /// A process that has been made, and a descriptor of it.
@@ -14,6 +15,11 @@ struct StartedChild {
 /// `posix_spawn` sets no user, group or limit.
 @safe
 struct ChildStart {
+    /// The starts as another user in the whole process, and whether others could look into its memory before the first.
+    /// A child that changes its user marks the memory that it shares, so that nobody may look into it. The last of them
+    /// takes that mark away.
+    private static let changes = Locked((count: 0, wasDumpable: false))
+
     private let launch: ProcessLaunch
     private let descriptors: ChildDescriptors
 
@@ -56,7 +62,9 @@ struct ChildStart {
                         unsafe start.targets = targets.baseAddress
                         unsafe start.limits = limits.baseAddress
                         unsafe start.groups = groups.baseAddress
-                        return unsafe start_process(&start)
+                        return Self.keepingDumpable(launch.user != nil || launch.group != nil) {
+                            unsafe start_process(&start)
+                        }
                     }
                 }
             }
@@ -67,6 +75,21 @@ struct ChildStart {
             throw ProcessError(launch.program, .makeProcess, .tooManyOpenFiles)
         }
         return unsafe StartedChild(id: start.process, descriptor: descriptor)
+    }
+
+    private static func keepingDumpable(_ changesUser: Bool, _ start: () -> Bool) -> Bool {
+        guard changesUser else { return start() }
+        changes.withLock { changes in
+            if changes.count == 0 { changes.wasDumpable = is_dumpable() }
+            changes.count += 1
+        }
+        defer {
+            changes.withLock { changes in
+                changes.count -= 1
+                if changes.count == 0, changes.wasDumpable { make_dumpable() }
+            }
+        }
+        return start()
     }
 
     /// Moves the descriptor of a process that has got the number of a closed standard stream.

@@ -58,6 +58,30 @@ struct ChildStartTests {
 
 extension ChildStartTests {
     @Test(
+        "loops that start programs as other users at the same time leave the process as it was",
+        .enabled(if: geteuid() == 0))
+    func together() async {
+        await #expect(processExitsWith: .success) {
+            precondition(is_dumpable())
+            let threads = (0..<4).map { _ in
+                Thread {
+                    try! withLoop { loop in
+                        var configuration = ChildProcess.Configuration("true")
+                        configuration.user = .init(id: 65_534, group: 65_533, supplementaryGroups: [])
+                        for _ in 0..<25 {
+                            let exit = try loop.exit(of: configuration)
+                            precondition(exit.isSuccess)
+                        }
+                    }
+                }
+            }
+            for thread in threads { thread.start() }
+            while !threads.allSatisfy(\.isFinished) { usleep(1000) }
+            precondition(is_dumpable())
+        }
+    }
+
+    @Test(
         "a program runs with the ids that it was given, all of them, or not at all",
         .enabled(if: geteuid() == 0))
     func ids() throws {
