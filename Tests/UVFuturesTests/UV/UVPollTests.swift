@@ -54,7 +54,7 @@ struct UVPollTests {
             // All of these sets are one file to the system, and so is a pipe that is opened again.
             if isSet { dup2(make_hang_up_set(), ends[0]) }
             let watch = try loop.watch(descriptor: ends[0])
-            let readable = watch.readable
+            let readable = watch.readable.timeout(after: .seconds(5))
             try loop.turn()
             #expect(complaint { _ = try loop.watch(descriptor: ends[0]) }?.contains("already") == true)
             let alike =
