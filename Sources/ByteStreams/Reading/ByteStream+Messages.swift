@@ -78,7 +78,7 @@ extension ByteStream {
         if !hasUnread, let refusal { return refused(refusal) }
         let read = MessageRead(self, search) { state.takeMessage($0) }
         do {
-            if let message = try takeBuffered(read.take) { return core.succeeded(message) }
+            if let message = try read.takeNow() { return core.succeeded(message) }
         } catch {
             return core.failed(error, subject: "readMessage of \(name)")
         }

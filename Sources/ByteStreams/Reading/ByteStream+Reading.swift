@@ -125,6 +125,8 @@ extension ByteStream {
             if watch != nil || hasUnread { watchBytes() }
             return noteIdle()
         }
+        // A decoder may have closed the stream.
+        guard phase == .open else { return didDiscard() }
         inbound.append(data())
         reader?.inboundChanged()
         pauseReadingIfFull()

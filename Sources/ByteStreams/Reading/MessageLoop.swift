@@ -20,6 +20,8 @@ final class MessageLoop: ChunkLoop {
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
         guard waiting == nil else { return false }
         let (isWhole, early) = search.searchEarly(bytes)
+        // The decoder may have closed the stream, or cancelled this loop.
+        guard stream.reader === self else { return false }
         guard isWhole else {
             self.early = early
             return false
@@ -39,6 +41,7 @@ final class MessageLoop: ChunkLoop {
                 let (block, start) = buffer.block(0)
                 var bytes = block.bytes.extracting(droppingFirst: start)
                 while let size = try search.size(in: bytes, of: buffer, early) {
+                    guard stream.reader === self else { return true }
                     early = nil
                     // Before the closure is called, which may read.
                     buffer.drop(size)
@@ -50,6 +53,7 @@ final class MessageLoop: ChunkLoop {
                         return true
                     }
                 }
+                guard stream.reader === self else { return true }
             } while try search.goesOn(in: buffer)
             return false
         } catch {

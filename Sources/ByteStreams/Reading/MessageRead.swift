@@ -26,26 +26,49 @@ final class MessageRead<Message>: Reader {
         return promise.future
     }
 
-    /// Takes a message out of `buffer`. Returns `.some(nil)` if the peer has finished sending and no message is left, and
-    /// `nil` if more bytes have to come.
-    func take(from buffer: InboundBuffer) throws -> Message?? {
-        guard let size = try search.nextSize(in: buffer, early.take()) else {
-            return buffer.isEmpty && buffer.isAtEnd ? .some(nil) : nil
+    /// Takes what is there already, as the reader of the stream: the decoder cannot read beside it.
+    func takeNow() throws -> Message?? {
+        stream.reader = self
+        return try stream.takeBuffered { _ in
+            defer { if isReading { stream.reader = nil } }
+            return try take()
         }
-        let (block, start) = buffer.block(0)
-        buffer.discard(size)
-        return message(block.bytes.extracting(start..<start + size))
+    }
+
+    /// Whether this is still the reader: the decoder, which is code of users, may have closed the stream or cancelled.
+    private var isReading: Bool { stream.reader === self }
+
+    /// Takes a message out of the buffer. Returns `.some(nil)` if the peer has finished sending and no message is left, and
+    /// `nil` if more bytes have to come, or if the decoder has ended the read.
+    private func take() throws -> Message?? {
+        let (buffer, early) = (stream.inbound, early.take())
+        repeat {
+            let (block, start) = buffer.block(0)
+            let bytes = block.bytes.extracting(droppingFirst: start)
+            let size = try search.size(in: bytes, of: buffer, early)
+            guard isReading else { return nil }
+            guard let size else { continue }
+            let message = message(bytes.extracting(first: size))
+            guard isReading else { return nil }
+            buffer.discard(size)
+            return message
+        } while try search.goesOn(in: buffer)
+        return buffer.isEmpty && buffer.isAtEnd ? .some(nil) : nil
     }
 
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
         let (isWhole, early) = search.searchEarly(bytes)
-        if isWhole { succeed(message(bytes)) } else { self.early = early }
-        return isWhole
+        guard isReading else { return false }
+        self.early = early
+        guard isWhole else { return false }
+        let message = message(bytes)
+        if isReading { succeed(message) } else { return false }
+        return true
     }
 
     override func inboundChanged() {
         do {
-            if let message = try take(from: stream.inbound) { succeed(message) }
+            if let message = try take() { succeed(message) }
         } catch {
             stream.remove(self)
             promise?.fail(error)

@@ -41,17 +41,6 @@ struct MessageSearch {
         }
     }
 
-    /// Returns the number of bytes of the next message, which are then in the first block of `buffer`. Returns `nil` if
-    /// more bytes have to come. Throws ``StreamError/unexpectedEnd(received:)`` if none will.
-    func nextSize(in buffer: InboundBuffer, _ early: Early?) throws -> Int? {
-        repeat {
-            let (block, start) = buffer.block(0)
-            let bytes = block.bytes.extracting(droppingFirst: start)
-            if let size = try size(in: bytes, of: buffer, early) { return size }
-        } while try goesOn(in: buffer)
-        return nil
-    }
-
     /// Returns the number of bytes of the message with which `bytes` begin, the unread bytes of the first block of
     /// `buffer`. Returns `nil` if they are not all of it.
     @inline(__always)

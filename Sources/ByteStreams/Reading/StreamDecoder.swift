@@ -33,6 +33,9 @@ public protocol StreamDecoder<Message> {
     /// `isAtEnd` is `true` if the peer has finished sending, and `bytes` are all that is left. If the message is not complete
     /// then, the read fails with ``StreamError/unexpectedEnd(received:)``. A read also fails with each error that this
     /// function throws, and the bytes stay readable. Traps if the frame has no bytes, or more than `bytes`.
+    ///
+    /// This function may write to the stream. It cannot read from it: such a read fails with ``StreamError/readPending``. If it
+    /// closes or aborts the stream, or cancels the read, then the frame counts for nothing.
     mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<Frame>?
 
     /// Returns the message of `frame`, with copies of those of its `bytes` that belong to it.

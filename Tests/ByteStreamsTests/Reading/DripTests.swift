@@ -22,7 +22,14 @@ enum Drip: CaseIterable {
         case .everything: return EverythingLeft(limit: size).take
         case .lengthPrefix:
             let search = MessageSearch(DecoderState(LengthPrefixDecoder(.uint32, limit: .max)))
-            return { buffer in try search.nextSize(in: buffer, nil).map { buffer.take($0) } }
+            return { buffer in
+                repeat {
+                    let (block, start) = buffer.block(0)
+                    let bytes = block.bytes.extracting(droppingFirst: start)
+                    if let size = try search.size(in: bytes, of: buffer, nil) { return buffer.take(size) }
+                } while try search.goesOn(in: buffer)
+                return nil
+            }
         }
     }
 }
