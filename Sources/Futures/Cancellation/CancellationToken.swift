@@ -69,7 +69,7 @@ public struct CancellationToken {
     /// Returns a token that is cancelled as soon as any one of `tokens` is cancelled. If `tokens` is empty,
     /// the returned token is never cancelled. Traps if `tokens` belong to different loops.
     public static func any(of tokens: some Sequence<CancellationToken>) -> CancellationToken {
-        CancellationToken(TokenCondition(TokenCondition.Kind.any, of: tokens.compactMap(\.condition)))
+        CancellationToken(TokenCondition(tokens.compactMap(\.condition), needsAll: false))
     }
 
     /// Returns a token that is cancelled as soon as all of `tokens` are cancelled. If `tokens` is empty, the
@@ -78,7 +78,7 @@ public struct CancellationToken {
         let tokens = Array(tokens)
         let conditions = tokens.compactMap(\.condition)
         guard conditions.count == tokens.count else { return .none }
-        return CancellationToken(TokenCondition(TokenCondition.Kind.all, of: conditions))
+        return CancellationToken(TokenCondition(conditions, needsAll: true))
     }
 
     /// Returns a token that is cancelled as soon as `a` or `b` is cancelled. Does the same as ``any(of:)``

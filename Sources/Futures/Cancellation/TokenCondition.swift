@@ -1,35 +1,53 @@
-/// The condition under which a token is cancelled. It depends on one source or on several sources.
+/// The condition under which a token is cancelled. It depends on one source, or on other conditions.
 ///
-/// A combined condition does not wait for its parts. Each registration on it waits for them. Therefore a
-/// combined token that is released leaves nothing behind in a token that lives longer.
+/// A combined condition hears of the end of each of its parts once, so a graph of conditions takes linear time. It leaves
+/// its parts when it is released: one that is combined of a token that lives longer leaves nothing behind there.
 @usableFromInline
 final class TokenCondition {
-    enum Kind {
-        case signal(Cell)
-        case any([TokenCondition])
-        case all([TokenCondition])
-    }
-
-    private let kind: Kind
-    let loop: LoopCore
+    /// A cell that succeeds when the condition is met. It is cancelled when the condition can never be met any more.
+    let signal: Cell
+    /// The parts that have not ended.
+    private var parts: [TokenPart] = []
+    private let needsAll: Bool
+    /// The number of parts that still have to end in the way that does not decide alone.
+    private var left: Int
 
     /// Creates a condition that is met when `signal` succeeds.
     init(_ signal: Cell) {
-        kind = .signal(signal)
-        loop = signal.loop
+        self.signal = signal
+        (needsAll, left) = (false, 0)
     }
 
-    /// Creates a condition on `parts`, which `kind` combines. Returns `nil` if `parts` is empty. Traps if
-    /// `parts` belong to different loops.
-    init?(_ kind: ([TokenCondition]) -> Kind, of parts: [TokenCondition]) {
-        guard let first = parts.first else { return nil }
-        for part in parts where part.loop !== first.loop { Misuse.foreignToken() }
-        self.kind = kind(parts)
-        loop = first.loop
+    /// Creates a condition that is met when one of `conditions` is, or all of them if `needsAll` is `true`. Returns `nil`
+    /// if `conditions` is empty. Traps if `conditions` belong to different loops.
+    init?(_ conditions: [TokenCondition], needsAll: Bool) {
+        guard let first = conditions.first else { return nil }
+        for condition in conditions where condition.loop !== first.loop { Misuse.foreignToken() }
+        signal = Cell.plain(first.loop, state: .pending, of: Void.self)
+        self.needsAll = needsAll
+        left = conditions.count
+        for condition in conditions where !signal.isCompleted {
+            if condition.signal.isCompleted {
+                partEnded(isMet: condition.isMet)
+            } else {
+                parts.append(TokenPart(condition, of: self))
+            }
+        }
     }
+
+    // A chain of conditions is released in a loop: each of them takes apart what only it holds.
+    deinit {
+        var parts = parts
+        while let part = parts.popLast() {
+            guard var condition = part.leave() else { continue }
+            if isKnownUniquelyReferenced(&condition) { parts += exchange(&condition.parts, with: []) }
+        }
+    }
+
+    var loop: LoopCore { signal.loop }
 
     /// Whether the condition is met, so that the token has been cancelled.
-    var isMet: Bool { holds { $0.hasSucceeded } }
+    var isMet: Bool { signal.hasSucceeded }
 
     /// Whether the condition is met of a token that something of `loop` was given. Traps if the token belongs to
     /// another loop.
@@ -40,22 +58,27 @@ final class TokenCondition {
     }
 
     /// Whether the condition is met, or can still be met.
-    var canBeMet: Bool { holds { !$0.isCompleted || $0.hasSucceeded } }
+    var canBeMet: Bool { !signal.isCompleted || isMet }
 
-    /// Returns whether `test` holds for the signals, as `kind` combines them.
-    private func holds(_ test: (Cell) -> Bool) -> Bool {
-        switch kind {
-        case .signal(let cell): test(cell)
-        case .any(let parts): parts.contains { $0.holds(test) }
-        case .all(let parts): parts.allSatisfy { $0.holds(test) }
-        }
+    fileprivate func partEnded(isMet: Bool) {
+        left -= 1
+        // One part decides, or the last.
+        guard isMet != needsAll || left == 0, !signal.isCompleted else { return }
+        let former = exchange(&parts, with: [])
+        for part in former { part.stopWaiting() }
+        if isMet { signal.succeed(()) } else { signal.fail(CancellationError()) }
+        withExtendedLifetime(former) {}
+    }
+}
+
+/// The wait of a combined condition for one of its parts.
+private final class TokenPart: TokenPlace {
+    private unowned let whole: TokenCondition
+
+    init(_ condition: TokenCondition, of whole: TokenCondition) {
+        self.whole = whole
+        super.init(condition)
     }
 
-    /// The cells of the sources that the condition depends on, without those that have completed.
-    var pendingSignals: [Cell] {
-        switch kind {
-        case .signal(let cell): cell.isCompleted ? [] : [cell]
-        case .any(let parts), .all(let parts): parts.flatMap(\.pendingSignals)
-        }
-    }
+    override func ended(isMet: Bool) { whole.partEnded(isMet: isMet) }
 }

@@ -1,42 +1,52 @@
-/// A wait for the sources of a token, for the sake of a target cell. When the token is cancelled, the watch
-/// runs an action with the target.
+/// A wait for the end of a condition: until it is met, or can never be met any more.
 ///
-/// The watch adds one cell to the list of each source, and is the producer of these cells. When a source
-/// completes, its outcome passes through the cell, so the watch hears of it, in the order of registration. To
-/// stop waiting, the watch takes its cells out of the lists, in constant time for each.
-final class TokenWatch: Producer {
+/// The wait adds a cell to the list of the condition's signal, and is the producer of this cell. When the signal
+/// completes, its outcome passes through the cell. To stop waiting, the cell is taken out of the list, in constant time.
+class TokenPlace: Producer {
+    /// The condition, until the wait has ended.
+    private(set) final var condition: TokenCondition?
+    private final var place: Cell?
+
+    /// Begins to wait for `condition`. Waits for nothing if that has ended already.
+    init(_ condition: TokenCondition) {
+        super.init()
+        guard !condition.signal.isCompleted else { return }
+        self.condition = condition
+        let place = Cell.plain(condition.loop, state: .pending, of: Void.self)
+        place.setProducer(self)
+        self.place = place
+        condition.signal.register(place, when: [])
+    }
+
+    override final func settled() { if let condition = leave() { ended(isMet: condition.isMet) } }
+
+    /// Called when the condition has ended.
+    func ended(isMet: Bool) {}
+
+    /// Stops waiting.
+    final func stopWaiting() { place.take()?.leaveSource(cancelling: false) }
+
+    /// Stops waiting, and returns the condition, which the caller releases.
+    final func leave() -> TokenCondition? {
+        stopWaiting()
+        return condition.take()
+    }
+}
+
+/// A wait for a token, for the sake of a target cell. When the token is cancelled, the watch runs an action with the
+/// target. Actions run in the order in which their watches were made.
+final class TokenWatch: TokenPlace {
     /// The cell for the action. `nil` when the token can never be cancelled any more, or when the watch has
     /// ended.
     private(set) var target: Cell?
     private let action: (Cell) -> Void
-    private var condition: TokenCondition?
-    /// The cells in the lists of the sources.
-    private var places: [Cell] = []
+    private let number: UInt64
 
-    /// Creates a watch for `target`. If `condition` is met already, the watch waits for nothing.
     init(_ condition: TokenCondition, for target: Cell, _ action: @escaping (Cell) -> Void) {
         self.target = target
         self.action = action
-        super.init()
-        guard !condition.isMet else { return }
-        self.condition = condition
-        for signal in condition.pendingSignals {
-            let place = Cell.plain(signal.loop, state: .pending, of: Void.self)
-            place.setProducer(self)
-            places.append(place)
-            signal.register(place, when: [])
-        }
-    }
-
-    /// Hears that one of the sources has been cancelled, or was released without having been cancelled.
-    override func settled() {
-        guard let condition, let target else { return }
-        if condition.isMet {
-            leave()
-            condition.loop.propagation.addTokenAction { [action] in action(target) }
-        } else if !condition.canBeMet {
-            end()
-        }
+        number = condition.loop.propagation.nextWatch()
+        super.init(condition)
     }
 
     /// Whether only this watch holds the target.
@@ -47,24 +57,30 @@ final class TokenWatch: Producer {
         return cell.isHeldOnce
     }
 
+    override func ended(isMet: Bool) {
+        guard let target else { return }
+        if isMet {
+            target.loop.propagation.addTokenAction(number) { [action] in action(target) }
+        } else {
+            self.target = nil
+        }
+    }
+
     /// Stops waiting, and releases the target.
     func end() {
         target = nil
-        leave()
-    }
-
-    /// Takes the cells of this watch out of the lists of the sources.
-    private func leave() {
-        let places = places
-        self.places = []
-        condition = nil
-        for place in places { place.leaveSource(cancelling: false) }
+        _ = leave()
     }
 }
 
 extension Propagation {
-    fileprivate func addTokenAction(_ action: @escaping () -> Void) {
-        tokenActions.append(action)
+    fileprivate func nextWatch() -> UInt64 {
+        lastWatch += 1
+        return lastWatch
+    }
+
+    fileprivate func addTokenAction(_ number: UInt64, _ action: @escaping () -> Void) {
+        tokenActions.append((number, action))
         hasWorkLeft = true
     }
 
@@ -72,11 +88,16 @@ extension Propagation {
     func runTokenActions() {
         asOneChange {
             while !tokenActions.isEmpty {
-                let actions = tokenActions
-                tokenActions = []
-                for action in actions { action() }
+                var actions = exchange(&tokenActions, with: [])
+                // They come in the order of the tokens, of which one may be made of others.
+                if !isInOrder(actions) { actions.sort { $0.number < $1.number } }
+                for (_, action) in actions { action() }
             }
         }
         finishChange()
+    }
+
+    private func isInOrder(_ actions: [(number: UInt64, action: () -> Void)]) -> Bool {
+        actions.indices.dropFirst().allSatisfy { actions[$0 - 1].number < actions[$0].number }
     }
 }

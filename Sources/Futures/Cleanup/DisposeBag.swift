@@ -6,6 +6,8 @@
 public final class DisposeBag: Disposable {
     private struct Content {
         let dispose: () -> Void
+        /// The bag to dispose of, instead of the closure.
+        var bag: DisposeBag?
         /// Whether there is nothing to dispose of any more.
         var isOver: () -> Bool = { false }
     }
@@ -25,13 +27,20 @@ public final class DisposeBag: Disposable {
     /// Disposes of everything in the bag, and empties the bag. Calls `dispose()` of each object, runs each
     /// closure, and asks each future to cancel.
     public func dispose() {
-        let contents = contents
-        self.contents = []
-        for content in contents { content.dispose() }
+        // Bags inside bags are emptied in a loop, so that no number of them overflows the stack.
+        var left = takeAll()
+        while let content = left.popLast() {
+            if let bag = content.bag { left += bag.takeAll() } else { content.dispose() }
+        }
     }
 
+    /// Empties the bag. Returns its contents, the first one last.
+    private func takeAll() -> [Content] { exchange(&contents, with: []).reversed() }
+
     /// Adds an object. When the bag is disposed of, the bag calls `dispose()` of this object.
-    public func add(_ disposable: any Disposable) { append(Content { disposable.dispose() }) }
+    public func add(_ disposable: any Disposable) {
+        append(Content(dispose: { disposable.dispose() }, bag: disposable as? DisposeBag))
+    }
 
     /// Adds a closure that runs once, when the bag is disposed of.
     public func add(_ action: @escaping () -> Void) { add(Disposer(action)) }
@@ -72,7 +81,7 @@ public final class DisposeBag: Disposable {
     private func append(_ content: Content) {
         contents.append(content)
         guard contents.count >= cleanUpAt else { return }
-        contents.removeAll { $0.isOver() }
+        _ = exchange(&contents, with: contents.filter { !$0.isOver() })
         cleanUpAt = max(32, 2 * contents.count)
     }
 }

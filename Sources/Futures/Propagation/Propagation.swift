@@ -30,7 +30,9 @@ final class Propagation {
     /// The number of handlers of requests to cancel that are nested on the stack.
     var askingDepth = 0
     /// The actions that follow because a token has been cancelled: see `TokenWatch`.
-    var tokenActions: [() -> Void] = []
+    var tokenActions: [(number: UInt64, action: () -> Void)] = []
+    /// The number of the watch that was made last.
+    var lastWatch: UInt64 = 0
 
     // For callbacks that run at once: see `Propagation+Immediate`.
     var immediate = ReadyQueue()

@@ -1,4 +1,5 @@
 import Futures
+import TestSupport
 import Testing
 
 struct DisposeBagTests {
@@ -22,6 +23,23 @@ struct DisposeBagTests {
         inner.dispose()
         bag = nil
         #expect(seen.entries.suffix(2) == ["inner", "stays"])
+    }
+
+    @Test("any number of bags inside each other ends in order, without a stack", arguments: [false, true])
+    func nested(isReleased: Bool) throws {
+        try onSmallStack(.virtual) { _ in
+            var seen: [Int] = []
+            var bag: DisposeBag? = DisposeBag()
+            var last = bag!
+            for index in 0..<largeCount {
+                last.add { seen.append(index) }
+                last = last.innerBag()
+            }
+            last = DisposeBag()
+            if !isReleased { bag!.dispose() }
+            bag = nil
+            #expect(seen == Array(0..<largeCount))
+        }
     }
 
     @Test("a bag keeps objects alive until then")
