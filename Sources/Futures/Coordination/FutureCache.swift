@@ -42,8 +42,12 @@ public final class FutureCache<Key: Hashable, Value> {
         token: CancellationToken = .none, _ fetch: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
         guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
-        if let value = value(for: key) { return loop.succeeded(value) }
-        if let work = entries[key]?.work { return work.future.branch().until(token) }
+        loop.core.checkThread()
+        let former = entries[key]
+        // Released last: the deinit of a value may use the cache.
+        defer { withExtendedLifetime(former) {} }
+        if let former, let value = value(of: former) { return loop.succeeded(value) }
+        if let work = former?.work { return work.future.branch().until(token) }
         if let complaint = FutureError.complaint(delay: expiresAfter) { return loop.failed(complaint) }
         let entry = CacheEntry<Key, Value>(key)
         let work = SharedWork<Value>(on: loop) { [weak self] work in
@@ -65,7 +69,11 @@ public final class FutureCache<Key: Hashable, Value> {
     /// look-up counts as a use of the value.
     public func value(for key: Key) -> Value? {
         loop.core.checkThread()
-        guard let entry = entries[key], let value = entry.value else { return nil }
+        return entries[key].flatMap(value(of:))
+    }
+
+    private func value(of entry: CacheEntry<Key, Value>) -> Value? {
+        guard let value = entry.value else { return nil }
         if let expiry = entry.expiry, loop.now >= expiry {
             remove(entry)
             return nil
@@ -80,13 +88,15 @@ public final class FutureCache<Key: Hashable, Value> {
     /// `expiresAfter` is `nil`. Traps if `cost` or `expiresAfter` is negative.
     public func set(_ value: Value, for key: Key, expiresAfter: Duration? = nil, cost: Int = 1) {
         loop.core.checkThread()
-        remove(key)
         let entry = CacheEntry<Key, Value>(key)
         entry.cost = cost
         if let complaint = entry.complaint { Misuse.sentence(complaint) }
         if let complaint = FutureError.complaint(delay: expiresAfter) { Misuse.sentence("\(complaint)") }
+        let former = entries[key]
+        if let former { remove(former) }
         entries[key] = entry
         keep(value, in: entry, expiresAfter)
+        withExtendedLifetime(former) {}
     }
 
     /// Drops the value for `key`. If a fetch for `key` is in progress, the fetch continues for its callers,
@@ -120,15 +130,23 @@ public final class FutureCache<Key: Hashable, Value> {
 
     private func keep(_ value: Value, in entry: CacheEntry<Key, Value>, _ expiresAfter: Duration?) {
         guard entry.cost <= costLimit else { return remove(entry) }
-        evict(downTo: costLimit - entry.cost)
+        let evicted = evict(downTo: costLimit - entry.cost)
         entry.value = value
         entry.expiry = expiresAfter.map(loop.now.advanced)
         used.append(entry)
         totalCost += entry.cost
+        withExtendedLifetime(evicted) {}
     }
 
-    private func evict(downTo cost: Int) {
-        while totalCost > cost, let oldest = used.first { remove(oldest) }
+    /// Drops values, and returns them: the caller releases them last, as their deinit may use the cache.
+    @discardableResult
+    private func evict(downTo cost: Int) -> [CacheEntry<Key, Value>] {
+        var evicted: [CacheEntry<Key, Value>] = []
+        while totalCost > cost, let oldest = used.first {
+            remove(oldest)
+            evicted.append(oldest)
+        }
+        return evicted
     }
 
     private func remove(_ entry: CacheEntry<Key, Value>) {
