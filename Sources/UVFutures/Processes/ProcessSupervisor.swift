@@ -49,7 +49,11 @@ public final class ProcessSupervisor {
     public var loop: EventLoop { core }
     let core: LoopCore
     /// Called for each event. Without it, a program that is given up counts as an unhandled failure of the loop.
-    public var onEvent: ((Event) -> Void)?
+    public var onEvent: ((Event) -> Void)? {
+        get { eventHandler }
+        set { _ = exchange(&eventHandler, with: newValue) }
+    }
+    private var eventHandler: ((Event) -> Void)?
     private var programs: [SupervisedProgram] = []
     private var ending: Promise<Void>?
 
@@ -77,9 +81,12 @@ public final class ProcessSupervisor {
             "a limit of \(restarts.limit) restarts in \(restarts.period) makes no sense; give zero or more in a time"
         )
         let program = SupervisedProgram(name, configuration, restarts, self)
-        let process = try program.start()
+        // Before it is told of: code that hears of the start may end it.
         programs.append(program)
-        return process
+        do { return try program.start() } catch {
+            programs.removeAll { $0 === program }
+            throw error
+        }
     }
 
     /// The names of all programs, in the order in which they were added.
@@ -185,7 +192,7 @@ public final class ProcessSupervisor {
     }
 
     func tell(_ event: Event) {
-        if let onEvent { return onEvent(event) }
+        if let eventHandler { return eventHandler(event) }
         if case .givenUp(let name, let restarts) = event {
             core.reportUnhandled(
                 FutureError.message("\(name) has been restarted \(restarts) times, and is given up"),

@@ -34,8 +34,8 @@ final class SupervisedProgram {
         let process = try ChildProcess.start(configuration, on: supervisor.core)
         self.process = process
         mayRestart = true
-        supervisor.tell(.started(name: name, process))
         process.exit.whenSuccess { [self] in didEnd($0, supervisor) }
+        supervisor.tell(.started(name: name, process))
         return process
     }
 
