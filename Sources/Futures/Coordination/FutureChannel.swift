@@ -95,13 +95,10 @@ public final class FutureChannel<Element> {
     /// Later sends and receives also fail with `error`.
     public func abort(with error: any Error) {
         loop.core.checkThread()
-        closedError = error
-        let dropped = elements
-        elements = Fifo()
-        withExtendedLifetime(dropped) {
-            sends.fail(error)
-            receives.fail(error)
-        }
+        let dropped = (exchange(&closedError, with: error), exchange(&elements, with: Fifo()))
+        sends.fail(error)
+        receives.fail(error)
+        withExtendedLifetime(dropped) {}
     }
 
     /// Takes the element of the send that has waited longest, and completes that send.

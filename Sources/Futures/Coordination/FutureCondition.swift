@@ -60,7 +60,8 @@ public final class FutureCondition {
     /// Fails all pending waits and all later waits with `error`.
     public func `break`(_ error: any Error) {
         loop.core.checkThread()
-        breakage = error
+        let former = exchange(&breakage, with: error)
         line.fail(error)
+        withExtendedLifetime(former) {}
     }
 }

@@ -21,7 +21,13 @@ public final class FutureQueue<Resource> {
     /// A handler that learns whether the queue is empty. The loop calls the handler with `true` after the
     /// queue has become empty, and with `false` after a new operation has come to the empty queue. If the
     /// queue changes and changes back before the call, there is no call.
-    public var onEmptyChange: ((Bool) -> Void)? { didSet { toldEmpty = isEmpty } }
+    public var onEmptyChange: ((Bool) -> Void)? {
+        get { emptyHandler }
+        set {
+            toldEmpty = isEmpty
+            _ = exchange(&emptyHandler, with: newValue)
+        }
+    }
 
     /// The error with which `enqueue` fails after the queue was closed, or `nil` as long as the queue is
     /// open.
@@ -31,6 +37,7 @@ public final class FutureQueue<Resource> {
     private var running = Line<QueuedOperation>()
     private var isStarting = false
     private let emptied: FutureEvent
+    private var emptyHandler: ((Bool) -> Void)?
     private var toldEmpty = true
     private var isTelling = false
 
@@ -177,7 +184,7 @@ public final class FutureQueue<Resource> {
             if isEmpty { tellEmptied() }
             guard isEmpty != toldEmpty else { return }
             toldEmpty = isEmpty
-            onEmptyChange?(isEmpty)
+            emptyHandler?(isEmpty)
         }
     }
 }

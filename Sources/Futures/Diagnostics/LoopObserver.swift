@@ -42,8 +42,8 @@ extension EventLoop {
     public func observe(_ observer: ((LoopEvent) -> Void)?) {
         core.checkThread()
         guard !core.unhandled.isOver else { return }
-        core.observer = observer
         core.turnState.started = core.clock
+        _ = exchange(&core.observer, with: observer)
     }
 }
 

@@ -20,9 +20,10 @@ extension EventLoop {
     ) {
         core.checkThread()
         guard !core.unhandled.isOver else { return }
-        core.slowCallbacks = report.map {
+        let watch = report.map {
             SlowCallbackWatch(threshold: threshold.wholeNanoseconds ?? 0, report: $0)
         }
+        _ = exchange(&core.slowCallbacks, with: watch)
     }
 
 }
@@ -53,12 +54,13 @@ extension LoopCore {
     /// Makes the loop request a turn of the driver for each new callback, so that the driver can see which
     /// code makes callbacks. Call it only before a trap: it disturbs the order of the loop.
     package func revealMakers() {
-        slowCallbacks = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
+        let watch = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
+        _ = exchange(&slowCallbacks, with: watch)
     }
 
     /// Ends what `revealMakers` began, if the callbacks have come to an end after all. Also removes the
     /// handler for slow callbacks.
-    package func hideMakers() { slowCallbacks = nil }
+    package func hideMakers() { _ = slowCallbacks.take() }
 
     /// The number of callbacks that the loop has run from its ready queue.
     package var callbackCount: UInt64 { work.callbacks }

@@ -92,7 +92,7 @@ public class EventLoop: @unchecked Sendable {
         get { core.unhandled.handler }
         set {
             core.checkThread()
-            if !core.unhandled.isOver { core.unhandled.handler = newValue }
+            if !core.unhandled.isOver { _ = exchange(&core.unhandled.handler, with: newValue) }
         }
     }
 }

@@ -274,8 +274,7 @@ final class VirtualDriver: LoopDriver {
 
     func close(_ done: @escaping () -> Void) {
         alarm = nil
-        resolver = nil
-        residents = [:]
+        _ = (resolver.take(), exchange(&residents, with: [:]))
         host.loopDidClose(self)
         done()
         isClosed = true

@@ -56,7 +56,11 @@ public final class SimulatedHost {
     ///     process.standardOutput.write("hello \(process.arguments[1])\n").map { 0 }
     /// }
     /// ```
-    public var programs: [String: (SimulatedProcess) throws -> Future<Int32>] = [:]
+    public var programs: [String: (SimulatedProcess) throws -> Future<Int32>] {
+        get { programTable }
+        set { _ = exchange(&programTable, with: newValue) }
+    }
+    private var programTable: [String: (SimulatedProcess) throws -> Future<Int32>] = [:]
     /// The number of the last process that was started.
     var lastProcess: Int32 = 1000
     var loops: [EventLoop] = []

@@ -24,7 +24,11 @@ public final class TLSContext {
     private(set) var raw: OpenSSLContext
     /// A closure that gets the certificate of this side when it expires within ``expiryNotice``, or has expired. It is
     /// called once a day at most, at a handshake. If it is `nil`, the loop's observer gets a warning.
-    public var onExpiry: ((TLSCertificate) -> Void)?
+    public var onExpiry: ((TLSCertificate) -> Void)? {
+        get { expiryHandler }
+        set { _ = exchange(&expiryHandler, with: newValue) }
+    }
+    private var expiryHandler: ((TLSCertificate) -> Void)?
     /// The time before a certificate expires from which on ``onExpiry`` is called.
     public var expiryNotice: Duration = .seconds(14 * 86_400)
     private var lastNotice: LoopInstant?
@@ -103,11 +107,14 @@ public final class TLSContext {
 
     private func reload(_ role: Role) throws {
         core.checkThread()
-        raw = try Self.make(role)
-        self.role = role
+        let raw = try Self.make(role)
         // Connections that are older put their sessions into the old cache.
-        sessions = SessionCache()
+        let former = (
+            exchange(&self.raw, with: raw), exchange(&self.role, with: role),
+            exchange(&sessions, with: SessionCache())
+        )
         lastNotice = nil
+        withExtendedLifetime(former) {}
     }
 
     /// The certificate that this side proves itself with. `nil` if it has none.
@@ -120,7 +127,7 @@ public final class TLSContext {
         guard left < Double(expiryNotice.components.seconds) else { return }
         if let lastNotice, lastNotice.duration(to: loop.now) < .seconds(86_400) { return }
         lastNotice = loop.now
-        if let onExpiry { return onExpiry(certificate) }
+        if let expiryHandler { return expiryHandler(certificate) }
         let day = certificate.notAfter.formatted(.iso8601)
         core.tell(
             .warning(

@@ -65,7 +65,7 @@ public final class TLSServer {
     public var onConnectionError: ((any Error) -> Void)? {
         get { acceptance.onConnectionError }
         set {
-            acceptance.onConnectionError = newValue
+            _ = exchange(&acceptance.onConnectionError, with: newValue)
             tcp.onConnectionError = newValue
         }
     }
@@ -74,7 +74,7 @@ public final class TLSServer {
     /// all of them. The loop's observer gets them as warnings, too.
     public var onHandshakeFailure: ((any Error) -> Void)? {
         get { acceptance.onHandshakeFailure }
-        set { acceptance.onHandshakeFailure = newValue }
+        set { _ = exchange(&acceptance.onHandshakeFailure, with: newValue) }
     }
 
     // MARK: Listening

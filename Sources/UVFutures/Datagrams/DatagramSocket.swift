@@ -92,8 +92,9 @@ public class DatagramSocket {
         core.checkThread()
         guard !transport.isClosing else { return closedPromise.future }
         flush(isLast: true)
-        end(because: nil)
+        // Before callbacks run, which would wait for something that never comes.
         transport.closeSocket(nil)
+        end(because: nil)
         return closedPromise.future
     }
 
@@ -112,7 +113,7 @@ public class DatagramSocket {
     /// only if none is pending. Without a handler, the socket only counts the reports: ``statistics``.
     public final func onUnreachable(_ handler: ((UVError) -> Void)?) {
         core.checkThread()
-        unreachableHandler = transport.isClosing ? nil : handler
+        if !transport.isClosing { _ = exchange(&unreachableHandler, with: handler) }
     }
 
     /// Ends everything that waits. `error` is `nil` if the user has closed the socket.
@@ -120,7 +121,7 @@ public class DatagramSocket {
         outbound.failAll(error ?? DatagramError.socketClosed)
         outbound.completeSettled()
         inbound = Fifo()
-        unreachableHandler = nil
+        let former = unreachableHandler.take()
         let (reader, askers) = (self.reader.take(), self.askers)
         self.askers = []
         reader?.end(because: error)
@@ -128,6 +129,7 @@ public class DatagramSocket {
         for waiter in waiting.takeAll() { waiter.fail(error ?? CancellationError()) }
         writablePromise.take()?.fail(error ?? DatagramError.socketClosed)
         hold = nil
+        withExtendedLifetime(former) {}
     }
 
     /// Called when something has begun or stopped to wait for datagrams.

@@ -152,8 +152,9 @@ public final class DescriptorWatch {
         let events = events.intersection(.all)
         if poll.loss != nil, !events.isEmpty { return loop.later { body(.failed) } }
         guard !poll.isClosing else { return }
-        closure = events.isEmpty ? nil : (events, body)
+        let former = exchange(&closure, with: events.isEmpty ? nil : (events, body))
         update()
+        withExtendedLifetime(former) {}
     }
 
     // MARK: What happens
@@ -212,12 +213,13 @@ public final class DescriptorWatch {
     }
 
     private func end() {
-        closure = nil
+        let former = closure.take()
         for wait in waits.takeAll() { complete(wait, nil) }
         let askers = askers
         self.askers = []
         for asker in askers { asker.end(because: nil) }
         hold = nil
+        withExtendedLifetime(former) {}
     }
 
     /// Completes `wait` with `events`. If there are none, the watch has been closed: ends an iteration, and cancels a

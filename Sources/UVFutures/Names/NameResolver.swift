@@ -24,7 +24,8 @@ extension EventLoop {
         }
         set {
             core.checkThread()
-            system.resolver = newValue
+            let system = system
+            _ = exchange(&system.resolver, with: newValue)
         }
     }
 

@@ -35,13 +35,17 @@ public final class SocketServer<Connection: SocketConnection> {
     /// The server does not call this closure for a cancellation, or for errors that a shutdown of the server or
     /// of the loop causes. If an error means only that the peer has disconnected, its `isDisconnection` is
     /// `true`. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors.
-    public var onConnectionError: ((any Error) -> Void)?
+    public var onConnectionError: ((any Error) -> Void)? {
+        get { errorHandler }
+        set { _ = exchange(&errorHandler, with: newValue) }
+    }
+    private var errorHandler: ((any Error) -> Void)?
     /// A closure that the server calls when a connection cannot be accepted, mostly for lack of descriptors
     /// or memory. There is at most one call a minute. The connection waits in the system, and the server
     /// tries again. If this property is `nil`, the server prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
-        set { shortages.handler = newValue }
+        set { _ = exchange(&shortages.handler, with: newValue) }
     }
     /// The addresses of all sockets on which the server listens or has listened, in the order in which the sockets were
     /// added.
@@ -206,7 +210,7 @@ public final class SocketServer<Connection: SocketConnection> {
             if connection.hasEndedWell { return }
             connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):
-            let subject = onConnectionError == nil ? "the handler of \(connection)" : ""
+            let subject = errorHandler == nil ? "the handler of \(connection)" : ""
             // If the handler has closed the connection before it failed, the close goes on.
             connection.endFailed()
             report(error, of: subject)
@@ -227,7 +231,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// that is printed if ``onConnectionError`` is `nil`.
     private func report(_ error: any Error, of subject: @autoclosure () -> String = "a server") {
         guard !isExpected(error) else { return }
-        if let onConnectionError { return onConnectionError(error) }
+        if let errorHandler { return errorHandler(error) }
         core.reportUnhandled(error, of: subject())
     }
 }

@@ -145,9 +145,10 @@ public final class FileWatch {
     public func onChange(_ handler: ((FileChange) -> Void)?) {
         core.checkThread()
         guard !isClosed else { return }
-        self.handler = handler
+        let former = exchange(&self.handler, with: handler)
         if handler != nil { core.later { [weak self] in self?.deliver() } }
         update()
+        withExtendedLifetime(former) {}
     }
 
     // MARK: What happens
@@ -205,7 +206,7 @@ public final class FileWatch {
     private func finish(_ error: (any Error)?) {
         isClosed = true
         reason = error
-        handler = nil
+        let former = handler.take()
         for waiter in waits.takeAll() {
             if let error {
                 waiter.fail(error)
@@ -219,6 +220,7 @@ public final class FileWatch {
         startPromise.take()?.fail(error ?? CancellationError())
         tellEnd(error)
         hold = nil
+        withExtendedLifetime(former) {}
     }
 }
 
