@@ -90,6 +90,7 @@ check:
 	swift build --build-tests $(STRICT)
 	Tests/Checks/api.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/openssl-names.sh $(STRICT_BUILD)/debug
+	Tests/Checks/accesses.py $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/fixtures.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/messages.sh $(STRICT_BUILD)/debug/Modules
 	Tests/Checks/comments.py $(STRICT_BUILD)/debug/Modules

@@ -16,9 +16,7 @@ public final class Disposer: Disposable {
 
     /// Runs the closure and releases it. Does nothing if the closure has run or is running.
     public func dispose() {
-        let action = action
-        self.action = nil
-        action?()
+        action.take()?()
     }
 }
 

@@ -118,8 +118,12 @@ final class MemoryTransport: ByteTransport {
     }
 
     private func goOnWriting() {
-        guard !isClosed, pending.goOn(tryWrite) else { return }
-        stream?.transportDidWrite(failure: pending.failure)
+        guard !isClosed else { return }
+        // Written apart: a write tells the other end.
+        var write = pending
+        let isOver = write.goOn(tryWrite)
+        pending = write
+        if isOver { stream?.transportDidWrite(failure: write.failure) }
     }
 
     var unwrittenBytes: Int { pending.byteCount }
