@@ -119,7 +119,15 @@ PYTHON
     [ ! -e "$(dirname "$control")" ] || fail "chat.sh leaves its directory"
 }
 
-for part in refusals by_hand by_browser encrypted slow "together ${1-20} ${2-15} ${3-5} ${4-1}"; do
+places() {
+    start --web-port 0 --max-connections 2
+    expect_room hel 'hello\n' '* hello, guest'
+    expect_room 'GET /health HTTP/1.1\r\nHo' 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n' 'HTTP/1.1 200 OK' \
+        "$(sed -n 's/^look at .*:\([0-9]*\).*/\1/p' "$work/out")"
+    stop -TERM 10
+}
+
+for part in refusals by_hand places by_browser encrypted slow "together ${1-20} ${2-15} ${3-5} ${4-1}"; do
     $part
     echo "$example, $part: works"
 done

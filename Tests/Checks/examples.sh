@@ -123,6 +123,9 @@ smoke_limits() {
     disconnect 0
     expect_echo 2 late
     stop -TERM 10 disconnect
+    start --max-connections 2 --lines
+    expect_room half 'whole\n' whole
+    stop -TERM 10
 
     wrapped=(prlimit --nofile=64)
     start

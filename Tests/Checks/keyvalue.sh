@@ -181,7 +181,13 @@ damage() {
     expect_refusal "is damaged at offset 0, and changes follow there" --append-file "$work/damaged"
 }
 
-for part in by_hand refusals by_benchmark by_python "kills ${1-5}" full_disk damage; do
+places() {
+    start --max-connections 2
+    expect_room '*1\r\n$4\r\nPI' '*1\r\n$4\r\nPING\r\n' +PONG
+    stop -TERM 5
+}
+
+for part in by_hand refusals places by_benchmark by_python "kills ${1-5}" full_disk damage; do
     $part
     echo "$example, $part: works"
 done

@@ -43,3 +43,16 @@ stop() {
 expect_report() {
     timeout 10 bash -c 'until grep -q "$1" "$2"; do kill -USR1 "$3"; done' - "$1" "$work/out" "$server"
 }
+
+# Expects that clients which have sent half of their first message make room for one that has sent all of it, in a server
+# with --max-connections 2. usage: expect_room HALF WHOLE ANSWER [PORT]    texts for printf, and how the answer begins
+expect_room() {
+    local number line clients=()
+    for number in 0 1 2; do
+        exec {clients[number]}<>"/dev/tcp/$host/${4-$port}"
+        if [ $number -lt 2 ]; then printf "$1" >&"${clients[number]}"; else printf "$2" >&"${clients[number]}"; fi
+    done
+    read -r -t 10 -u "${clients[2]}" line || fail "lets half a message keep a place of a full server"
+    [[ $line == "$3"* ]] || fail "answers in a place that was made by: $line"
+    for number in 0 1 2; do exec {clients[number]}>&-; done
+}

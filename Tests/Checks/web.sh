@@ -182,6 +182,10 @@ start --idle-timeout 3600
 # All of them are told that the server goes away.
 stop -TERM 10
 
+start --max-connections 2
+expect_room 'GET /hello HTTP/1.1\r\nHo' 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\n' 'HTTP/1.1 200 OK'
+stop -TERM 5
+
 certificate
 start --tls-certificate "$work/certificate" --tls-key "$work/key"
 [ "$(get --cacert "$work/certificate" "https://127.0.0.1:$port/hello")" = "Hello, world!" ] || fail "does not speak TLS"
