@@ -27,9 +27,10 @@ public final class ConnectionPool<Connection: ByteStream> {
     private var lent: [ObjectIdentifier: Connection] = [:]
     private var connecting: [ObjectIdentifier: Future<Connection>] = [:]
     /// The promise of the end. `nil` as long as the pool takes requests.
-    private var endPromise: Promise<Void>?
-    /// Whether the time of the drain is up.
-    private var isCutOff = false
+    private var endPromise: Promise<Int>?
+    /// The number of requests that were given up because the time of the drain is up. `nil` before.
+    private var cutOffCount: Int?
+    private var isCutOff: Bool { cutOffCount != nil }
 
     private final class IdleConnection {
         let connection: Connection
@@ -104,7 +105,10 @@ public final class ConnectionPool<Connection: ByteStream> {
     }
 
     private func lend(_ permit: Permit) -> Future<PoolLease<Connection>> {
-        guard !isCutOff else { return core.failed(FutureError.closed("pool")) }
+        guard !isCutOff else {
+            cutOffCount? += 1
+            return core.failed(FutureError.closed("pool"))
+        }
         while let entry = idle.popLast() {
             if entry.wake() { return core.succeeded(lease(entry.connection, permit)) }
             entry.connection.abort()
@@ -123,6 +127,7 @@ public final class ConnectionPool<Connection: ByteStream> {
                 switch result {
                 case .success(let connection): promise.succeed(lease(connection, permit))
                 case .failure(let error):
+                    cutOffCount? += 1
                     permit.release()
                     promise.fail(isCutOff ? FutureError.closed("pool") : error)
                 }
@@ -137,7 +142,10 @@ public final class ConnectionPool<Connection: ByteStream> {
     private func lease(_ connection: Connection, _ permit: Permit) -> PoolLease<Connection> {
         connection.checkBelongs(to: core)
         lent[ObjectIdentifier(connection)] = connection
-        if isCutOff { connection.abort() }
+        if isCutOff {
+            cutOffCount? += 1
+            connection.abort()
+        }
         return PoolLease(connection, of: self, permit)
     }
 
@@ -184,14 +192,15 @@ public final class ConnectionPool<Connection: ByteStream> {
     // MARK: Ending
 
     /// Refuses further requests, serves those that wait, and completes when all connections have been given back and the
-    /// callbacks of the requests have run. Closes connections as they come back.
+    /// callbacks of the requests have run. The value is the number of requests that were given up at the deadline. Closes
+    /// connections as they come back.
     ///
     /// After `deadline`, aborts the connections that are lent, gives up those that are being made, and fails requests
     /// that still wait with `FutureError.closed`. If several calls give different times, the earliest counts.
     /// Cancelling the returned future changes nothing. Fails with `FutureError.invalidArgument` if `deadline` is
     /// negative.
     @discardableResult
-    public func drain(within deadline: Duration) -> Future<Void> {
+    public func drain(within deadline: Duration) -> Future<Int> {
         core.checkThread()
         guard deadline >= .zero else {
             return core.failed(
@@ -205,19 +214,20 @@ public final class ConnectionPool<Connection: ByteStream> {
         return promise.future
     }
 
-    private func beginDraining() -> Promise<Void> {
-        let promise = core.makeSharedPromise()
+    private func beginDraining() -> Promise<Int> {
+        let promise = core.makeSharedPromise(of: Int.self)
         endPromise = promise
         closeIdle()
         // The last in line gets all permits when everybody before has given them back.
-        permits.acquire(limits.maxConnections).whenComplete { [core] _ in
-            core.afterCallbacks { promise.succeed() }
+        permits.acquire(limits.maxConnections).whenComplete { [self] _ in
+            core.afterCallbacks { [self] in promise.succeed(cutOffCount ?? 0) }
         }
         return promise
     }
 
     private func cutOff() {
-        isCutOff = true
+        guard !isCutOff else { return }
+        cutOffCount = lent.count
         for future in connecting.values { future.cancel(.evenIfOthersWaiting) }
         for connection in lent.values { connection.abort() }
     }

@@ -2,7 +2,7 @@ public import Futures
 
 extension ByteStream {
     /// Completes when the connection has ended and its descriptor is closed. All other futures of this stream
-    /// complete before that.
+    /// complete before that, and the callbacks of their outcomes run before that.
     ///
     /// Fails with the error that broke the connection, if there was one. If nothing observes this future, its
     /// failure is not reported. Cancelling this future does not end it: all code that waits for this future
@@ -227,7 +227,7 @@ extension ByteStream {
             details?.shutdownPromise?.succeed()
         }
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
-        if let failure { details?.closedPromise?.fail(failure) } else { details?.closedPromise?.succeed() }
+        details?.closedPromise?.completeLast(failure.map { .failure($0) } ?? .success(()))
         if let onClosed = details?.onClosed.take() {
             // After the callbacks of futures that have failed before.
             core.later { [failure] in onClosed(failure) }

@@ -65,3 +65,21 @@ extension LoopCore {
         requestTurn()
     }
 }
+
+extension Promise {
+    /// Completes the future, which says that something has ended, by `afterCallbacks`, or at once if no callback is ready.
+    /// So call this when whatever has ended has completed its futures.
+    package func completeLast(_ result: Result<Value, any Error>) {
+        let loop = future.loop.core
+        if loop.ready.isEmpty, loop.turnEndings.isEmpty {
+            complete(result)
+        } else if !future.isCompleted {
+            loop.afterCallbacks { [self] in complete(result) }
+        }
+    }
+}
+
+extension Promise where Value == Void {
+    /// Completes the future by `completeLast`.
+    package func succeedLast() { completeLast(.success(())) }
+}

@@ -59,7 +59,7 @@ public class DatagramSocket {
             core.checkThread()
             transport.closeSocket(nil)
         }
-        closedPromise.succeed()
+        closedPromise.succeedLast()
     }
 
     /// The address families of the sockets of this class.
@@ -196,7 +196,7 @@ extension DatagramSocket: DatagramReceiver {
 
     package final func transportWillAbort(because error: any Error) { end(because: error) }
 
-    package final func transportDidClose() { closedPromise.succeed() }
+    package final func transportDidClose() { closedPromise.succeedLast() }
 }
 
 @available(

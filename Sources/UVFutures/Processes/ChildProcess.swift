@@ -146,8 +146,9 @@ public final class ChildProcess {
     /// Whether the child leads a group of its own.
     private var leadsGroup: Bool { configuration.group != .inherited || configuration.terminal != nil }
 
-    /// Ends the child, and completes when it has ended: sends `signal`, and kills the child when `grace` has passed and
-    /// it has not ended. A child that is stopped is continued, so that it gets the signal.
+    /// Ends the child, and completes when it has ended and all who wait for ``exit`` have been told: sends `signal`, and
+    /// kills the child when `grace` has passed and it has not ended. A child that is stopped is continued, so that it gets
+    /// the signal.
     ///
     /// If the child leads a group, all of this goes to the group, and what is left of the group is killed when the child
     /// has ended. A second call may kill the child earlier, and never later. Fails with
@@ -162,18 +163,24 @@ public final class ChildProcess {
             let isGroup = leadsGroup
             if isRunning, isGroup { handle.killsGroupAtEnd = true }
             let first = grace == .zero ? .kill : signal
-            guard try send(first, toGroup: isGroup) else { return exitPromise.future }
-            guard first != .kill else { return exitPromise.future }
+            guard try send(first, toGroup: isGroup), first != .kill else { return ended }
             try send(.continue, toGroup: isGroup)
             let timer = core.schedule(after: grace) { [weak self] in
                 _ = try self?.send(.kill, toGroup: isGroup)
             }
             timer.future.ignoreFailure()
             exitPromise.future.whenComplete { _ in timer.cancel() }
-            return exitPromise.future
+            return ended
         } catch {
             return core.failed(error)
         }
+    }
+
+    /// Completes as ``exit`` does, when all who wait for that have been told.
+    private var ended: Future<Exit> {
+        let promise = core.makeSharedPromise(of: Exit.self)
+        exitPromise.future.whenComplete { promise.completeLast($0) }
+        return promise.future
     }
 
     /// The time from the request to end until a child is killed.

@@ -216,8 +216,8 @@ public final class FileWatch {
                 waiter.fail(CancellationError())
             }
         }
-        if let error { closedPromise.fail(error) } else { closedPromise.succeed() }
         startPromise.take()?.fail(error ?? CancellationError())
+        closedPromise.completeLast(error.map { .failure($0) } ?? .success(()))
         tellEnd(error)
         hold = nil
         withExtendedLifetime(former) {}

@@ -264,6 +264,35 @@ struct TLSServerTests {
         }
     }
 
+    @Test("an end is told last", arguments: [false, true], TestNetwork.allCases)
+    func toldLast(drains: Bool, network: TestNetwork) throws {
+        try withLoop(network) { loop in
+            var told: [String] = []
+            func follow(_ connection: TLSConnection, _ name: String) -> Future<Data> {
+                let read = connection.read()
+                var chain = read.always {}
+                for _ in 0..<20 { chain = chain.tapError { _ in }.always {} }
+                chain.whenFailure { _ in told.append(name) }
+                return read
+            }
+            let server = try TLSServer.listen(host: "127.0.0.1", port: 0, context: try loop.server()) {
+                follow($0, "served")
+            }
+            server.onConnectionError = { _ in }
+            let client = try loop.run(until: try connect(server, loop))
+            while server.handshakes.completed == 0 { try loop.run(until: loop.submit {}) }
+            follow(client, "client").ignoreFailure()
+            let aborted = client.abort()
+            aborted.whenComplete { _ in told.append("aborted") }
+            let ended = drains ? server.drain(within: .zero) : server.shutdown(within: .zero)
+            ended.whenSuccess { _ in told.append("ended") }
+            _ = try loop.run(until: ended)
+            _ = try? loop.run(until: aborted)
+            #expect(told.firstIndex(of: "client")! < told.firstIndex(of: "aborted")!, "\(told)")
+            #expect(told.firstIndex(of: "served")! < told.firstIndex(of: "ended")!, "\(told)")
+        }
+    }
+
     @Test("a server drains at a signal")
     func signals() throws {
         try withLoop { loop in

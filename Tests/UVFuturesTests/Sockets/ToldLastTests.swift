@@ -9,13 +9,21 @@ import UVFutures
 /// through bodies.
 struct ToldLastTests {
     /// What ends: the futures that it fails, and the call that ends it, whose future comes last.
-    private struct End: CustomTestStringConvertible, Sendable {
+    struct End: CustomTestStringConvertible, Sendable {
         typealias Begin = @Sendable (EventLoop) throws -> (futures: [Future<Void>], end: () -> Future<Void>)
         let testDescription: String
+        let networks: [TestNetwork]
         let begin: Begin
 
-        init(_ name: String, _ begin: @escaping Begin) { (testDescription, self.begin) = (name, begin) }
+        init(
+            _ name: String, on networks: [TestNetwork] = TestNetwork.allCases, _ begin: @escaping Begin
+        ) {
+            (testDescription, self.networks, self.begin) = (name, networks, begin)
+        }
     }
+
+    private static let ends = (clients + coordination + streams + sockets + watches + files + processes)
+        .flatMap { end in end.networks.map { ($0, end) } }
 
     /// The near end of a connection whose far end says nothing. `peers` holds that.
     private static func silence(on loop: EventLoop, _ peers: inout [MemoryStream]) throws -> MemoryStream {
@@ -35,8 +43,6 @@ struct ToldLastTests {
         if isConnected { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
         return client
     }
-
-    private static let ends = clients + coordination + handles
 
     private static let clients = [
         End("close of a client that waits for a connection") { loop in
@@ -110,53 +116,19 @@ struct ToldLastTests {
         },
     ]
 
-    private static let handles = [
-        End("close of a stream") { loop in
-            let (near, far) = try MemoryStream.pair(on: loop)
-            return (
-                [near.read().asVoid()],
-                { withExtendedLifetime(far) { near.close(within: .milliseconds(1)) } }
-            )
-        },
-        End("shutdown of a server") { loop in
-            var futures: [Future<Void>] = []
-            let server = try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop) { connection in
-                futures.append(connection.read().asVoid())
-                return futures[0]
-            }
-            server.onConnectionError = { _ in }
-            let client = try loop.run(
-                until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
-            while futures.isEmpty { try loop.run(until: loop.sleep(for: .milliseconds(1))) }
-            return (
-                futures, { [client] in server.shutdown(within: .zero).map { [client] _ in client.abort() } }
-            )
-        },
-    ]
-
-    @Test(
-        "an end completes when all that it has ended has been told", arguments: TestNetwork.allCases, ends)
-    private func toldLast(network: TestNetwork, row: End) throws {
+    @Test("an end completes when all that it has ended has been told", arguments: ends)
+    func toldLast(network: TestNetwork, row: End) throws {
         try withLoop(network, ignoringUnhandled: true) { loop in
-            var told = 0
+            let told = Counter()
             let (futures, end) = try row.begin(loop)
-            for future in futures {
-                var chain = future.always {}
-                for _ in 0..<20 { chain = chain.tap {}.tapError { _ in }.always {} }
-                chain.whenFailure { _ in told += 1 }
-                Future<Void>(on: loop) {
-                    do { try await future.value } catch { try await loop.submit {}.value }
-                    told += 1
-                }
-                .ignoreFailure()
-            }
+            for future in futures { future.tell(told) }
             // The bodies wait.
             try loop.run(until: loop.submit {})
             var toldAtEnd: Int?
             let ended = end()
-            ended.whenSuccess { toldAtEnd = told }
-            try loop.run(until: ended)
-            #expect(toldAtEnd == 2 * futures.count)
+            ended.whenComplete { _ in toldAtEnd = told.value }
+            _ = loop.outcome(of: ended)
+            #expect(toldAtEnd == 3 * futures.count)
         }
     }
 
@@ -187,5 +159,21 @@ struct ToldLastTests {
             isOver = true
             try loop.run(until: endless)
         }
+    }
+}
+
+extension Future {
+    /// Adds 3 to `count` when the outcome is there: at once, at the end of a chain, and in a body.
+    func tell(_ count: Counter) {
+        whenComplete { _ in count.add(1) }
+        var chain = always {}
+        for _ in 0..<20 { chain = chain.tap { _ in }.tapError { _ in }.map { $0 }.always {} }
+        chain.whenComplete { _ in count.add(1) }
+        Future<Void>(on: loop) {
+            _ = try? await value
+            try await loop.submit {}.value
+            count.add(1)
+        }
+        .ignoreFailure()
     }
 }

@@ -51,6 +51,30 @@ struct TCPServerGroupTests {
         }
     }
 
+    @Test("a group has ended when all that it has ended has been told", arguments: [false, true])
+    func toldLast(drains: Bool) throws {
+        try withLoop { loop in
+            let told = Counter()
+            let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in
+                let read = connection.read()
+                read.tell(told)
+                return read
+            }
+            let clients = try (0..<6).map { _ in try loop.connect(to: group.localAddress) }
+            var open = 0
+            while open < clients.count {
+                open = try loop.run(until: group.onEach(on: loop) { $0.activeConnections }).reduce(0, +)
+            }
+            let ended =
+                drains ? group.drain(within: .zero, on: loop) : group.shutdown(within: .zero, on: loop)
+            var toldAtEnd: Int?
+            ended.whenSuccess { _ in toldAtEnd = told.value }
+            #expect(try loop.run(until: ended).aborted == clients.count)
+            #expect(toldAtEnd == 3 * clients.count)
+            for client in clients { client.abort() }
+        }
+    }
+
     @Test("shutting down aborts what is open on any loop after the grace, and ends the loops")
     func shutsDown() throws {
         weak var freed: LoopCore?
