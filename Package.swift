@@ -38,7 +38,9 @@ let package = Package(
         .target(
             name: "TLSStreams", dependencies: ["UVFutures", "CTLS"], swiftSettings: settings),
         .systemLibrary(name: "CHeap", path: "Tests/CHeap"),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["Futures", "ByteStreams"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         .testTarget(
             name: "FuturesTests", dependencies: ["Futures", "FuturesTesting", "UVFutures", "TestSupport"],
             swiftSettings: testSettings),

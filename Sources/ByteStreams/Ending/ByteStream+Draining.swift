@@ -87,7 +87,8 @@ extension ByteStream {
     /// peer has asked for nothing.
     private var waitsForMessage: Bool {
         guard let reader, reader.readsMessages || exchange == .fresh else { return false }
-        return handling?.isOnly(for: reader) ?? (exchange == .fresh)
+        // The handler may have upgraded its connection to this one.
+        return (handling ?? transport.handling)?.isOnly(for: reader) ?? (exchange == .fresh)
     }
 
     /// Ends the connection because its handler has failed. Resets it, unless a draining server has told the peer the end.

@@ -1,4 +1,5 @@
 package import FoundationEssentials
+package import Futures
 
 /// The carrier of a stream's bytes: a socket, a pipe, or memory. One transport serves one ``ByteStream``.
 ///
@@ -36,6 +37,8 @@ package protocol ByteTransport: AnyObject {
     var hasArrivals: Bool { get }
     /// Notes that something was written after a draining server had ended the stream.
     func noteCut()
+    /// The wait for the handler of the stream beneath. `nil` if there is none.
+    var handling: OutcomeWait? { get }
     /// The number of bytes that have left and that the peer has not acknowledged. The end that
     /// `shutdownWrite` sends counts as one byte. 0 if the number is not known.
     var unacknowledgedBytes: Int { get }
@@ -65,4 +68,5 @@ extension ByteTransport {
     package var unacknowledgedBytes: Int { 0 }
     package var hasArrivals: Bool { false }
     package func noteCut() {}
+    package var handling: OutcomeWait? { nil }
 }

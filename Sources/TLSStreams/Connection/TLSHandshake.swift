@@ -67,6 +67,7 @@ final class TLSHandshake {
         let connection = TLSConnection(transport, limits: limits)
         // The last bytes of the handshake leave with the first ones of the user.
         transport.flushLater()
+        transport.inner.carried = connection
         promise.succeed(connection)
     }
 

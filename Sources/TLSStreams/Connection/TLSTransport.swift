@@ -180,6 +180,7 @@ final class TLSTransport: ByteTransport, TurnEnding {
     var unacknowledgedBytes: Int { inner.transport.unacknowledgedBytes }
     var hasArrivals: Bool { inner.transport.hasArrivals }
     func noteCut() { inner.noteCut() }
+    var handling: OutcomeWait? { inner.handling ?? inner.transport.handling }
 
     // MARK: ByteTransport, writing
 

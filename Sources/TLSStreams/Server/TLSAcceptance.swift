@@ -32,7 +32,6 @@ final class TLSAcceptance {
     }
 
     func accept(_ tcp: TCPConnection) {
-        tcp.endsWhenIdle = false
         let deadline = core.now.advanced(by: handshakes.timeout)
         let limit = min(handshakes.greetingTimeout, handshakes.timeout)
         statistics.silent += 1
@@ -41,10 +40,12 @@ final class TLSAcceptance {
             switch result {
             case .success(let greeting?):
                 server?.didIntroduceItself(tcp)
+                tcp.endsWhenIdle = false
                 waitForTurn(tcp, greeting, until: deadline)
             case .success(nil):
                 tcp.close()
-                fail(tcp, TLSError(.handshakeCut, peer: "\(tcp)"))
+                // A draining server has ended the connection.
+                if !tcp.isDraining { fail(tcp, TLSError(.handshakeCut, peer: "\(tcp)")) }
             case .failure(FutureError.timedOut):
                 fail(tcp, TLSError(.noGreeting, peer: "\(tcp)", detail: "\(limit)"))
             case .failure(StreamError.limitExceeded(let limit)):
@@ -103,7 +104,6 @@ final class TLSAcceptance {
         } catch {
             handled(connection, .failure(error))
         }
-        tcp.carried = connection
         server?.awaitMessage(of: tcp)
     }
 

@@ -20,7 +20,7 @@ extension SocketServer {
     package func awaitMessage(of connection: SocketConnection) {
         connection.duty = .none
         guard acceptLimits.peersSpeakFirst, connection.isOpen else { return }
-        connection.duty = .message
+        connection.duty = connection.carried == nil ? .message : .carriedMessage
         connections.renew(connection, at: core.clock)
         if isFull { lookForSilence() }
     }
@@ -71,12 +71,17 @@ extension SocketConnection {
         case introduction
         /// It completes a message.
         case message
+        /// It completes a message of the connection that this one carries.
+        case carriedMessage
     }
 
     /// Whether the server waits for the peer, which has not done its duty.
     var isAwaited: Bool {
-        guard duty != .none, isOpen else { return false }
-        if duty == .introduction { return true }
-        return (carried ?? self).takenBytes <= (carried == nil ? introductionSize : 0)
+        switch duty {
+        case .none: false
+        case .introduction: isOpen
+        case .message: isOpen && takenBytes <= introductionSize
+        case .carriedMessage: isOpen && carried?.takenBytes == 0
+        }
     }
 }

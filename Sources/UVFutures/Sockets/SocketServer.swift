@@ -204,15 +204,17 @@ public final class SocketServer<Connection: SocketConnection> {
     }
 
     func handled(_ connection: Connection, _ result: Result<Void, any Error>) {
+        // The handler may have upgraded the connection. Then the upgraded one sends the rest, and tells the end.
+        let stream = connection.carried ?? connection
         switch result {
         case .success:
-            connection.end(within: connection.limits.closeTimeout)
-            if connection.hasEndedWell { return }
-            connection.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
+            stream.end(within: connection.limits.closeTimeout)
+            if stream.hasEndedWell { return }
+            stream.closed.whenFailure { [self] error in report(error, of: "\(connection)") }
         case .failure(let error):
             let subject = errorHandler == nil ? "the handler of \(connection)" : ""
             // If the handler has closed the connection before it failed, the close goes on.
-            connection.endFailed()
+            stream.endFailed()
             report(error, of: subject)
         }
     }

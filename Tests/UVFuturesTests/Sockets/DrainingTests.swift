@@ -1,5 +1,6 @@
 import FoundationEssentials
 import FuturesTesting
+import TestSupport
 import Testing
 import UVFutures
 

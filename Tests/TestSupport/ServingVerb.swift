@@ -1,24 +1,20 @@
-import FoundationEssentials
-import FuturesTesting
-import Glibc
-import Testing
-import UVFutures
+public import ByteStreams
+public import FoundationEssentials
+public import Futures
 
 /// What a handler does after it has answered, when its server begins to end.
-enum ServingVerb: String, CaseIterable, Codable, CustomTestStringConvertible {
+public enum ServingVerb: String, CaseIterable, Codable, Sendable {
     // These wait for the next message, and for nothing else.
     case read, readExactly, readUntil, readLine, readMessage, timeout, chunks, lines, messages, bodyInBody
     case forEachChunk, forEachSpan, forEachSpanWaiting, forEachMessage
     // These wait for something else, or it cannot be told what for.
     case readToEnd, pipe, all, race, timer, mapFuture, otherBody, laterCallback
 
-    var testDescription: String { rawValue }
-
-    static let waiting = Array(allCases.prefix { $0 != .readToEnd })
-    static let others = Array(allCases.drop { $0 != .readToEnd })
+    public static let waiting = Array(allCases.prefix { $0 != .readToEnd })
+    public static let others = Array(allCases.drop { $0 != .readToEnd })
 
     /// Serves lines, and ends when the peer has finished sending. The answer to a line is the line.
-    func serve(_ stream: ByteStream) -> Future<Void> {
+    public func serve(_ stream: ByteStream) -> Future<Void> {
         let loop = stream.loop
         func answer(_ line: Data) -> Future<Void> {
             stream.write(line.last == 10 ? line : line + Data("\n".utf8))
@@ -99,56 +95,14 @@ extension Future {
 }
 
 /// Messages of six bytes.
-struct Six: StreamDecoder {
-    func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Range<Int>>? {
+public struct Six: StreamDecoder {
+    public init() {}
+
+    public func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Range<Int>>? {
         bytes.byteCount < 6 ? nil : DecodedFrame(0..<6, byteCount: 6)
     }
 
-    func message(from frame: Range<Int>, _ bytes: RawSpan) -> Data {
+    public func message(from frame: Range<Int>, _ bytes: RawSpan) -> Data {
         Data(copying: bytes.extracting(frame))
-    }
-}
-
-/// The ways in which a server ends and tells its handlers before.
-enum DrainWay: String, CaseIterable, Codable {
-    case drain, signal
-
-    func begin(_ server: SocketServer<SocketConnection>, _ network: TestNetwork, within time: Duration)
-        -> Future<ShutdownSummary>
-    {
-        guard self == .signal else { return server.drain(within: time) }
-        let end = server.drain(on: .user2, within: time)
-        network.send(.user2, to: server.loop)
-        return end
-    }
-}
-
-/// A server, the connection that its handler got, and a client that has been answered.
-func withServed(
-    _ kind: (isUnix: Bool, network: TestNetwork), limits: StreamLimits = StreamLimits(),
-    _ handler: @escaping (SocketConnection) -> Future<Void>,
-    _ body: (SocketServer<SocketConnection>, _ served: SocketConnection, _ client: SocketConnection) throws ->
-        Void
-) throws {
-    try withLoop(kind.network) { loop in
-        var served: SocketConnection?
-        let server = SocketServer<SocketConnection>(on: loop) { connection in
-            served = connection
-            return handler(connection)
-        }
-        let path = "@draining.\(getpid()).\(UInt64.random(in: 0 ... .max))"
-        let client: SocketConnection
-        if kind.isUnix {
-            try server.listen(path: path, limits: limits)
-            client = try loop.run(until: UnixConnection.connect(path: path, on: loop))
-        } else {
-            try server.listen(host: "127.0.0.1", port: 0, limits: limits)
-            client = try loop.connect(to: server.localAddress)
-        }
-        client.write("hello\n")
-        #expect(try loop.run(until: client.readLine()) == Data("hello".utf8))
-        try loop.run(for: .milliseconds(2))
-        try body(server, served!, client)
-        served = nil
     }
 }
