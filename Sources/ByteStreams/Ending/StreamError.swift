@@ -86,7 +86,8 @@ extension StreamError: CustomStringConvertible {
                 + "did; raise StreamLimits.maxLingering, or let peers finish first"
         case .madeRoom:
             "the connection was reset to make room for another one: its peer had not completed its first message; if that "
-                + "is no fault of the peer's, raise AcceptLimits.maxConnections or the limit of descriptors"
+                + "is no fault of the peer's, raise AcceptLimits.maxConnections, TLSHandshakeLimits.maxConcurrent or the "
+                + "limit of descriptors"
         case .droppedUnclosed:
             "a connection was dropped without close() and has been aborted; keep it until it is closed"
         }

@@ -55,9 +55,10 @@ extension ByteStream {
 
     /// Begins with `bytes` of the client, which have been read.
     func startTLS(
-        server context: TLSContext, limits: StreamLimits, timeout: Duration, after bytes: Data
+        server context: TLSContext, limits: StreamLimits, timeout: Duration, after bytes: Data,
+        onOwing: ((Bool) -> Void)? = nil
     ) -> Future<TLSConnection> {
-        startTLS(context, limits, timeout, host: nil, after: bytes) { engine in
+        startTLS(context, limits, timeout, host: nil, after: bytes, onOwing) { engine in
             guard case .server(let configuration) = context.role else {
                 throw FutureError.invalidArgument(
                     "startTLS(server:) was given the context of a client; give one of TLSContext.server")
@@ -68,7 +69,8 @@ extension ByteStream {
 
     private func startTLS(
         _ context: TLSContext, _ limits: StreamLimits, _ timeout: Duration, host: String?,
-        after bytes: Data = Data(), _ prepare: (OpenSSLConnection) throws -> Void
+        after bytes: Data = Data(), _ onOwing: ((Bool) -> Void)? = nil,
+        _ prepare: (OpenSSLConnection) throws -> Void
     ) -> Future<TLSConnection> {
         core.checkThread()
         guard context.core === core else {
@@ -83,6 +85,7 @@ extension ByteStream {
             let transport = TLSTransport(self, context, engine, after: bytes)
             try transport.begin()
             let handshake = TLSHandshake(transport, host: host, limits: limits)
+            handshake.onOwing = onOwing
             transport.handshake = handshake
             context.noteExpiry()
             return handshake.start(within: timeout)

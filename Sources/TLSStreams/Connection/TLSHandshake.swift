@@ -16,6 +16,10 @@ final class TLSHandshake {
     private var cancelWait: (() -> Void)?
     /// The error with which that future has failed.
     private var refusal: (any Error)?
+    /// Called with `true` when this side has sent what the peer has to answer, and with `false` when this side itself
+    /// waits for something else.
+    var onOwing: ((Bool) -> Void)?
+    private var isOwed = false
 
     init(_ transport: TLSTransport, host: String?, limits: StreamLimits) {
         self.transport = transport
@@ -45,13 +49,20 @@ final class TLSHandshake {
         guard !isWaiting else { return }
         switch transport.engine.handshake() {
         case .done: complete()
-        case .wantsInput: transport.flush()
+        case .wantsInput:
+            if !isOwed || transport.engine.hasOutput { note(isOwed: true) }
+            transport.flush()
         case .wantsChoice(let name): choose(by: name)
         case .wantsSignature(let request): sign(request)
         case .wantsDecision(let chain, let isTrusted): decide(chain, isTrusted)
         case .ended: fail(TLSError(.handshakeCut, peer: transport.peer))
         case .failed(let failure): fail(refusal ?? error(failure))
         }
+    }
+
+    private func note(isOwed: Bool) {
+        self.isOwed = isOwed
+        onOwing?(isOwed)
     }
 
     private func error(_ failure: OpenSSLFailure) -> TLSError {
@@ -92,6 +103,7 @@ final class TLSHandshake {
 
     private func stop() {
         timer.take()?.cancel()
+        onOwing = nil
         cancelWait.take()?()
     }
 
@@ -108,6 +120,7 @@ final class TLSHandshake {
         // Others may wait for the future, too.
         do { future = try make().given(to: core).map { $0 } } catch { future = core.failed(error) }
         cancelWait = { future.cancel(.evenIfOthersWaiting) }
+        note(isOwed: false)
         future.whenComplete { [transport] result in
             guard let handshake = transport.handshake else { return }
             handshake.cancelWait = nil

@@ -7,11 +7,11 @@ internal import UVFutures
 final class TLSAcceptance {
     let context: TLSContext
     /// The server of the connections beneath, which keeps this object.
-    weak var server: TCPServer?
+    weak var server: TCPServer? { didSet { places.end = { [weak server] in server?.endForAnother($0) } } }
     private let core: LoopCore
     private let limits: StreamLimits
     private let handshakes: TLSHandshakeLimits
-    private let line: FutureSemaphore
+    private let places: HandshakePlaces
     private let handler: (TLSConnection) throws -> Future<Void>?
     var onConnectionError: ((any Error) -> Void)?
     var onHandshakeFailure: ((any Error) -> Void)?
@@ -28,7 +28,7 @@ final class TLSAcceptance {
         self.limits = limits
         self.handshakes = handshakes
         self.handler = handler
-        line = FutureSemaphore(count: handshakes.maxConcurrent, on: context.loop)
+        places = HandshakePlaces(handshakes.maxConcurrent, on: context.loop)
     }
 
     func accept(_ tcp: TCPConnection) {
@@ -57,7 +57,7 @@ final class TLSAcceptance {
     }
 
     private func waitForTurn(_ tcp: TCPConnection, _ greeting: Data, until deadline: LoopInstant) {
-        line.acquire().timeout(after: left(until: deadline)).whenComplete { [self] turn in
+        places.acquire().timeout(after: left(until: deadline)).whenComplete { [self] turn in
             switch turn {
             case .success(let permit): shakeHands(tcp, greeting, until: deadline, permit)
             case .failure: tookTooLong(tcp)
@@ -74,10 +74,12 @@ final class TLSAcceptance {
     ) {
         statistics.underWay += 1
         tcp.startTLS(
-            server: context, limits: limits, timeout: left(until: deadline), after: greeting
+            server: context, limits: limits, timeout: left(until: deadline), after: greeting,
+            onOwing: { [self] in owes(tcp, $0) }
         )
         .whenComplete { [self] result in
             statistics.underWay -= 1
+            owes(tcp, false)
             permit.release()
             switch result {
             case .success(let connection): serve(connection, over: tcp)
@@ -85,6 +87,12 @@ final class TLSAcceptance {
             case .failure(let error): fail(tcp, error)
             }
         }
+    }
+
+    /// Notes that the client of `tcp` owes the next message of its handshake, or that it owes none.
+    private func owes(_ tcp: TCPConnection, _ owes: Bool) {
+        places.note(tcp, owes: owes)
+        if owes { server?.awaitAnswer(of: tcp) } else { server?.didIntroduceItself(tcp) }
     }
 
     private func tookTooLong(_ tcp: TCPConnection) {

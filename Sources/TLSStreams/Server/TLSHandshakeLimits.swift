@@ -9,8 +9,9 @@ public struct TLSHandshakeLimits: Hashable, Sendable {
     /// a connection takes nothing of ``maxConcurrent``. The default has room for two losses on the way: TCP sends
     /// again after a second, and after three.
     public var greetingTimeout: Duration = .seconds(5)
-    /// The most handshakes under way at a time: of clients that have greeted. Further ones wait, and of each
-    /// no more is read than ``StreamLimits/readHighWaterMark``.
+    /// The most handshakes under way at a time: of clients that have greeted. Further ones wait, and of each no more is read
+    /// than ``StreamLimits/readHighWaterMark``. While one waits, the client that has owed its next message for longest makes
+    /// room, if it has owed it for a quarter of a second: its connection ends with ``ByteStreams/StreamError/madeRoom``.
     public var maxConcurrent = 256
 
     public init() {}

@@ -25,8 +25,9 @@ public struct AcceptLimits: Hashable, Sendable {
     /// ``CloseReason/madeRoom``, and is not reported to ``SocketServer/onConnectionError``. The observer of the loop
     /// gets a warning, at most one a minute.
     ///
-    /// A header of a proxy (``SocketServer/proxyProtocol``) and the greeting of a client of TLS are awaited in the
-    /// same way, whatever this property is. Changes apply to connections that are accepted later.
+    /// A header of a proxy (``SocketServer/proxyProtocol``), the greeting of a client of TLS, and then each message that
+    /// it owes the handshake, are awaited in the same way, whatever this property is. Changes apply to connections that
+    /// are accepted later.
     public var peersSpeakFirst = false
 
     public init(

@@ -58,7 +58,8 @@ final class ConnectionList {
         var looks = 64
         for place in unsafe places[settled...] where place.connection?.isAwaited == true {
             guard place.since <= time, looks > 0, let connection = place.connection else { return nil }
-            if connection.bytesReceived > 0 || !connection.socket.hasArrivals { return connection }
+            let mayHaveAnswered = connection.bytesReceived == 0 || connection.duty == .answer
+            if !mayHaveAnswered || !connection.socket.hasArrivals { return connection }
             looks -= 1
         }
         return nil

@@ -3,7 +3,7 @@ internal import Futures
 
 extension SocketServer {
     /// The time that a peer has for its first message in any case: enough for a way there and back around the world.
-    private var patience: UInt64 { 250_000_000 }
+    package static var patience: UInt64 { 250_000_000 }
 
     /// What a new connection's peer has to do before the connection has its place for good.
     var firstDuty: SocketConnection.Duty {
@@ -19,8 +19,16 @@ extension SocketServer {
     /// Awaits the first message of `connection` from now on, if peers speak first.
     package func awaitMessage(of connection: SocketConnection) {
         connection.duty = .none
-        guard acceptLimits.peersSpeakFirst, connection.isOpen else { return }
-        connection.duty = connection.carried == nil ? .message : .carriedMessage
+        guard acceptLimits.peersSpeakFirst else { return }
+        renew(connection.carried == nil ? .message : .carriedMessage, of: connection)
+    }
+
+    /// Awaits the next message of an introduction from now on: its sender owes it.
+    package func awaitAnswer(of connection: SocketConnection) { renew(.answer, of: connection) }
+
+    private func renew(_ duty: SocketConnection.Duty, of connection: SocketConnection) {
+        guard connection.isOpen else { return }
+        connection.duty = duty
         connections.renew(connection, at: core.clock)
         if isFull { lookForSilence() }
     }
@@ -31,12 +39,16 @@ extension SocketServer {
     /// The connection that makes room for another one. `nil` if no peer has been silent for long enough.
     var silentConnection: SocketConnection? {
         let now = core.clock
-        return now < patience ? nil : connections.awaited(since: now - patience)
+        return now < Self.patience ? nil : connections.awaited(since: now - Self.patience)
     }
 
     /// Ends the connection of the peer that has been silent longest.
     func makeRoom() {
-        guard let connection = silentConnection else { return }
+        if let connection = silentConnection { endForAnother(connection) }
+    }
+
+    /// Ends `connection`, whose peer is silent, for another one.
+    package func endForAnother(_ connection: SocketConnection) {
         makingRoom += 1
         connection.connectionBroke(StreamError.madeRoom)
         guard core.isObserved, silence.admits(at: core.clock) else { return }
@@ -49,9 +61,9 @@ extension SocketServer {
     /// Accepts again when a silent connection may make room.
     func lookForSilence() {
         guard silenceTimer == nil, let since = connections.awaitedSince else { return }
-        let (now, end) = (core.clock, since.addingSaturated(patience))
+        let (now, end) = (core.clock, since.addingSaturated(Self.patience))
         // If it is over already, the peer's bytes are in the system, and will have been read by then.
-        let wait = end > now ? end - now : patience
+        let wait = end > now ? end - now : Self.patience
         silenceTimer = loop.schedule(after: .nanoseconds(wait)) { [self] in
             silenceTimer = nil
             guard isFull else { return }
@@ -69,6 +81,8 @@ extension SocketConnection {
         case none
         /// It sends a header or a greeting. Whoever reads that says when it is there.
         case introduction
+        /// It sends the next message of an introduction. What has come of that and has not been read yet counts.
+        case answer
         /// It completes a message.
         case message
         /// It completes a message of the connection that this one carries.
@@ -79,7 +93,7 @@ extension SocketConnection {
     var isAwaited: Bool {
         switch duty {
         case .none: false
-        case .introduction: isOpen
+        case .introduction, .answer: isOpen
         case .message: isOpen && takenBytes <= introductionSize
         case .carriedMessage: isOpen && carried?.takenBytes == 0
         }

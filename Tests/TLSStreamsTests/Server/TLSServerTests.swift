@@ -139,13 +139,14 @@ struct TLSServerTests {
                     until: TCPConnection.connect(host: "127.0.0.1", port: server.localAddress.port, on: loop))
             }
             for end in silent { end.write(greeting) }
-            loop.advance(by: .seconds(1))
+            loop.advance(by: .milliseconds(100))
             let client = try connect(server, loop)
-            loop.advance(by: .seconds(1))
+            loop.advance(by: .milliseconds(100))
             #expect(server.handshakes.underWay == 2 && !client.isCompleted)
+            // One of the two makes room.
             let connection = try loop.run(until: client)
-            loop.advance(by: .seconds(1))
-            #expect(server.handshakes.failed == [.handshakeTimedOut: 2] && server.handshakes.completed == 1)
+            loop.advance(by: .seconds(4))
+            #expect(server.handshakes.failed == [.handshakeTimedOut: 1] && server.handshakes.completed == 1)
             #expect(told.count == 1 && told[0].contains(": the handshake took longer than 4.0 seconds;"))
             try loop.run(until: connection.close())
             for end in silent { end.abort() }

@@ -1,0 +1,51 @@
+internal import Futures
+internal import UVFutures
+
+/// The places of the handshakes under way, and the line of those that wait for one. While one waits, the handshake whose
+/// client has owed its next message for longest makes room, if it has owed it for a quarter of a second.
+final class HandshakePlaces {
+    private let core: LoopCore
+    private let line: FutureSemaphore
+    /// The clients that owe a message, and since when.
+    private var owing: [ObjectIdentifier: (tcp: TCPConnection, since: UInt64)] = [:]
+    private var timer: ScheduledTask<Void>?
+    /// Ends the connection of a handshake, whose permit is then released.
+    var end: (TCPConnection) -> Void = { _ in }
+
+    init(_ count: Int, on loop: EventLoop) {
+        core = loop.core
+        line = FutureSemaphore(count: count, on: loop)
+    }
+
+    /// Completes with a permit for one handshake.
+    func acquire() -> Future<Permit> {
+        let permit = line.acquire()
+        makeRoom()
+        return permit
+    }
+
+    /// Notes that the client of `tcp` owes its next message from now on, or that it owes none.
+    func note(_ tcp: TCPConnection, owes: Bool) {
+        owing[ObjectIdentifier(tcp)] = owes ? (tcp, core.clock) : nil
+        if owes { makeRoom() }
+    }
+
+    /// Ends a handshake if one waits. Looks again when the next one may be ended.
+    private func makeRoom() {
+        guard line.waitingCount > 0, timer == nil else { return }
+        let (now, patience) = (core.clock, TCPServer.patience)
+        let late = owing.values.filter { $0.since + patience <= now }.sorted { $0.since < $1.since }
+        // What has come and has not been read yet counts.
+        if let first = late.first(where: { !$0.tcp.transport.hasArrivals }) {
+            owing[ObjectIdentifier(first.tcp)] = nil
+            end(first.tcp)
+        }
+        guard let next = owing.values.map(\.since).min() else { return }
+        let wait = max(next + patience, now + 1_000_000) - now
+        timer = core.schedule(after: .nanoseconds(wait)) { [self] in
+            timer = nil
+            makeRoom()
+        }
+        timer?.future.ignoreFailure()
+    }
+}
