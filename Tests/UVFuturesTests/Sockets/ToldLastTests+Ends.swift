@@ -53,6 +53,17 @@ extension ToldLastTests {
             let socket = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
             return ((0..<2).map { _ in socket.receive().asVoid() }, { socket.close() })
         },
+        End("close of a socket for datagrams that is released") { loop in
+            var socket: UDPSocket? = try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop)
+            let futures = (0..<2).map { _ in socket!.receive().asVoid() }
+            return (
+                futures,
+                {
+                    defer { socket = nil }
+                    return socket!.close()
+                }
+            )
+        },
         End("shutdown of a server") { loop in
             try served(on: loop) { $0.shutdown(within: .zero).asVoid() }
         },
