@@ -74,13 +74,14 @@ public final class DescriptorStream: ByteStream {
         adopting descriptor: CInt, limits: StreamLimits = StreamLimits(), on loop: EventLoop
     ) throws {
         try AdoptedDescriptors.checkHasNoOwner(descriptor, on: loop.openDriver())
-        try self.init(taking: descriptor, limits, on: loop)
+        try self.init(copying: OpenDescriptor(descriptor), limits: limits, on: loop)
+        if StandardDescriptors.include(descriptor), replaceByNothing(descriptor) { return }
+        Glibc.close(descriptor)
     }
 
     /// Creates a stream that takes over `descriptor`, which nobody else knows.
     fileprivate convenience init(taking descriptor: CInt, _ limits: StreamLimits, on loop: EventLoop) throws {
         try self.init(copying: OpenDescriptor(descriptor), limits: limits, on: loop)
-        if StandardDescriptors.include(descriptor), replaceByNothing(descriptor) { return }
         Glibc.close(descriptor)
     }
 

@@ -130,7 +130,9 @@ private func useOnce(on loop: EventLoop) throws {
         try loop.run(until: connection.close())
     }
     let (reading, writing) = try loop.makePipe()
-    let file = try DescriptorStream(adopting: unsafe open("/dev/zero", O_RDWR), on: loop)
+    let zero = unsafe open("/dev/zero", O_RDWR)
+    let file = try DescriptorStream(adopting: fcntl(zero, F_DUPFD, 3), on: loop)
+    close(zero)
     expectFree()
     for stream in [reading, writing, file] { try loop.run(until: stream.close()) }
 
