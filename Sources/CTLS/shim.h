@@ -15,6 +15,7 @@ enum {
     TLS_TICKET_KEYS = 8,
     TLS_TICKET_KEY_SIZE = 80,
     TLS_RECORD_START = 5,
+    TLS_MOST_INPUT = 17408,
     TLS_RECORD_OVERHEAD = 64,
     /// The bytes of the smallest records that a large write is cut into.
     TLS_LARGE_WRITE = 4096,
@@ -35,6 +36,8 @@ struct tls_link {
     /// Borrowed for a call, or NULL.
     const unsigned char *input;
     size_t input_size;
+    /// How many of them are left for the next call.
+    size_t input_left;
     bool input_ended;
     unsigned char *output;
     size_t output_size;
@@ -94,12 +97,13 @@ struct tls_outcome {
 static int tls_bio_read(BIO *bio, char *bytes, int size) {
     struct tls_link *link = BIO_get_data(bio);
     BIO_clear_retry_flags(bio);
-    if (link->input_size == 0) {
-        if (link->input_ended) return 0;
+    size_t available = link->input_size - link->input_left;
+    if (available == 0) {
+        if (link->input_ended && link->input_size == 0) return 0;
         BIO_set_retry_read(bio);
         return -1;
     }
-    size_t count = (size_t)size < link->input_size ? (size_t)size : link->input_size;
+    size_t count = (size_t)size < available ? (size_t)size : available;
     memcpy(bytes, link->input, count);
     for (size_t i = 0; i < count && link->first_size < TLS_RECORD_START; i++) {
         link->first[link->first_size++] = link->input[i];
@@ -429,8 +433,12 @@ static inline struct tls_outcome tls_shake_hands(SSL *ssl, struct tls_link *link
 
 static inline struct tls_outcome tls_read(SSL *ssl, void *bytes, size_t size) {
     tls_clear_errors();
+    // A call takes a whole record, and no more than so much of what brings the user nothing, such as new keys.
+    struct tls_link *link = SSL_get_app_data(ssl);
+    link->input_left = link->input_size > TLS_MOST_INPUT ? link->input_size - TLS_MOST_INPUT : 0;
     size_t count = 0;
     int result = SSL_read_ex(ssl, bytes, size, &count);
+    link->input_left = 0;
     return tls_outcome_of(ssl, result, count);
 }
 

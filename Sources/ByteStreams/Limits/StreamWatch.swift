@@ -116,7 +116,7 @@ final class StreamWatch: CoarselyTimed {
         return stream.sent + outbound.bytesInBatch - stream.transport.unwrittenBytes
     }
 
-    private var isWaitingForBytes: Bool { stream.reader?.wantsBytes == true }
+    private var isWaitingForBytes: Bool { stream.wantsBytes }
 
     // MARK: The limits
 
@@ -185,7 +185,7 @@ extension ByteStream {
 
     /// Notes that the reader waits for bytes now.
     final func watchRead() {
-        guard shared[.read] != nil || hasUnread, let reader, reader.wantsBytes else { return }
+        guard shared[.read] != nil || hasUnread, wantsBytes else { return }
         let now = core.clock
         begin(.read, now) { $0.readBegan(now) }
         watchFrame(now)
@@ -199,7 +199,7 @@ extension ByteStream {
             let now = core.clock
             watch?.bytesCame(now)
         }
-        if hasUnread, let reader, reader.wantsBytes { watchFrame(core.clock) }
+        if hasUnread, wantsBytes { watchFrame(core.clock) }
     }
 
     /// Notes that the reader waits for the rest of a message, if some bytes of it have come.

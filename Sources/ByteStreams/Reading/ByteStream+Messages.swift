@@ -6,7 +6,8 @@ extension ByteStream {
     ///
     /// `bytes` are the bytes of the message, with everything that frames it. You can use them only during the call of `body`:
     /// see ``forEachSpan(_:)``. When several messages have come together, `body` is called with one after the other, and
-    /// waits for no callback in between. `body` returns a future. While that future is pending, `body` is not called, and the
+    /// waits for no callback in between. But when the turn has taken half a millisecond, the others follow in the next turn.
+    /// `body` returns a future. While that future is pending, `body` is not called, and the
     /// stream keeps further bytes in a buffer.
     ///
     /// To stop, throw an error from `body`, or cancel the returned future. The bytes behind the message stay readable, by

@@ -26,7 +26,7 @@ extension ByteStream {
         guard reader == nil else { return misused(.readPending, by: "a read") }
         if hasUnread, let block = takeBuffered({ $0.takeBlock() }) { return core.succeeded(chunk(block)) }
         if let refusal { return refused(refusal) }
-        if isAtEnd { return core.succeeded(end) }
+        if isAtEnd, !hasUnread { return core.succeeded(end) }
         guard sides.contains(.read) else { return misused(.notReadable, by: "a read") }
         let reads = chunkReads
         let read = reads.next(of: self, Chunk.self, hasEnd: hasEnd)
@@ -67,20 +67,49 @@ extension ByteStream {
     }
 
     /// Returns the result of `take`, which takes bytes from the buffer. If the buffer was too full to read
-    /// more, starts to read again.
+    /// more, starts to read again. If the turn has had its share, takes nothing: the reader that is set then goes on in the
+    /// next turn.
     final func takeBuffered<Output>(_ take: (InboundBuffer) throws -> Output?) rethrows -> Output? {
+        if hasUnread, core.spendsTurn(), phase == .open {
+            giveWay()
+            return nil
+        }
         guard let output = try take(inbound) else { return nil }
         watch?.bytesWereTaken()
-        if unreadBytes < limits.readLowWaterMark { startReading() }
+        startReadingIfEmptyEnough()
         return output
     }
 
     /// Makes `reader` the reader that gets the bytes that come.
     final func setReader(_ reader: Reader) {
         self.reader = reader
-        startReading()
+        if !isGivingWay { startReading() }
         watchRead()
         noteIdle()
+    }
+
+    /// Whether a reader waits for bytes.
+    final var wantsBytes: Bool { reader?.wantsBytes == true && !isGivingWay }
+
+    /// Leaves what is in the buffer to the next turn, since this turn has had its share.
+    final func giveWay() {
+        guard !isGivingWay else { return }
+        isGivingWay = true
+        core.later(on: .nextTurn) { [self] in goOn() }
+    }
+
+    private func goOn() {
+        isGivingWay = false
+        core.watchTurn(until: core.endOfShare)
+        if hasUnread || isAtEnd { reader?.inboundChanged() }
+        if !isGivingWay, let error = details?.lateFailure.take() { return transportDidFail(error) }
+        guard wantsBytes else { return startReadingIfEmptyEnough() }
+        startReading()
+        watchRead()
+    }
+
+    private func startReadingIfEmptyEnough() {
+        if unreadBytes < limits.readLowWaterMark { startReading() }
     }
 
     /// Removes `reader`, if it is the current reader. Another reader can be set at once.
@@ -103,7 +132,7 @@ extension ByteStream {
     }
 
     private func pauseReadingIfFull() {
-        guard unreadBytes >= limits.readHighWaterMark, isReading, reader?.wantsBytes != true else { return }
+        guard unreadBytes >= limits.readHighWaterMark, isReading, !wantsBytes else { return }
         isReading = false
         transport.stopReading()
     }
@@ -127,8 +156,9 @@ extension ByteStream {
         }
         // A decoder may have closed the stream.
         guard phase == .open else { return didDiscard() }
+        let waitsForTurn = isGivingWay && hasUnread
         inbound.append(data())
-        reader?.inboundChanged()
+        if !waitsForTurn { reader?.inboundChanged() }
         pauseReadingIfFull()
         watchBytes()
     }
@@ -136,7 +166,7 @@ extension ByteStream {
     package func transportDidReachEnd() {
         isAtEnd = true
         buffer?.isAtEnd = true
-        reader?.inboundChanged()
+        if !isGivingWay || !hasUnread { reader?.inboundChanged() }
         watch?.limitsEnded()
         if phase == .lingering { closeWhenAcknowledged() }
     }

@@ -44,12 +44,14 @@ class ChunkReader: Reader {
         if stream.hasUnread || stream.isAtEnd { stream.core.later { self.run() } }
     }
 
-    /// Takes chunks from the buffer until the reader waits, or until no bytes are left.
+    /// Takes chunks from the buffer until the reader waits, until no bytes are left, or until the turn has had its share.
     final func run() {
-        while waiting == nil, stream.reader === self {
+        repeat {
+            guard waiting == nil, stream.reader === self else { return }
             stream.awaitsBytes = false
             guard stream.hasUnread, takeFromBuffer() else { return bytesRanOut() }
-        }
+        } while !stream.hasUnread || !stream.core.spendsTurn()
+        if waiting == nil, stream.reader === self { stream.giveWay() }
     }
 
     @inline(__always)

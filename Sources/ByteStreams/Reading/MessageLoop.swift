@@ -49,9 +49,9 @@ final class MessageLoop: ChunkLoop {
                     pass(bytes.extracting(first: size))
                     bytes = bytes.extracting(droppingFirst: size)
                     // A host may run its loop within the closure: then others have taken messages of this block.
-                    guard waiting == nil, stream.reader === self, buffer.taken == taken, !bytes.isEmpty else {
-                        return true
-                    }
+                    guard waiting == nil, stream.reader === self, buffer.taken == taken, !bytes.isEmpty,
+                        !stream.core.spendsTurn()
+                    else { return true }
                 }
                 guard stream.reader === self else { return true }
             } while try search.goesOn(in: buffer)

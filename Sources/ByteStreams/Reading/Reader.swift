@@ -69,9 +69,14 @@ final class ChunkReads: SerialReads {
         return true
     }
 
-    /// Completes the read at the end of the bytes. A pending read never leaves bytes in the buffer, so the
-    /// peer has finished sending.
+    /// Completes the read at the end of the bytes, or with the bytes that it has left to this turn. Otherwise a pending read
+    /// never leaves bytes in the buffer.
     override func inboundChanged() {
+        if let stream, stream.hasUnread {
+            let chunk = stream.inbound.takeBlock()
+            _ = receive(chunk.bytes) { chunk }
+            return
+        }
         end()
         if hasEnd { promises.succeed(Data?.none) } else { promises.succeed(Data()) }
     }

@@ -28,7 +28,10 @@ class StreamAsker: Reader, ElementAsker {
                 return true
             }
         }
-        guard stream.refusal == nil, !stream.isAtEnd, stream.sides.contains(.read) else { return false }
+        guard stream.refusal == nil, !stream.isAtEnd || stream.isGivingWay, stream.sides.contains(.read)
+        else {
+            return false
+        }
         stream.setReader(self)
         return true
     }

@@ -47,6 +47,8 @@ open class ByteStream {
     /// The directions in which this stream carries bytes.
     package final let sides: StreamSides
     final var isReading = false
+    /// Whether the reader goes on with what is in the buffer in the next turn, because others have to have their turn.
+    final var isGivingWay = false
     /// Whether the peer has finished sending.
     final var isAtEnd = false
     private(set) final var hasReader = false

@@ -6,6 +6,8 @@ final class StreamDetails {
     /// The queue of the writes that wait. `nil` if no write waits.
     var outbound: OutboundQueue?
     var writablePromise: Promise<Void>?
+    /// The error that has broken the connection while a reader gives way.
+    var lateFailure: (any Error)?
     /// The promise of `shutdownWrite()`. Set as soon as the write side is no longer open.
     var shutdownPromise: Promise<Void>?
     /// The error that broke the connection.

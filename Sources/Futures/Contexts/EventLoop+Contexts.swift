@@ -69,10 +69,12 @@ extension LoopCore {
 
     private func runDue() {
         var budget = turnState.budget
-        while budget > 0, let cell = contexts.due.takeFirst() {
+        // One runs in each turn, whatever ran before it.
+        repeat {
+            guard let cell = contexts.due.takeFirst() else { return }
             propagation.run(cell, on: .nextTurn)
             propagation.runPostponed()
             budget -= 1
-        }
+        } while budget > 0 && !spendsTurn()
     }
 }

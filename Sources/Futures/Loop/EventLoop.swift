@@ -65,6 +65,9 @@ public class EventLoop: @unchecked Sendable {
     /// is attached to the event loop of a host, such as Node.js, returns to the host after this number of
     /// callbacks.
     ///
+    /// A turn that has taken half a millisecond ends earlier: the loop looks at the clock after 16 callbacks, and then after as
+    /// many as have run, up to 64. On a virtual loop, no time passes within a turn.
+    ///
     /// If more callbacks or jobs are ready, the rest keep their order, and run after the loop has looked for
     /// I/O and timers. With a smaller number, I/O and timers wait for a shorter time. But the loop then looks
     /// for I/O more often, which takes time. A new value takes effect the next time that the loop begins to

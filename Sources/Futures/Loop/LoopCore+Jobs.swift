@@ -31,9 +31,13 @@ extension LoopCore {
         // Runs one job at a time if slow callbacks are watched, since each callback is timed.
         let share = min(slowCallbacks == nil ? LoopCore.share : 1, turnState.jobAllowance)
         turnState.jobAllowance -= share
-        for _ in 0..<share {
+        for index in 0..<share {
             guard let job = running.takeFirst() else { break }
             job.body()
+            if index % 32 == 31, isTurnSpent {
+                turnState.jobAllowance = 0
+                break
+            }
         }
         running.append(jobs)
         jobs = running

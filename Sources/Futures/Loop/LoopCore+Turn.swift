@@ -74,6 +74,7 @@ extension LoopCore {
         if ending.phase == .shuttingDown { goOnEnding() }
         if observer != nil { observeTurn(callbacks: callbacks) }
         turnState.isTurning = false
+        unsafe turnShare.reset()
         #if DEBUG
             turnState.stackDepth = 0
         #endif
@@ -97,16 +98,23 @@ extension LoopCore {
         }
     }
 
-    /// Runs what is ready, up to the budget. Returns the number of callbacks that have run.
+    /// Runs what is ready, until the turn has had its share or its budget. Returns the number of callbacks that have run.
     @discardableResult
     func drain() -> Int {
         let most = turnState.budget
-        var budget = most
+        var left = most
         turnState.jobAllowance = most
-        if slowCallbacks != nil { budget = drainWatching(budget: budget) }
-        while budget > 0, runNext() { budget -= 1 }
+        // The clock is read after 16 callbacks, and then after as many as have run, up to 64.
+        var budget = 0
+        repeat {
+            budget = min(left, max(16, min(most - left, 64)))
+            left -= budget
+            if slowCallbacks != nil { budget = drainWatching(budget: budget) }
+            while budget > 0, runNext() { budget -= 1 }
+            left += budget
+        } while budget == 0 && left > 0 && !isTurnSpent
         if turnState.jobAllowance <= 0 { queueJobs() }
-        return most - budget
+        return most - left
     }
 
     private func armTimer() {

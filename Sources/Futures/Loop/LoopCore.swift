@@ -18,6 +18,8 @@ package final class LoopCore: EventLoop, @unchecked Sendable {
 
     // The work that is ready, and the work that waits.
     var turnState = TurnState()
+    // Unchecked, since each message of a stream is counted here.
+    @exclusivity(unchecked) @usableFromInline var turnShare = TurnShare()
     var ready = ReadyQueue()
     var contexts = ContextQueues()
     /// The objects that hear of the end of this turn.

@@ -11,6 +11,8 @@ final class TLSTransport: ByteTransport, TurnEnding {
     /// The records of a connection begin small, so that the peer can use the first bytes early.
     private static let firstRecords = 4096
     private static let bytesInFirstRecords = 65_536
+    /// The bytes of answers of the protocol that may wait before this side reads on.
+    private static let mostAnswers = 4096
 
     let inner: ByteStream
     let context: TLSContext
@@ -25,6 +27,10 @@ final class TLSTransport: ByteTransport, TurnEnding {
     private var kept = Data()
     /// The promise for which the stream beneath waits before it brings more bytes.
     private var pause: Promise<Void>?
+    /// Whether the rest is decrypted in the next turn, because others have to have their turn.
+    private var isGivingWay = false
+    /// The bytes of answers of the protocol, such as to a request for new keys, that the peer has not taken.
+    private var unsentAnswers = 0
     /// The small writes of this turn.
     private var small: [UInt8] = []
     private var writtenBytes = 0
@@ -71,8 +77,10 @@ final class TLSTransport: ByteTransport, TurnEnding {
 
     private var needsPause: Bool {
         if let handshake { return handshake.isWaiting }
-        return !isReading && !peerHasEnded && failure == nil && !isClosed
+        return !mayDecrypt && !peerHasEnded && failure == nil && !isClosed
     }
+
+    private var mayDecrypt: Bool { isReading && !isGivingWay && unsentAnswers <= Self.mostAnswers }
 
     /// Goes on with what has come.
     private func proceed() {
@@ -92,7 +100,7 @@ final class TLSTransport: ByteTransport, TurnEnding {
 
     /// Decrypts, and passes the bytes on, as long as somebody reads.
     private func pump() {
-        while isReading, !isClosed, !peerHasEnded, failure == nil {
+        while mayDecrypt, !isClosed, !peerHasEnded, failure == nil {
             var last = OpenSSLConnection.Step.wantsInput
             context.withBlock { block in
                 let count: Int
@@ -102,13 +110,36 @@ final class TLSTransport: ByteTransport, TurnEnding {
                 }
             }
             if isClosed { return }
-            flush()
+            answer()
             switch last {
+            case .done where core.isTurnSpent: giveWay()
             case .done: continue
             case .failed(let failure): return broke(failure)
             case .ended where isReading: return reachedEnd()
             default: return
             }
+        }
+    }
+
+    private func giveWay() {
+        isGivingWay = true
+        core.later(on: .nextTurn) { [self] in
+            isGivingWay = false
+            core.watchTurn(until: core.endOfShare)
+            resume()
+        }
+    }
+
+    /// Sends what the protocol answers by itself. A peer that makes it answer without end, and takes nothing, is not read
+    /// meanwhile. Bytes of the user do not count: both sides may write before they read.
+    private func answer() {
+        guard engine.hasOutput else { return }
+        let (size, write) = engine.takeOutput { ($0.byteCount, inner.write($0)) }
+        if case .success? = write.result { return }
+        unsentAnswers += size
+        write.whenComplete { [self] _ in
+            unsentAnswers -= size
+            resume()
         }
     }
 
@@ -162,10 +193,12 @@ final class TLSTransport: ByteTransport, TurnEnding {
         func decrypt(_ bytes: Data) {
             _ = engine.lend(bytes.bytes) {
                 context.withBlock { block in
-                    while case (let count, let last) = block.fill(from: engine), count > 0 {
-                        blocks.append(block.take(count))
-                        guard case .done = last else { return }
-                    }
+                    var last: OpenSSLConnection.Step
+                    repeat {
+                        let count: Int
+                        (count, last) = block.fill(from: engine)
+                        if count > 0 { blocks.append(block.take(count)) }
+                    } while last.isDone
                 }
             }
         }

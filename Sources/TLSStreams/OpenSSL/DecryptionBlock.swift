@@ -6,17 +6,23 @@ internal import Glibc
 final class DecryptionBlock {
     /// The bytes of four records.
     static let size = 65_536
+    /// Of small ones, more than fit.
+    private static let mostRecords = 64
     private var base: UnsafeMutableRawPointer?
 
     deinit { unsafe free(base) }
 
-    /// Decrypts as many of the bytes that have come as fit. Returns their number, and how the last call ended.
+    /// Decrypts as many of the bytes that have come as fit. Returns their number, and how the last call ended: `.done` if there
+    /// may be more to decrypt.
     func fill(from connection: OpenSSLConnection) -> (count: Int, last: OpenSSLConnection.Step) {
         let bytes = unsafe UnsafeMutableRawBufferPointer(start: base ?? allocated(), count: Self.size)
         var count = 0
-        while count < Self.size {
+        for _ in 0..<Self.mostRecords where count < Self.size {
             let step = unsafe connection.read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[count...]))
-            guard case .done(let more) = step else { return (count, step) }
+            guard case .done(let more) = step else {
+                if case .wantsInput = step, connection.hasInput { return (count, .done(count)) }
+                return (count, step)
+            }
             count += more
             if !connection.hasMore { return (count, .wantsInput) }
         }

@@ -21,6 +21,8 @@ final class OpenSSLConnection {
         /// The peer has told that nothing follows.
         case ended
         case failed(OpenSSLFailure)
+
+        var isDone: Bool { if case .done = self { true } else { false } }
     }
 
     private static let method = MethodOfStreams()
@@ -133,6 +135,9 @@ final class OpenSSLConnection {
 
     /// Notes that no more bytes come from the peer.
     func inputEnded() { unsafe link.pointee.input_ended = true }
+
+    /// Whether some of the bytes that are lent have not been taken.
+    var hasInput: Bool { unsafe link.pointee.input_size > 0 }
 
     var hasOutput: Bool { unsafe link.pointee.output_size > 0 }
 

@@ -72,6 +72,8 @@ final class DatagramReader: PromiseOwner {
     /// The waits for the pending futures of the body, in order. To cancel a wait asks its future to cancel.
     private var pending: [(id: Int, wait: Future<Void>)] = []
     private var number = 0
+    /// Whether the reader goes on in the next turn, because others have to have their turn.
+    private var isGivingWay = false
 
     init(_ socket: DatagramSocket, maxConcurrent: Int, _ body: @escaping Body) {
         self.socket = socket
@@ -84,7 +86,7 @@ final class DatagramReader: PromiseOwner {
     var future: Future<Void> { promise.future }
 
     /// Whether the reader takes no datagrams now. Those that come earlier wait in the socket.
-    var isBlocked: Bool { pending.count >= maxConcurrent || !socket.inbound.isEmpty }
+    var isBlocked: Bool { pending.count >= maxConcurrent || isGivingWay || !socket.inbound.isEmpty }
 
     func take(_ bytes: RawSpan, _ header: DatagramHeader) {
         do {
@@ -92,11 +94,21 @@ final class DatagramReader: PromiseOwner {
         } catch {
             fail(error)
         }
+        if socket.core.spendsTurn(), !isGivingWay { giveWay() }
     }
 
-    /// Takes datagrams that have come before, as long as the body is ready for more.
+    private func giveWay() {
+        isGivingWay = true
+        socket.core.later(on: .nextTurn) { [self] in
+            isGivingWay = false
+            socket.core.watchTurn(until: socket.core.endOfShare)
+            takeBuffered()
+        }
+    }
+
+    /// Takes datagrams that have come before, as long as the body is ready for more and the turn has not had its share.
     func takeBuffered() {
-        while socket.reader === self, pending.count < maxConcurrent {
+        while socket.reader === self, pending.count < maxConcurrent, !isGivingWay {
             guard let datagram = socket.inbound.takeFirst() else { break }
             take(datagram.bytes.bytes, datagram.header)
         }

@@ -13,7 +13,7 @@ extension DatagramSocket {
     public final func receive() -> Future<Datagram> {
         core.checkThread()
         if let error = receiveRefusal { return core.failed(error) }
-        if let datagram = inbound.takeFirst() { return core.succeeded(datagram) }
+        if let datagram = takeBuffered() { return core.succeeded(datagram) }
         let future = waiting.wait(for: Datagram.self, self)
         demandChanged()
         return future
@@ -35,7 +35,7 @@ extension DatagramSocket {
         core.checkThread()
         if transport.isClosing, !core.isShutDown { return core.succeeded(nil) }
         if let error = receiveRefusal { return core.failed(error) }
-        if let datagram = inbound.takeFirst() { return core.succeeded(datagram) }
+        if let datagram = takeBuffered() { return core.succeeded(datagram) }
         let future = waiting.wait(for: Datagram.self, self)
         demandChanged()
         return future.map { $0 }.recover(including: .onlyCancellation) { _ in nil }
@@ -47,9 +47,32 @@ extension DatagramSocket {
         return reader == nil ? nil : DatagramError.receivePending
     }
 
-    // MARK: A task that waits without a future
+    /// Takes a datagram that has come before. If the turn has had its share, takes none: whoever waits for one then gets it in
+    /// the next turn.
+    final func takeBuffered() -> Datagram? {
+        guard reader == nil, !inbound.isEmpty else { return nil }
+        guard core.spendsTurn() else { return inbound.takeFirst() }
+        passOnLater()
+        return nil
+    }
 
-    final func takeBuffered() -> Datagram? { reader == nil ? inbound.takeFirst() : nil }
+    final func passOnLater() {
+        guard !passesOnLater else { return }
+        passesOnLater = true
+        core.later(on: .nextTurn) { [self] in
+            passesOnLater = false
+            core.watchTurn(until: core.endOfShare)
+            repeat {
+                guard reader == nil, isAwaited, let datagram = inbound.takeFirst() else {
+                    return demandChanged()
+                }
+                passOn(datagram)
+            } while !core.spendsTurn()
+            passOnLater()
+        }
+    }
+
+    // MARK: A task that waits without a future
 
     /// Adds an iteration that waits. Returns `false` if a future has to tell the end or an error.
     final func add(_ asker: DatagramAsker) -> Bool {

@@ -36,6 +36,8 @@ public class DatagramSocket {
     final var writablePromise: Promise<Void>?
     /// Whether the queue will be sent at the end of what the loop does now.
     final var isFlushPlanned = false
+    /// Whether datagrams that have come are passed on in the next turn, because others have to have their turn.
+    final var passesOnLater = false
     /// The socket itself while it has to stay alive.
     final var hold: DatagramSocket?
     private final let closedPromise: Promise<Void>
@@ -147,7 +149,7 @@ extension DatagramSocket: DatagramReceiver {
 
     package final var wanted: Int {
         if let reader { return reader.isBlocked ? 0 : .max }
-        return askers.isEmpty && waiting.isEmpty ? 0 : Self.ahead
+        return isAwaited && inbound.isEmpty ? Self.ahead : 0
     }
 
     package final func transportDidReceive(_ bytes: RawSpan, _ header: DatagramHeader) {
@@ -166,14 +168,20 @@ extension DatagramSocket: DatagramReceiver {
     private final func take(_ bytes: RawSpan, _ header: DatagramHeader) {
         if let reader, !reader.isBlocked { return reader.take(bytes, header) }
         let datagram = Datagram(Data(copying: bytes), header)
-        if reader == nil {
-            if let asker = askers.first {
-                askers.removeFirst()
-                return asker.deliver(datagram)
-            }
-            if let waiter = waiting.takeFirst() { return waiter.succeed(datagram) }
-        }
+        guard reader == nil, isAwaited else { return inbound.append(datagram) }
+        // Those that have come before go first.
+        if inbound.isEmpty, !core.spendsTurn() { return passOn(datagram) }
         inbound.append(datagram)
+        passOnLater()
+    }
+
+    /// Whether a call of `receive` or an iteration waits for a datagram.
+    final var isAwaited: Bool { !askers.isEmpty || !waiting.isEmpty }
+
+    /// Passes a datagram on to one that waits.
+    final func passOn(_ datagram: Datagram) {
+        guard !askers.isEmpty else { return waiting.takeFirst()?.succeed(datagram) ?? () }
+        askers.removeFirst().deliver(datagram)
     }
 
     package final func transportDidReceiveAll() {

@@ -13,7 +13,8 @@ public struct AcceptLimits: Hashable, Sendable {
     /// ends. `nil` means seven eighths of ``maxConnections``.
     public var lowWaterMark: Int?
     /// The most connections that each listening socket accepts without a break. Then the loop looks at other
-    /// sockets and at timers before that socket accepts more.
+    /// sockets and at timers before that socket accepts more. Also after half a millisecond, if the handlers of these
+    /// connections take so long.
     public var perTurn = 64
     /// Whether each peer has to speak first, as in HTTP. The default is `false`: in some protocols, such as SMTP, the
     /// server speaks first, and a silent peer is a good one.

@@ -52,6 +52,7 @@ final class UVLoop: LoopDriver {
     /// cheaper to read.
     var checksWatches = false
     @exclusivity(unchecked) var readBlock = UVReadBlock()
+    @exclusivity(unchecked) var readShare = UVReadShare()
     var writes = UVWritePool()
     /// The memory of datagram sockets. `nil` while there are none.
     var datagrams: UVDatagramBlock?

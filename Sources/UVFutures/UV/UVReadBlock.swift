@@ -16,9 +16,9 @@ struct UVReadBlock: ~Copyable {
     /// more.
     private var copy = Data()
     private var copySize = 0
-    private var size = initialSize
+    private(set) var size = initialSize
     /// The number of reads in a row that have filled the block.
-    private var filled = 0
+    private(set) var filled = 0
 
     /// Returns the block, for libuv to read into.
     mutating func prepare() -> UnsafeMutableRawBufferPointer {
@@ -65,20 +65,21 @@ struct UVReadBlock: ~Copyable {
         return data
     }
 
-    /// Notes a read of `count` bytes. After two reads in a row that have filled the block, doubles the block.
-    /// Its content is lost then.
-    @inline(__always)
-    mutating func noteRead(_ count: Int) {
-        filled = count == size ? filled + 1 : 0
-        if filled == 2, size < Self.maximumSize { grow() }
-    }
+    /// Notes a read of `count` bytes.
+    mutating func noteRead(_ count: Int) { if count == size { noteFullRead() } else { noteRead() } }
 
-    @inline(never)
-    private mutating func grow() {
+    /// Notes that a read has not filled the block.
+    @inline(__always)
+    mutating func noteRead() { filled = 0 }
+
+    /// Notes that a read has filled the block. After each second of them in a row, doubles the block. Its content is lost
+    /// then.
+    mutating func noteFullRead() {
+        filled += 1
+        guard filled.isMultiple(of: 2), size < Self.maximumSize else { return }
         unsafe free(base)
         unsafe base = nil
         size *= 2
-        filled = 0
     }
 
     deinit { unsafe free(base) }

@@ -124,14 +124,31 @@ class UVStream: UVHandle, SocketTransport {
         return blocks
     }
 
+    /// Gives libuv memory to read into. Gives none to a stream that has had its share: libuv then reads nothing more, looks at
+    /// all descriptors, and comes back. To stop and to start the watch would take two calls of the system.
     private final func provide(_ buffer: UnsafeMutablePointer<uv_buf_t>) {
-        unsafe buffer.pointee = uv_buf_t(driver.readBlock.prepare())
+        if unsafe driver.readShare.isWatched, givesWay() {
+            unsafe buffer.pointee = uv_buf_t()
+        } else {
+            unsafe buffer.pointee = uv_buf_t(driver.readBlock.prepare())
+        }
+    }
+
+    /// Whether this stream has filled the block again and again, until its share was used up.
+    @inline(never)
+    private final func givesWay() -> Bool {
+        let goesOn = unsafe driver.readShare.belongs(to: self) && driver.readBlock.filled > 0
+        if goesOn, unsafe loop.clock < driver.readShare.end { return false }
+        unsafe driver.readShare.stop()
+        return goesOn
     }
 
     private final func didRead(_ count: Int, _ buffer: UnsafePointer<uv_buf_t>) {
-        // Zero means that there was nothing to read after all.
-        guard count != 0 else { return }
-        if count > 0 { turn { didRead(bytes: count) } } else { unsafe didEnd(CInt(count), buffer) }
+        if count > 0 { return turn { didRead(bytes: count) } }
+        // Zero means that there was nothing to read after all, and no buffer that the stream has had its share.
+        let hasGivenWay = unsafe count == Int(UV_ENOBUFS.rawValue) && buffer.pointee.base == nil
+        if count == 0 || hasGivenWay { return unsafe driver.readBlock.noteRead() }
+        unsafe didEnd(CInt(count), buffer)
     }
 
     @inline(never)
@@ -163,9 +180,26 @@ class UVStream: UVHandle, SocketTransport {
 
     @inline(__always)
     private final func didRead(bytes count: Int) {
+        if unsafe count == driver.readBlock.size { return didFillBlock(count) }
+        didRead(lending: count)
+        unsafe driver.readBlock.noteRead()
+    }
+
+    /// Takes a block that is full: libuv reads again at once, and the peer may have more without end.
+    @inline(never)
+    private final func didFillBlock(_ count: Int) {
+        let goesOn = unsafe driver.readShare.belongs(to: self) && driver.readBlock.filled > 0
+        if !goesOn { unsafe driver.readShare.begin(self, until: loop.endOfShare) }
+        // What is read and what is done with it share the time.
+        unsafe loop.watchTurn(until: driver.readShare.end)
+        didRead(lending: count)
+        unsafe driver.readBlock.noteFullRead()
+    }
+
+    @inline(__always)
+    private final func didRead(lending count: Int) {
         let bytes = unsafe RawSpan(_unsafeBytes: driver.readBlock.bytes(count))
         unsafe stream?.transportDidRead(bytes) { unsafe driver.readBlock.take(count) }
-        unsafe driver.readBlock.noteRead(count)
     }
 
     // MARK: Writing

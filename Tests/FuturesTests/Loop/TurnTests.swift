@@ -8,6 +8,7 @@ struct TurnTests {
     func budget(driver: Driver) throws {
         try withLoop(driver) { loop in
             loop.turnBudget = 256
+            loop.core.setTurnShare(.seconds(60))
             var turns: [UInt64] = []
             let count = 2 * loop.turnBudget + 10
             for _ in 0..<count { loop.submit { turns.append(loop.statistics.turns) }.whenSuccess {} }
@@ -25,6 +26,7 @@ struct TurnTests {
     @Test("what a callback makes ready runs in the same turn", arguments: Driver.allCases)
     func sameTurn(driver: Driver) throws {
         try withLoop(driver) { loop in
+            loop.core.setTurnShare(.seconds(60))
             var turns: Set<UInt64> = []
             func descend(_ depth: Int) {
                 turns.insert(loop.statistics.turns)

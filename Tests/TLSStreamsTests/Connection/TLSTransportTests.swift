@@ -143,6 +143,92 @@ struct TLSTransportTests {
         }
     }
 
+    @Test(
+        "records that have come together are decrypted in several turns, and come whole, if a turn has no time",
+        arguments: [1, 500, 100_000])
+    func turns(size: Int) throws {
+        try withLoop { loop in
+            let pair = try loop.pair(capacity: 4_000_000)
+            loop.core.setTurnShare(.zero, stride: 0)
+            let sent = Data(
+                (0..<(size == 1 ? 10_000 : 1_000_000)).map { UInt8(truncatingIfNeeded: $0 * 7 >> 3) })
+            var rest = sent
+            while !rest.isEmpty {
+                pair.client.write(rest.prefix(size))
+                rest = rest.dropFirst(size)
+                // Each has a record of its own.
+                if size == 1 { try loop.run(until: loop.submit(on: .nextTurn) {}) }
+            }
+            var (received, turns, isOver) = (Data(), 0, false)
+            func countTurns() {
+                turns += 1
+                if !isOver { loop.later(on: .nextTurn, countTurns) }
+            }
+            countTurns()
+            pair.client.shutdownWrite()
+            let read = pair.server.forEachSpan { bytes in received += Data(copying: bytes) }
+            try loop.run(until: read.always { isOver = true })
+            #expect(received == sent)
+            // A turn decrypts 64 records, or 64 KiB.
+            #expect(turns > (size == 1 ? 100 : 10), "\(turns) turns")
+            pair.client.abort()
+            pair.server.abort()
+        }
+    }
+
+    @Test("a peer that asks for new keys without end, and reads nothing, is not read meanwhile")
+    func keysWithoutEnd() throws {
+        try withLoop { loop in
+            let pair = try loop.pair()
+            let received = pair.server.readToEnd()
+            // The first byte of the client's waits unread, and everything behind it.
+            try loop.run(until: loop.sleep(for: .milliseconds(1)))
+            for _ in 0..<20_000 { #expect(pair.client.renewKeys()) }
+            loop.advance(by: .seconds(1))
+            // Each answer has 27 bytes. What the peer's system takes, the peer's buffer of 64 KiB, does not wait.
+            #expect(pair.server.underlying.bufferedBytes < 64_000)
+            #expect(pair.server.isOpen && pair.client.underlying.bufferedBytes > 0)
+            let answer = pair.client.readLine()
+            pair.server.write("an answer\n")
+            #expect(try loop.run(until: answer) == Data("an answer".utf8))
+            pair.client.write("the end")
+            pair.client.shutdownWrite()
+            #expect(try loop.run(until: received) == Data("the end".utf8))
+            try loop.close(pair)
+        }
+    }
+
+    @Test("new keys without end leave others their turn")
+    func keysAndTurns() throws {
+        try withLoop(.system) { loop in
+            let listener = try TCPListener(host: "127.0.0.1", port: 0, on: loop)
+            let port = listener.localAddress.port
+            let connecting = TCPConnection.connect(host: "127.0.0.1", port: port, on: loop)
+            let (near, far) = try loop.run(until: connecting.and(listener.accept()))
+            let server = far.startTLS(server: try loop.server())
+            let client = near.startTLS(client: try loop.client(), host: "localhost")
+            let pair = Pair(client: try loop.run(until: client), server: try loop.run(until: server))
+            loop.core.setTurnShare(.zero, stride: 0)
+            for _ in 0..<10_000 { #expect(pair.client.renewKeys()) }
+            pair.client.write("a line\n")
+            var (turns, isOver) = (0, false)
+            func countTurns() {
+                turns += 1
+                if !isOver { loop.later(on: .nextTurn, countTurns) }
+            }
+            countTurns()
+            let line = pair.server.readLine()
+            let answers = pair.client.read()
+            #expect(try loop.run(until: line) == Data("a line".utf8))
+            isOver = true
+            // A call takes 17,408 bytes, which are 644 records.
+            #expect(turns > 8, "\(turns) turns")
+            answers.cancel()
+            try loop.run(until: listener.close())
+            try loop.close(pair)
+        }
+    }
+
     @Test("small writes of a turn share a record, and a larger one does not wait")
     func sharing() throws {
         try withLoop { loop in

@@ -116,6 +116,61 @@ struct ForEachDatagramTests {
         }
     }
 
+    /// The ways to get datagrams that have come together.
+    enum Receiving: CaseIterable {
+        case forEach, forEachWithFuture, sequence, receive
+    }
+
+    @Test(
+        "datagrams that have come together are taken in several turns, in order, if a turn has no time",
+        arguments: Receiving.allCases, TestNetwork.allCases)
+    func turns(receiving: Receiving, network: TestNetwork) throws {
+        try withSockets(network) { (loop, server, client) throws in
+            loop.core.setTurnShare(.zero, stride: 0)
+            let count = 100
+            // All of them wait in the system.
+            for number in 0..<count { client.send("\(1000 + number)", to: server.localAddress) }
+            try loop.run(for: .milliseconds(1))
+            let seen = Datagrams()
+            seen.countTurns(of: loop)
+            switch receiving {
+            case .forEach:
+                server.forEachDatagram { bytes, _ in seen.add(Data(copying: bytes)) }.ignoreFailure()
+            case .forEachWithFuture:
+                server.forEachDatagram(maxConcurrent: 1000) { bytes, _ in
+                    seen.add(Data(copying: bytes))
+                    return loop.succeeded()
+                }
+                .ignoreFailure()
+            case .sequence:
+                Future(on: loop) {
+                    for try await datagram in server.datagrams { seen.add(datagram.bytes) }
+                }
+                .ignoreFailure()
+            case .receive:
+                Future<Void>(on: loop) { while true { seen.add(try await server.receive().value.bytes) } }
+                    .ignoreFailure()
+            }
+            try loop.runUntil { seen.texts.count == count }
+            seen.isOver = true
+            #expect(seen.texts == (0..<count).map { "\(1000 + $0)" })
+            #expect(seen.turns > count / 4, "\(seen.turns) turns")
+        }
+    }
+
+    private final class Datagrams {
+        var texts: [String] = []
+        var turns = 0
+        var isOver = false
+
+        func add(_ bytes: Data) { texts.append(String(decoding: bytes, as: UTF8.self)) }
+
+        func countTurns(of loop: EventLoop) {
+            turns += 1
+            if !isOver, texts.count < 100 { loop.later(on: .nextTurn) { self.countTurns(of: loop) } }
+        }
+    }
+
     @Test("a limit of none traps with a sentence")
     func noConcurrency() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -66,6 +66,7 @@ struct AcceptLimitsTests {
         TestNetwork.allCases)
     func share(perTurn: Int, network: TestNetwork) throws {
         try withLoop(network) { loop in
+            loop.core.setTurnShare(.seconds(60))
             let limits = AcceptLimits(perTurn: perTurn)
             let server = try TCPServer.listen(host: "127.0.0.1", port: 0, accepting: limits, on: loop, echo)
             let clients = (0..<200).map { _ in Peer(network, port: server.localAddress.port, on: loop) }

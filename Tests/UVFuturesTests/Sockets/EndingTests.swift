@@ -362,6 +362,7 @@ struct EndingTests {
         arguments: TestNetwork.allCases)
     func abortedInShares(network: TestNetwork) throws {
         try withLoop(network) { loop in
+            loop.core.setTurnShare(.seconds(60))
             var aborted = 0
             let server = try TCPServer.listen(
                 host: "127.0.0.1", port: 0, on: loop,

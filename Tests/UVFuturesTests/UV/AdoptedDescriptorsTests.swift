@@ -131,7 +131,7 @@ struct AdoptedDescriptorsTests {
     func made() throws {
         try withLoop { loop in
             let (client, server) = try loop.connectedPair()
-            let descriptor = (3..<1000).first { descriptor in
+            let descriptor = (3..<16_384).first { descriptor in
                 client.localAddress.map { "\($0)" } == localName(of: descriptor)
             }
             for rival in Kind.tcp.rivals {
