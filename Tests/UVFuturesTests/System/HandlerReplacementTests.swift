@@ -1,3 +1,4 @@
+import CLibUV
 import Futures
 import FuturesTesting
 import Glibc
