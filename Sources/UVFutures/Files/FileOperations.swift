@@ -59,11 +59,13 @@ final class FileOperations<Handle: Sendable> {
         let unused = loop.makeRemotePromise(of: Void.self)
         lease.whenUnused(unused)
         let (handle, name) = (lease.handle, name)
-        let closing = unused.future.flatMap { [loop] in
+        let promise = loop.makePromise(of: Void.self)
+        closing = promise.future
+        unused.future.flatMap { [loop] in
             loop.runOnDisk("close", name) { try name.describing("close") { try body(handle) } }
         }
-        self.closing = closing
-        return closing.branch()
+        .whenComplete { promise.completeLast($0) }
+        return promise.future.branch()
     }
 
     private func ended() {

@@ -2,6 +2,7 @@ import ByteStreams
 import Foundation
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 import UVFutures
 
@@ -167,7 +168,7 @@ extension Future {
     func tell(_ count: Counter) {
         whenComplete { _ in count.add(1) }
         var chain = always {}
-        for _ in 0..<20 { chain = chain.tap { _ in }.tapError { _ in }.map { $0 }.always {} }
+        for _ in 0..<20 / sanitizedShare { chain = chain.tap { _ in }.tapError { _ in }.map { $0 }.always {} }
         chain.whenComplete { _ in count.add(1) }
         Future<Void>(on: loop) {
             _ = try? await value
