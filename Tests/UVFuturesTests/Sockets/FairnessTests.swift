@@ -1,3 +1,4 @@
+import CLibUV
 import Dispatch
 import FoundationEssentials
 import Glibc
