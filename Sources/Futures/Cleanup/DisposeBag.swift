@@ -81,7 +81,7 @@ public final class DisposeBag: Disposable {
     private func append(_ content: Content) {
         contents.append(content)
         guard contents.count >= cleanUpAt else { return }
-        _ = exchange(&contents, with: contents.filter { !$0.isOver() })
+        withExtendedLifetime(exchange(&contents, with: contents.filter { !$0.isOver() })) {}
         cleanUpAt = max(32, 2 * contents.count)
     }
 }

@@ -25,7 +25,7 @@ public final class FutureQueue<Resource> {
         get { emptyHandler }
         set {
             toldEmpty = isEmpty
-            _ = exchange(&emptyHandler, with: newValue)
+            withExtendedLifetime(exchange(&emptyHandler, with: newValue)) {}
         }
     }
 

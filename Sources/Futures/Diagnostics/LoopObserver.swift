@@ -43,7 +43,7 @@ extension EventLoop {
         core.checkThread()
         guard !core.unhandled.isOver else { return }
         core.turnState.started = core.clock
-        _ = exchange(&core.observer, with: observer)
+        withExtendedLifetime(exchange(&core.observer, with: observer)) {}
     }
 }
 

@@ -23,7 +23,7 @@ extension EventLoop {
         let watch = report.map {
             SlowCallbackWatch(threshold: threshold.wholeNanoseconds ?? 0, report: $0)
         }
-        _ = exchange(&core.slowCallbacks, with: watch)
+        withExtendedLifetime(exchange(&core.slowCallbacks, with: watch)) {}
     }
 
 }
@@ -55,7 +55,7 @@ extension LoopCore {
     /// code makes callbacks. Call it only before a trap: it disturbs the order of the loop.
     package func revealMakers() {
         let watch = SlowCallbackWatch(threshold: .max, report: { _ in }, revealsMakers: true)
-        _ = exchange(&slowCallbacks, with: watch)
+        withExtendedLifetime(exchange(&slowCallbacks, with: watch)) {}
     }
 
     /// Ends what `revealMakers` began, if the callbacks have come to an end after all. Also removes the

@@ -140,7 +140,7 @@ private final class InOrder<Value, Total> {
             step: CompleteObserver<Total> { result in
                 self.isWaiting = false
                 guard case .success(let total) = result else { return self.all.complete(result) }
-                _ = exchange(&self.total, with: total)
+                withExtendedLifetime(exchange(&self.total, with: total)) {}
                 self.takeNext()
             })
     }

@@ -95,7 +95,8 @@ public class EventLoop: @unchecked Sendable {
         get { core.unhandled.handler }
         set {
             core.checkThread()
-            if !core.unhandled.isOver { _ = exchange(&core.unhandled.handler, with: newValue) }
+            guard !core.unhandled.isOver else { return }
+            withExtendedLifetime(exchange(&core.unhandled.handler, with: newValue)) {}
         }
     }
 }

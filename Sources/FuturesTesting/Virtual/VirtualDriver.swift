@@ -274,7 +274,7 @@ final class VirtualDriver: LoopDriver {
 
     func close(_ done: @escaping () -> Void) {
         alarm = nil
-        _ = (resolver.take(), exchange(&residents, with: [:]))
+        withExtendedLifetime((resolver.take(), exchange(&residents, with: [:]))) {}
         host.loopDidClose(self)
         done()
         isClosed = true

@@ -58,7 +58,7 @@ public final class SimulatedHost {
     /// ```
     public var programs: [String: (SimulatedProcess) throws -> Future<Int32>] {
         get { programTable }
-        set { _ = exchange(&programTable, with: newValue) }
+        set { withExtendedLifetime(exchange(&programTable, with: newValue)) {} }
     }
     private var programTable: [String: (SimulatedProcess) throws -> Future<Int32>] = [:]
     /// The number of the last process that was started.

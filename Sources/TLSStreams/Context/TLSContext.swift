@@ -26,7 +26,7 @@ public final class TLSContext {
     /// called once a day at most, at a handshake. If it is `nil`, the loop's observer gets a warning.
     public var onExpiry: ((TLSCertificate) -> Void)? {
         get { expiryHandler }
-        set { _ = exchange(&expiryHandler, with: newValue) }
+        set { withExtendedLifetime(exchange(&expiryHandler, with: newValue)) {} }
     }
     private var expiryHandler: ((TLSCertificate) -> Void)?
     /// The time before a certificate expires from which on ``onExpiry`` is called.

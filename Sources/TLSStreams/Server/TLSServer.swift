@@ -65,7 +65,7 @@ public final class TLSServer {
     public var onConnectionError: ((any Error) -> Void)? {
         get { acceptance.onConnectionError }
         set {
-            _ = exchange(&acceptance.onConnectionError, with: newValue)
+            withExtendedLifetime(exchange(&acceptance.onConnectionError, with: newValue)) {}
             tcp.onConnectionError = newValue
         }
     }
@@ -74,7 +74,7 @@ public final class TLSServer {
     /// all of them. The loop's observer gets them as warnings, too.
     public var onHandshakeFailure: ((any Error) -> Void)? {
         get { acceptance.onHandshakeFailure }
-        set { _ = exchange(&acceptance.onHandshakeFailure, with: newValue) }
+        set { withExtendedLifetime(exchange(&acceptance.onHandshakeFailure, with: newValue)) {} }
     }
 
     // MARK: Listening

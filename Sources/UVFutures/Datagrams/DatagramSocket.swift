@@ -115,7 +115,7 @@ public class DatagramSocket {
     /// only if none is pending. Without a handler, the socket only counts the reports: ``statistics``.
     public final func onUnreachable(_ handler: ((UVError) -> Void)?) {
         core.checkThread()
-        if !transport.isClosing { _ = exchange(&unreachableHandler, with: handler) }
+        if !transport.isClosing { withExtendedLifetime(exchange(&unreachableHandler, with: handler)) {} }
     }
 
     /// Ends everything that waits. `error` is `nil` if the user has closed the socket.

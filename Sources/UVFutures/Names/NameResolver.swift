@@ -25,7 +25,7 @@ extension EventLoop {
         set {
             core.checkThread()
             let system = system
-            _ = exchange(&system.resolver, with: newValue)
+            withExtendedLifetime(exchange(&system.resolver, with: newValue)) {}
         }
     }
 

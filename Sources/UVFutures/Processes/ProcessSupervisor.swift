@@ -51,7 +51,7 @@ public final class ProcessSupervisor {
     /// Called for each event. Without it, a program that is given up counts as an unhandled failure of the loop.
     public var onEvent: ((Event) -> Void)? {
         get { eventHandler }
-        set { _ = exchange(&eventHandler, with: newValue) }
+        set { withExtendedLifetime(exchange(&eventHandler, with: newValue)) {} }
     }
     private var eventHandler: ((Event) -> Void)?
     private var programs: [SupervisedProgram] = []

@@ -57,7 +57,7 @@ public final class SocketListener<Connection: SocketConnection> {
     /// tries again. If this property is `nil`, the listener prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
-        set { _ = exchange(&shortages.handler, with: newValue) }
+        set { withExtendedLifetime(exchange(&shortages.handler, with: newValue)) {} }
     }
 
     /// Completes with the next connection. Several calls may wait at the same time. Their futures complete in the

@@ -26,7 +26,7 @@ extension SocketServer {
             do { try newValue?.validate() } catch {
                 trap("SocketServer.proxyProtocol was given values out of range: \(error).")
             }
-            _ = exchange(&proxyRules, with: newValue)
+            withExtendedLifetime(exchange(&proxyRules, with: newValue)) {}
         }
     }
 

@@ -37,7 +37,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// `true`. If this property is `nil`, ``Futures/EventLoop/onUnhandledFailure`` gets the errors.
     public var onConnectionError: ((any Error) -> Void)? {
         get { errorHandler }
-        set { _ = exchange(&errorHandler, with: newValue) }
+        set { withExtendedLifetime(exchange(&errorHandler, with: newValue)) {} }
     }
     private var errorHandler: ((any Error) -> Void)?
     /// A closure that the server calls when a connection cannot be accepted, mostly for lack of descriptors
@@ -45,7 +45,7 @@ public final class SocketServer<Connection: SocketConnection> {
     /// tries again. If this property is `nil`, the server prints a warning to standard error.
     public var onShortage: ((UVError) -> Void)? {
         get { shortages.handler }
-        set { _ = exchange(&shortages.handler, with: newValue) }
+        set { withExtendedLifetime(exchange(&shortages.handler, with: newValue)) {} }
     }
     /// The addresses of all sockets on which the server listens or has listened, in the order in which the sockets were
     /// added.

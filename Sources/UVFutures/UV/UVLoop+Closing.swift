@@ -14,7 +14,7 @@ extension UVLoop {
     func close(_ done: @escaping () -> Void) {
         checkProcess()
         isClosing = true
-        _ = (resolver.take(), exchange(&residents, with: [:]))
+        withExtendedLifetime((resolver.take(), exchange(&residents, with: [:]))) {}
         hangUps.end()
         onClose = done
         // A host may run the close callbacks after the last use of the event loop. Until then, this keeps the
