@@ -210,8 +210,7 @@ extension ByteStream {
     package func transportDidFail(_ error: any Error) {
         // A reader that gives way gets what has come before, as if it had not had to.
         if isGivingWay, hasUnread, phase == .open, !core.isShutDown {
-            if details?.lateFailure == nil { madeDetails.lateFailure = error }
-            return
+            return core.later(on: .nextTurn) { [self] in transportDidFail(error) }
         }
         // A lingering stream only waited for the peer to finish, and the peer has gone.
         if phase == .lingering { endLingering(because: error) } else { transportBroke(error) }

@@ -1,8 +1,11 @@
 public import Futures
 
 extension ByteStream {
-    /// How a draining server has ended the connection.
-    enum DrainEnd {
+    /// What a draining server has done with the connection.
+    enum Drain {
+        case none
+        /// It has told the handler.
+        case told
         /// It has half-closed the connection.
         case halfClosed
         /// After that, something was written, which the peer does not get.
@@ -18,7 +21,7 @@ extension ByteStream {
         if let promise = details?.drainingPromise { return promise.future }
         let promise = core.makeSharedPromise()
         madeDetails.drainingPromise = promise
-        if drains { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
+        if isDraining { promise.succeed() } else { closed.whenComplete { _ in promise.cancel() } }
         return promise.future
     }
 
@@ -48,21 +51,23 @@ extension ByteStream {
 }
 
 extension ByteStream {
+    final var isEndedByDrain: Bool { drain == .halfClosed || drain == .cut }
+
     /// Whether something was written after a draining server had ended the connection.
-    package final var wasCut: Bool { drainEnd == .cut }
+    package final var wasCut: Bool { drain == .cut }
 
     /// Tells the handler that the server drains. Ends the connection as soon as there is evidence that the handler waits for
     /// nothing but the next message.
     package final func beginDraining() {
-        guard !drains else { return }
-        drains = true
+        guard !isDraining else { return }
+        drain = .told
         details?.drainingPromise?.succeed()
         details?.carried?.beginDraining()
         endSoonIfIdle()
     }
 
     final func noteIdle() {
-        if drains, isIdle { endSoonIfIdle() }
+        if isDraining, isIdle { endSoonIfIdle() }
     }
 
     /// Looks in the next turn, since what a callback begins to wait for counts only when the callback has returned.
@@ -79,7 +84,7 @@ extension ByteStream {
         }
         // The next message is there, and will be read.
         guard !transport.hasArrivals else { return endSoonIfIdle(fresh: fresh) }
-        drainEnd = .halfClosed
+        drain = .halfClosed
         shutdownWrite()
     }
 
@@ -98,7 +103,7 @@ extension ByteStream {
     }
 
     /// Notes that a write has come after a draining server has ended the connection.
-    package final func noteCut() { drainEnd = .cut }
+    package final func noteCut() { drain = .cut }
 
     /// Returns the failed future of a write that comes too late. Only the first that loses bytes is reported.
     final func cut(losing losesBytes: Bool) -> Future<Void> {

@@ -102,7 +102,6 @@ extension ByteStream {
         isGivingWay = false
         core.watchTurn(until: core.endOfShare)
         if hasUnread || isAtEnd { reader?.inboundChanged() }
-        if !isGivingWay, let error = details?.lateFailure.take() { return transportDidFail(error) }
         guard wantsBytes else { return startReadingIfEmptyEnough() }
         startReading()
         watchRead()

@@ -75,9 +75,8 @@ open class ByteStream {
     public final var endsWhenIdle = true
     /// Whether the server of this connection is draining. If so, the handler should finish the current message and close the
     /// connection.
-    public final var isDraining: Bool { drains }
-    final var drains = false
-    final var drainEnd: DrainEnd?
+    public final var isDraining: Bool { drain != .none }
+    final var drain = Drain.none
 
     enum Phase {
         case open

@@ -6,8 +6,6 @@ final class StreamDetails {
     /// The queue of the writes that wait. `nil` if no write waits.
     var outbound: OutboundQueue?
     var writablePromise: Promise<Void>?
-    /// The error that has broken the connection while a reader gives way.
-    var lateFailure: (any Error)?
     /// The promise of `shutdownWrite()`. Set as soon as the write side is no longer open.
     var shutdownPromise: Promise<Void>?
     /// The error that broke the connection.
@@ -52,7 +50,7 @@ extension ByteStream {
         get { details?.carried }
         set {
             madeDetails.carried = newValue
-            if drains { newValue?.beginDraining() }
+            if isDraining { newValue?.beginDraining() }
         }
     }
 

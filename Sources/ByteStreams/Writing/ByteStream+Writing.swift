@@ -137,7 +137,7 @@ extension ByteStream {
         if let refusal { return refused(refusal) }
         guard sides.contains(.write) else { return misused(.notWritable, by: "a write") }
         guard writeSide == .open else {
-            guard drainEnd != nil else { return misused(.writeSideShutDown, by: "a write") }
+            guard isEndedByDrain else { return misused(.writeSideShutDown, by: "a write") }
             return cut(losing: source != nil || buffers.totalCount > 0)
         }
         // What was written while those of `sendGathered` completed.

@@ -23,7 +23,9 @@ enum Replaced: String, CaseIterable, CustomTestStringConvertible {
             return (
                 { o in
                     var configuration = TLSServerConfiguration.usual
-                    configuration.chooseContext = { _ in loop.succeeded(o == nil ? context : nil) }
+                    configuration.chooseContext = { [weak context] _ in
+                        loop.succeeded(o == nil ? context : nil)
+                    }
                     try! context.reload(configuration)
                 }, { _ = context.certificate }
             )
