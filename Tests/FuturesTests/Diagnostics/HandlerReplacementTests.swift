@@ -1,5 +1,6 @@
 import Futures
 import FuturesTesting
+import TestSupport
 import Testing
 
 /// A value of users that an object of the library holds, and in whose place another one comes.
@@ -71,26 +72,9 @@ struct HandlerReplacementTests {
         arguments: Replaced.allCases)
     func replaced(_ what: Replaced) throws {
         try withLoop(.virtual) { loop in
-            var log: [String] = []
             do {
                 let place = what.place(on: loop)
-                do {
-                    let third = Witness { log.append("third") }
-                    let first = Witness { [third] in
-                        place.read()
-                        place.set(third)
-                        place.read()
-                        log.append("first")
-                    }
-                    place.set(first)
-                }
-                #expect(log == [])
-                place.set(nil)
-                // What ends at once, or is put there in several steps, lets go of both.
-                #expect(log.first == "first")
-                place.set(nil)
-                #expect(log == ["first", "third"])
-                place.read()
+                expectReplaceable(set: place.set, read: place.read)
             }
             loop.onUnhandledFailure = nil
             loop.observe(nil)

@@ -1,5 +1,6 @@
 import FuturesTesting
 import TLSStreams
+import TestSupport
 import Testing
 import UVFutures
 
@@ -41,37 +42,14 @@ enum Replaced: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-private final class AtEnd {
-    private let body: () -> Void
-
-    init(_ body: @escaping () -> Void) { self.body = body }
-
-    deinit { body() }
-}
-
 struct HandlerReplacementTests {
     @Test(
         "the deinit of what was held before finds everything in place, and may put a third thing there",
         arguments: Replaced.allCases)
     func replaced(what: Replaced) throws {
         try withLoop { loop in
-            var log: [String] = []
             let place = try what.place(on: loop)
-            do {
-                let third = AtEnd { log.append("third") }
-                let first = AtEnd {
-                    place.read()
-                    place.set(third)
-                    place.read()
-                    log.append("first")
-                }
-                place.set(first)
-            }
-            #expect(log == [])
-            place.set(nil)
-            #expect(log == ["first"])
-            place.set(nil)
-            #expect(log == ["first", "third"])
+            expectReplaceable(set: place.set, read: place.read)
         }
     }
 }

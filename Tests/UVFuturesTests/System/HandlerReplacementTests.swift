@@ -2,6 +2,7 @@ import CLibUV
 import Futures
 import FuturesTesting
 import Glibc
+import TestSupport
 import Testing
 import UVFutures
 
@@ -106,14 +107,6 @@ private struct Unchecked: @unchecked Sendable {
     let object: AnyObject?
 }
 
-private final class AtEnd {
-    private let body: () -> Void
-
-    init(_ body: @escaping () -> Void) { self.body = body }
-
-    deinit { body() }
-}
-
 struct HandlerReplacementTests {
     private static let cases = TestNetwork.allCases.flatMap { network in
         Replaced.allCases.filter {
@@ -132,24 +125,8 @@ struct HandlerReplacementTests {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         try withLoop(network) { loop in
-            var log: [String] = []
             let place = try what.place(on: loop, descriptor)
-            do {
-                let third = AtEnd { log.append("third") }
-                let first = AtEnd {
-                    place.read()
-                    place.set(third)
-                    place.read()
-                    log.append("first")
-                }
-                place.set(first)
-            }
-            #expect(log == [])
-            place.set(nil)
-            // What ends at once, or is put there in several steps, lets go of both.
-            #expect(log.first == "first")
-            place.set(nil)
-            #expect(log == ["first", "third"])
+            expectReplaceable(set: place.set, read: place.read)
         }
     }
 

@@ -1,6 +1,7 @@
 import CLibUV
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import UVFutures
@@ -63,8 +64,9 @@ extension ChildStartTests {
     func together() async {
         await #expect(processExitsWith: .success) {
             precondition(is_dumpable())
-            let threads = (0..<4).map { _ in
-                Thread {
+            let threads = DispatchGroup()
+            for _ in 0..<4 {
+                startThread(of: threads) {
                     try! withLoop { loop in
                         var configuration = ChildProcess.Configuration("true")
                         configuration.user = .init(id: 65_534, group: 65_533, supplementaryGroups: [])
@@ -75,8 +77,7 @@ extension ChildStartTests {
                     }
                 }
             }
-            for thread in threads { thread.start() }
-            while !threads.allSatisfy(\.isFinished) { usleep(1000) }
+            threads.wait()
             precondition(is_dumpable())
         }
     }

@@ -98,46 +98,27 @@ struct StaleNumbersTests {
         "what gets the number of a descriptor that was closed behind its owner's back is served as if it were new",
         arguments: Owner.allCases, Newcomer.allCases)
     func served(owner: Owner, newcomer: Newcomer) async {
-        await oneOfThree {
-            await #expect(processExitsWith: .success) { [owner, newcomer] in
-                // What waits for ever ends the process.
-                alarm(20)
-                try withLoop(ignoringUnhandled: true) { loop in
-                    try Self.play(owner, newcomer, on: Stage(loop: loop, host: nil))
-                }
+        await #expect(processExitsWith: .success) { [owner, newcomer] in
+            // What waits for ever ends the process.
+            alarm(20)
+            try withLoop(ignoringUnhandled: true) { loop in
+                try Self.play(owner, newcomer, on: Stage(loop: loop, host: nil))
             }
         }
-    }
-
-    /// Tries `play` again: another thread of the process may take the number in between, now and then.
-    private func oneOfThree(_ play: () async -> Void) async {
-        for _ in 0..<2 {
-            let failures = Counter()
-            await withKnownIssue(isIntermittent: true) {
-                await play()
-            } matching: { _ in
-                failures.add(1)
-                return true
-            }
-            if failures.value == 0 { return }
-        }
-        await play()
     }
 
     @Test(
         "a loop that is attached to a host serves it alike", arguments: [Owner.watch, .stream, .listener],
         Newcomer.allCases)
     func attached(owner: Owner, newcomer: Newcomer) async {
-        await oneOfThree {
-            await #expect(processExitsWith: .success) { [owner, newcomer] in
-                alarm(20)
-                let host = HostLoop()
-                let loop = try host.attach()
-                loop.onUnhandledFailure = { _ in }
-                try Self.play(owner, newcomer, on: Stage(loop: loop, host: host))
-                try host.run(until: loop.detach())
-                precondition(host.close() == 0)
-            }
+        await #expect(processExitsWith: .success) { [owner, newcomer] in
+            alarm(20)
+            let host = HostLoop()
+            let loop = try host.attach()
+            loop.onUnhandledFailure = { _ in }
+            try Self.play(owner, newcomer, on: Stage(loop: loop, host: host))
+            try host.run(until: loop.detach())
+            precondition(host.close() == 0)
         }
     }
 
