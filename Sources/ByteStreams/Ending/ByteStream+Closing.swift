@@ -231,7 +231,7 @@ extension ByteStream {
             details?.shutdownPromise?.succeed()
         }
         if core.isObserved { core.tell(.closed(name, failure: failure)) }
-        details?.closedPromise?.completeLast(failure.map { .failure($0) } ?? .success(()))
+        details?.closedPromise?.completeLast(failure: failure)
         if let onClosed = details?.onClosed.take() {
             // After the callbacks of futures that have failed before.
             core.later { [failure] in onClosed(failure) }

@@ -58,6 +58,9 @@ extension LoopCore {
         atTurnEnd(LastCall(on: self, body))
     }
 
+    /// Whether no callback is ready that might have to be told of something first.
+    fileprivate var hasToldAll: Bool { ready.isEmpty && turnEndings.isEmpty }
+
     /// Calls `turnEnds` of `object` at the end of this turn. If no turn runs, there will be one. Callbacks that become
     /// ready in `turnEnds` run in the next turn.
     package func atTurnEnd(_ object: any TurnEnding) {
@@ -71,7 +74,7 @@ extension Promise {
     /// So call this when whatever has ended has completed its futures.
     package func completeLast(_ result: Result<Value, any Error>) {
         let loop = future.loop.core
-        if loop.ready.isEmpty, loop.turnEndings.isEmpty {
+        if loop.hasToldAll {
             complete(result)
         } else if !future.isCompleted {
             loop.afterCallbacks { [self] in complete(result) }
@@ -80,6 +83,18 @@ extension Promise {
 }
 
 extension Promise where Value == Void {
-    /// Completes the future by `completeLast`.
-    package func succeedLast() { completeLast(.success(())) }
+    /// Completes the future by `completeLast`. Not generic: to look up generic types would cost each connection that ends as
+    /// much as its other callbacks.
+    package func completeLast(failure: (any Error)? = nil) {
+        let loop = future.loop.core
+        if loop.hasToldAll {
+            end(failure)
+        } else if !future.isCompleted {
+            loop.afterCallbacks { [self] in end(failure) }
+        }
+    }
+
+    private func end(_ failure: (any Error)?) {
+        if let failure { fail(failure) } else { succeed() }
+    }
 }

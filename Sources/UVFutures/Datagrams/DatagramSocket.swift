@@ -61,7 +61,7 @@ public class DatagramSocket {
             core.checkThread()
             transport.closeSocket(nil)
         }
-        closedPromise.succeedLast()
+        closedPromise.completeLast()
     }
 
     /// The address families of the sockets of this class.
@@ -204,7 +204,7 @@ extension DatagramSocket: DatagramReceiver {
 
     package final func transportWillAbort(because error: any Error) { end(because: error) }
 
-    package final func transportDidClose() { closedPromise.succeedLast() }
+    package final func transportDidClose() { closedPromise.completeLast() }
 }
 
 @available(

@@ -60,7 +60,7 @@ public final class DescriptorWatch {
         poll.onLoss = { [unowned self] in lose($0) }
         poll.onClose = { [weak self, closedPromise] in
             self?.end()
-            closedPromise.succeedLast()
+            closedPromise.completeLast()
         }
     }
 

@@ -156,7 +156,7 @@ public final class ProcessSupervisor {
 
     private func endLast() {
         guard let last = programs.last else {
-            ending?.succeedLast()
+            ending?.completeLast()
             return
         }
         last.end(within: grace).whenComplete { [self] _ in

@@ -29,7 +29,7 @@ public final class SocketListener<Connection: SocketConnection> {
         waiting = WaitLine(on: core, name: "listener")
         acceptor = Acceptor(socket, limits: limits)
         closedPromise = core.makeSharedPromise()
-        socket.onClose = { [closedPromise] in closedPromise.succeedLast() }
+        socket.onClose = { [closedPromise] in closedPromise.completeLast() }
         acceptor.isWanted = { [unowned self] in asking != nil || !waiting.isEmpty }
         acceptor.onConnection = { [unowned self] connection in
             let connection = connection as! Connection

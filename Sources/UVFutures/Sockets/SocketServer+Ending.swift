@@ -106,7 +106,7 @@ extension SocketServer {
     /// connections are closed, too.
     func completeEnds() {
         guard acceptors.isEmpty else { return }
-        closedPromise?.succeedLast()
+        closedPromise?.completeLast()
         if connections.isEmpty { shutdownPromise?.completeLast(.success(summary)) }
     }
 }

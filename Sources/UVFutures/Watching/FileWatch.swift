@@ -217,7 +217,7 @@ public final class FileWatch {
             }
         }
         startPromise.take()?.fail(error ?? CancellationError())
-        closedPromise.completeLast(error.map { .failure($0) } ?? .success(()))
+        closedPromise.completeLast(failure: error)
         tellEnd(error)
         hold = nil
         withExtendedLifetime(former) {}
