@@ -121,6 +121,9 @@ final class Shield: Producer {
 }
 
 extension CellPointer {
+    /// Whether a task waits for this cell to the end, even if the task is cancelled.
+    var isShielded: Bool { (producer as? Shield)?.answersRequests == true }
+
     /// Whether nothing holds this cell but its source and the tie to a token.
     var isHeldBySource: Bool { isHeldOnce || (producer as? TokenTie)?.watch.isAlone == true }
 }

@@ -24,6 +24,10 @@ extension Future {
     /// Returns a future with the outcome of this future. Cancelling the returned future does not cancel this
     /// future.
     ///
+    /// A task that awaits the returned future waits until that has completed, even if the task is cancelled. So a
+    /// cancelled body can wait for its clean-up. Nothing but the end of the loop cuts that wait short: give this future a
+    /// time limit before, with ``timeout(after:)``.
+    ///
     /// ```swift
     /// let index = fetch("index")
     /// let visitor = index.ignoringCancellation()

@@ -88,7 +88,7 @@ class Body: Producer, @unchecked Sendable {
     // MARK: Cancelling
 
     /// Ends the wait with an error. Does nothing if the outcome of the awaited future is already on its way,
-    /// so that the value is not lost.
+    /// so that the value is not lost, or if that future ignores cancellation.
     ///
     /// Asks the awaited future to cancel, except during a shutdown of the loop: the shutdown itself ends that
     /// future.
@@ -99,7 +99,9 @@ class Body: Producer, @unchecked Sendable {
         if let wait = unsafe elementWait {
             wait.endWait(with: error)
         } else {
-            guard let observer = unsafe observer, !observer.flags.contains(.isQueued) else { return }
+            guard let observer = unsafe observer, !observer.flags.contains(.isQueued),
+                observer.source?.isShielded != true
+            else { return }
             loop.bodies.end(self, with: error)
             observer.object.stopObserving(cancelling: !loop.isShutDown)
         }

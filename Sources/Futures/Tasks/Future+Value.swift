@@ -9,7 +9,8 @@ extension Future {
     ///
     /// If the task is cancelled, the wait ends with a `CancellationError`, and this future is asked to
     /// cancel, unless other code waits for it. If the task is cancelled on the loop's thread, the wait ends
-    /// at once. Otherwise the wait ends in the loop's next turn.
+    /// at once. Otherwise the wait ends in the loop's next turn. Only the wait for a future that
+    /// ``ignoringCancellation()`` has returned goes on to its end.
     public var value: Value {
         // Inlined, so that a waiting task changes executors only twice: to the loop's parking and back.
         @inlinable @inline(__always)
@@ -60,7 +61,7 @@ extension Cell {
         pointer.withLoop { loop in
             guard !root.isCompleted else { return .byTask }
             return loop.bodies.withCurrent { body in
-                guard !body.isCancelled else { return .byTask }
+                guard !body.isCancelled || root.isShielded else { return .byTask }
                 body.wait(for: root, on: loop)
                 return .parked
             } ?? .byTask

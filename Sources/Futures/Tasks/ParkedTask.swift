@@ -68,6 +68,16 @@ extension LoopCore {
         }
     }
 
+    /// Ends the wait of `ticket`, whose task has been cancelled, unless the task waits for what ignores that.
+    func cancelWait(_ ticket: ParkingLot.Ticket) {
+        if case .future(let observer)? = unsafe parking.lot.waiter(with: ticket),
+            observer.source?.isShielded == true
+        {
+            return
+        }
+        endWait(ticket, with: CancellationError())
+    }
+
     private func endWait(at place: Int, of observer: Cell, with error: any Error) {
         // If the future has completed in the meantime, the task gets the outcome, so that the value is not
         // lost.

@@ -30,7 +30,7 @@ func taskWasCancelled(_ handler: UnsafeRawPointer) {
 }
 
 /// The cancellation handler of a task that is no body's task, while the task waits. It ends the wait with a
-/// `CancellationError`.
+/// `CancellationError`, unless the task waits for what ignores that.
 final class WaitCancellation: CancellationHandler, @unchecked Sendable {
     // Sendable because `ticket` changes only while no task has this handler.
     private let loop: LoopCore
@@ -43,6 +43,6 @@ final class WaitCancellation: CancellationHandler, @unchecked Sendable {
 
     func taskWasCancelled() {
         let (loop, ticket) = (loop, ticket)
-        loop.executeAtOnce { loop.endWait(ticket, with: CancellationError()) }
+        loop.executeAtOnce { loop.cancelWait(ticket) }
     }
 }

@@ -137,6 +137,73 @@ struct CancelledTests {
         }
     }
 
+    /// When a body is cancelled that awaits what ignores cancellation.
+    enum Moment: String, CaseIterable { case before, meanwhile, beforeAndMeanwhile }
+
+    @Test(
+        "a cancelled body awaits to its end what ignores cancellation, so it can clean up",
+        arguments: Driver.allCases, Moment.allCases)
+    func cleanUp(driver: Driver, moment: Moment) throws {
+        try withLoop(driver) { loop in
+            let (work, steps) = (
+                loop.makePromise(of: Int.self), (0..<3).map { _ in loop.makePromise(of: Int.self) }
+            )
+            let seen = Record()
+            func clean(_ step: Promise<Int>) async {
+                do { seen.add("\(try await step.future.ignoringCancellation().value)") } catch {
+                    seen.add("\(error)")
+                }
+            }
+            let body = Future(on: loop) {
+                if moment != .meanwhile { _ = try? await work.future.value }
+                for step in steps { await clean(step) }
+                do { _ = try await work.future.value } catch { seen.add("\(error)") }
+                seen.add("ended")
+            }
+            body.ignoreFailure()
+            try settle(loop)
+            #expect(body.cancel())
+            try settle(loop)
+            if moment == .beforeAndMeanwhile { body.cancel() }
+            #expect(body.isCancelled && seen.entries == [])
+            steps[0].succeed(1)
+            try settle(loop)
+            steps[1].fail(Failure(2))
+            try settle(loop)
+            steps[2].cancel()
+            try loop.run()
+            #expect(
+                seen.entries == ["1", "\(Failure(2))", "CancellationError()", "CancellationError()", "ended"])
+        }
+    }
+
+    @Test(
+        "what ignores cancellation is no longer awaited when the loop is shut down",
+        arguments: Driver.allCases)
+    func cleanUpAtShutdown(driver: Driver) throws {
+        try withLoop(driver) { loop in
+            let seen = Record()
+            let promises = (0..<2).map { _ in loop.makePromise(of: Int.self) }
+            for (promise, isCancelled) in zip(promises, [false, true]) {
+                let body = Future(on: loop) {
+                    for _ in 0..<2 {
+                        do { _ = try await promise.future.ignoringCancellation().value } catch {
+                            seen.add("\(error)")
+                        }
+                    }
+                }
+                body.ignoreFailure()
+                try settle(loop)
+                if isCancelled { body.cancel() }
+            }
+            try settle(loop)
+            loop.shutdown()
+            withExtendedLifetime(promises) {}
+            #expect(
+                seen.entries.count == 4 && seen.entries.allSatisfy { $0.contains("shut") }, "\(seen.entries)")
+        }
+    }
+
     @Test("the first signal aborts a future that has no outcome yet", arguments: Driver.allCases)
     func abort(driver: Driver) throws {
         try withLoop(driver) { loop in

@@ -136,6 +136,29 @@ struct ValueTests {
         }
     }
 
+    @Test(
+        "a cancelled task waits to the end for what ignores cancellation, and for nothing else",
+        arguments: Driver.allCases, [false, true])
+    func ignoresCancellation(driver: Driver, isBefore: Bool) throws {
+        try withOwner(driver) { owner in
+            let promises = (0..<3).map { _ in owner.loop.makePromise(of: Int.self) }
+            let plain = owner.loop.makePromise(of: Int.self)
+            let tasks =
+                promises.map { owner.await($0.future.ignoringCancellation()) } + [owner.await(plain.future)]
+            if !isBefore { try settle(owner.loop) }
+            for task in tasks { task.cancel() }
+            try settle(owner.loop)
+            #expect(owner.seen.entries == ["cancelled"])
+            promises[0].succeed(1)
+            try settle(owner.loop)
+            promises[1].fail(Failure(2))
+            try settle(owner.loop)
+            promises[2].cancel()
+            try owner.loop.run()
+            #expect(owner.seen.entries == ["cancelled", "1", "\(Failure(2))", "cancelled"])
+        }
+    }
+
     @Test("a completion and a cancellation at the same time resume the task once", arguments: Driver.allCases)
     func race(driver: Driver) throws {
         try withOwner(driver) { owner in
