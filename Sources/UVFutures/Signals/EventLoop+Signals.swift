@@ -51,6 +51,12 @@ extension EventLoop {
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
             throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
         }
+        // Those that Linux calls synchronous. A handler that returns would meet the fault again, for ever.
+        guard ![SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGSYS].contains(signal.rawValue) else {
+            throw FutureError.invalidArgument(
+                "signal \(signal.rawValue) tells of a fault of the program itself, and cannot be waited for; "
+                    + "leave it to the system")
+        }
         return try system.catchSignal(signal.rawValue, once: once)
     }
 }

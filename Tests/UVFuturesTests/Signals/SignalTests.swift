@@ -39,4 +39,38 @@ struct SignalTests {
             #expect(loop.failure(of: loop.signal(ProcessSignal(rawValue: number))) != nil)
         }
     }
+
+    @Test(
+        "signals that the kernel raises for a fault are refused: a handler that returns would meet the fault again",
+        arguments: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS], TestNetwork.allCases)
+    func refusesFaults(number: CInt, network: TestNetwork) async throws {
+        let signal = ProcessSignal(rawValue: number)
+        try withLoop(network) { loop in
+            let sentence =
+                "signal \(number) tells of a fault of the program itself, and cannot be waited for; leave it to the system"
+            let refusals = [
+                loop.failure(of: loop.signal(signal)), loop.failure(of: loop.signals(.user1, signal).first()),
+                loop.failure(of: ProcessSupervisor(on: loop).drain(on: signal)),
+            ]
+            for refusal in refusals { #expect(refusal as? FutureError == .invalidArgument(sentence)) }
+            try loop.run()
+            #expect(loop.statistics.handles == 0)
+        }
+    }
+
+    @Test(
+        "a program that faults ends by the signal of that, though it has asked to wait for it",
+        arguments: [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP])
+    func faults(number: CInt) async {
+        await #expect(processExitsWith: .signal(number)) { [number] in
+            try withLoop { loop in
+                loop.signal(ProcessSignal(rawValue: number)).ignoreFailure()
+                // A handler that returns would meet the fault again and again, until the alarm.
+                alarm(10)
+                if number == SIGSEGV { unsafe UnsafeMutablePointer<Int>(bitPattern: 16)!.pointee = 1 }
+                raise(number)
+                exit(0)
+            }
+        }
+    }
 }
