@@ -18,6 +18,7 @@ struct open_rules {
 };
 enum {
     CALL_OPENAT2 = 437,
+    RESOLVE_NO_MOUNTS = 0x01,
     RESOLVE_NO_MAGIC_LINKS = 0x02,
     RESOLVE_BENEATH_ONLY = 0x08,
 };

@@ -61,6 +61,10 @@ final class SimulatedDirectory: DirectoryHandle {
         }
     }
 
+    func openUnmountedDirectory(_ name: RelativePath) throws(UVError) -> any DirectoryHandle {
+        try openDirectory(name, followsLink: false)
+    }
+
     /// Calls `body` with the inode at `path`.
     private func with<Value: Sendable>(
         _ path: RelativePath, followsLink: Bool, _ operation: DiskState.Operation, _ call: String,

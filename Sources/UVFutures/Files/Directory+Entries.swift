@@ -53,8 +53,9 @@ extension Directory {
 
     /// Removes the file, the link or the whole directory at `path`.
     ///
-    /// Goes by descriptors only, and follows no link. So nothing outside of the directory is removed, even if another
-    /// program swaps directories for links meanwhile. Fails with ``UVError/Code/notFound`` if there is nothing at `path`,
+    /// Goes by descriptors only, follows no link, and enters no directory where something is mounted. So nothing outside of
+    /// the directory is removed, even if another program swaps directories for links meanwhile. Fails with
+    /// ``UVError/Code/busy`` at what is mounted, which stays as it is, with ``UVError/Code/notFound`` if there is nothing at `path`,
     /// and with ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down. A failure or a
     /// cancellation leaves what has not been removed by then.
     public func removeTree(_ path: String, maxDepth: Int = 128) -> Future<Void> {

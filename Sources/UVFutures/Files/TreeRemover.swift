@@ -37,7 +37,7 @@ final class TreeRemover: Sendable {
         try state.withLock { state in
             let kind = try parent.information(of: entry, followsLink: false).kind
             state.parent = parent
-            try remove(entry, kind, at: entry, &state)
+            try remove(entry, kind, at: RelativePath(bytes: Array(name.path.utf8)), &state)
             return state.levels.isEmpty
         }
     }
@@ -67,7 +67,7 @@ final class TreeRemover: Sendable {
         try describing(path) {
             do throws(UVError) {
                 if kind == .directory || kind == .unknown {
-                    let opened = try directory.openDirectory(entry, followsLink: false)
+                    let opened = try directory.openUnmountedDirectory(entry)
                     guard state.levels.count < maxDepth else { throw UVError(.tooManyLinks, "depth") }
                     state.levels.append(Level(level: try TreeLevel(opened, path), name: entry))
                 } else {
@@ -77,8 +77,8 @@ final class TreeRemover: Sendable {
                 switch error.code {
                 case _ where error.operation == "depth":
                     throw TreeError.tooDeep(path: path.description, limit: maxDepth)
-                // It has been removed, or moved elsewhere.
-                case .notFound, .crossesDirectory: break
+                case .notFound: break
+                case .crossesDirectory: try removeElsewhere(entry, in: directory, at: path, &state)
                 case .notDirectory where kind == .unknown, .tooManyLinks where kind == .unknown:
                     try remove(entry, .regularFile, at: path, &state)
                 // It was swapped for a file or for a link, which goes itself.
@@ -88,6 +88,22 @@ final class TreeRemover: Sendable {
                     try removeSwapped(entry, .directory, at: path, &state, error)
                 default: throw error
                 }
+            }
+        }
+    }
+
+    /// Removes what the kernel has not opened: it was moved elsewhere, or something is mounted there. That is busy.
+    private func removeElsewhere(
+        _ entry: RelativePath, in directory: any DirectoryHandle, at path: RelativePath, _ state: inout State
+    ) throws {
+        do throws(UVError) {
+            try directory.remove(entry, isDirectory: true)
+        } catch {
+            switch error.code {
+            case .notFound: break
+            case .directoryNotEmpty: try removeSwapped(entry, .directory, at: path, &state, error)
+            case .notDirectory: try removeSwapped(entry, .regularFile, at: path, &state, error)
+            default: throw error
             }
         }
     }

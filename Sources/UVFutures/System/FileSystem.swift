@@ -39,6 +39,8 @@ package protocol DirectoryHandle: FileResource {
     func openFile(_ path: RelativePath, _ opening: FileOpening) throws(UVError) -> any FileHandle
     /// Opens a directory. Without `followsLink`, fails with `ENOTDIR` if the last component is a link.
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle
+    /// Opens the directory `name`. Fails with `EXDEV` if something is mounted there, also of the same file system.
+    func openUnmountedDirectory(_ name: RelativePath) throws(UVError) -> any DirectoryHandle
     /// Describes a file of any kind. Without `followsLink`, describes the last component also if it is a link.
     func information(of path: RelativePath, followsLink: Bool) throws(UVError) -> FileInformation
     func setPermissions(of path: RelativePath, to permissions: UInt32) throws(UVError)

@@ -23,9 +23,10 @@ final class SystemDirectory: DirectoryHandle {
 
     /// Opens `path` below this directory, or fails: the kernel never opens anything outside.
     private func openBeneath(
-        _ path: RelativePath, _ flags: CInt, _ permissions: UInt32 = 0
+        _ path: RelativePath, _ flags: CInt, _ permissions: UInt32 = 0, crossesMounts: Bool = true
     ) throws(UVError) -> SystemDescriptor {
-        let rules = UInt32(RESOLVE_BENEATH_ONLY | RESOLVE_NO_MAGIC_LINKS)
+        var rules = UInt32(RESOLVE_BENEATH_ONLY | RESOLVE_NO_MAGIC_LINKS)
+        if !crossesMounts { rules |= UInt32(RESOLVE_NO_MOUNTS) }
         let opened = unsafe path.withCString { unsafe open_by_rules(number, $0, flags, permissions, rules) }
         guard opened >= 0 else { throw UVError(opened, "openat2") }
         let descriptor = StandardDescriptors.leave(opened)
@@ -57,6 +58,11 @@ final class SystemDirectory: DirectoryHandle {
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle {
         let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | (followsLink ? 0 : O_NOFOLLOW)
         return SystemDirectory(try openBeneath(path, flags))
+    }
+
+    func openUnmountedDirectory(_ name: RelativePath) throws(UVError) -> any DirectoryHandle {
+        let flags = O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_NOFOLLOW
+        return SystemDirectory(try openBeneath(name, flags, crossesMounts: false))
     }
 
     private init(_ file: SystemDescriptor) { self.file = file }

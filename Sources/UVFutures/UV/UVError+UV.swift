@@ -86,6 +86,8 @@ extension UVError.Code {
     public static let directoryNotEmpty = Self(UV_ENOTEMPTY)
     /// The path leads out of the directory, or to another file system: `EXDEV`.
     public static let crossesDirectory = Self(UV_EXDEV)
+    /// Something is mounted there, or the system uses it: `EBUSY`.
+    public static let busy = Self(UV_EBUSY)
     /// The path leads through too many links, or through one that must not be followed: `ELOOP`.
     public static let tooManyLinks = Self(UV_ELOOP)
     /// The disk is full: `ENOSPC`.

@@ -55,6 +55,9 @@ private final class WithoutUnnamedFiles: DirectoryHandle {
     func openDirectory(_ path: RelativePath, followsLink: Bool) throws(UVError) -> any DirectoryHandle {
         try base.openDirectory(path, followsLink: followsLink)
     }
+    func openUnmountedDirectory(_ name: RelativePath) throws(UVError) -> any DirectoryHandle {
+        try base.openUnmountedDirectory(name)
+    }
     func information(of path: RelativePath, followsLink: Bool) throws(UVError) -> FileInformation {
         try base.information(of: path, followsLink: followsLink)
     }

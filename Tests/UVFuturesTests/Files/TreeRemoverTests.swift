@@ -1,3 +1,4 @@
+import CHeap
 import CLibUV
 import Foundation
 import Futures
@@ -45,6 +46,59 @@ struct TreeRemoverTests {
             let deep = (0..<100).map { _ in "d" }.joined(separator: "/")
             try loop.run(until: directory.makeDirectory(deep, withParents: true))
             try loop.run(until: directory.removeTree("d"))
+        }
+    }
+
+    /// What is mounted in a tree that is removed.
+    private enum Mount: String, CaseIterable, Codable {
+        case fileSystem, directoryOutside, directoryOfTheTree, emptyDirectory, file, overTheTree
+    }
+
+    @Test("what is mounted in a tree stays as it is, and the error names it", arguments: Mount.allCases)
+    private func removesNothingMounted(mounted: Mount) async {
+        await #expect(processExitsWith: .success) { [mounted] in
+            // Its own view of what is mounted, which ends with this process. Threads that start later have it, too.
+            #expect(unshare_mounts() == 0, "the gate runs as root, and may mount")
+            #expect(unsafe mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0)
+            try withDirectory { loop, directory, path in
+                for name in ["outside", "empty", "up/tree/a/b", "up/tree/c"] {
+                    try loop.run(until: directory.makeDirectory(name, withParents: true))
+                }
+                for name in ["outside/kept", "file", "up/tree/a/b/x", "up/tree/a/x", "up/tree/c/kept"] {
+                    try put("kept", "\(path)/\(name)")
+                }
+                let (source, place, kept) =
+                    switch mounted {
+                    case .fileSystem: ("tmpfs", "up/tree/a/b", "up/tree/a/b/kept")
+                    case .directoryOutside: ("outside", "up/tree/a/b", "outside/kept")
+                    case .directoryOfTheTree: ("up/tree/c", "up/tree/a/b", "up/tree/a/b/kept")
+                    case .emptyDirectory: ("empty", "up/tree/a/b", "empty")
+                    case .file: ("file", "up/tree/a/b/x", "file")
+                    case .overTheTree: ("outside", "up/tree", "outside/kept")
+                    }
+                let target = "\(path)/\(place)"
+                if mounted == .fileSystem {
+                    #expect(unsafe Glibc.mount("tmpfs", target, "tmpfs", 0, nil) == 0)
+                    try put("kept", "\(path)/\(kept)")
+                } else {
+                    #expect(unsafe Glibc.mount("\(path)/\(source)", target, nil, UInt(MS_BIND), nil) == 0)
+                }
+                let error = loop.failure(of: directory.removeTree("up/tree")) as? FileError
+                let call = mounted == .file ? "unlink" : "rmdir"
+                #expect(
+                    error.map { "\($0)" }
+                        == "removeTree \(place) below \(path): \(call) EBUSY: resource busy or locked (something is "
+                        + "mounted there, or the system uses it; unmount it, and repeat)")
+                // What is bound from the tree itself may have gone by its own name.
+                if mounted != .directoryOfTheTree
+                    || FileManager.default.fileExists(atPath: path + "/up/tree/c/kept")
+                {
+                    #expect(FileManager.default.fileExists(atPath: "\(path)/\(kept)"))
+                }
+                #expect(unsafe umount2(target, CInt(MNT_DETACH)) == 0)
+                try loop.run(until: directory.removeTree("up/tree"))
+                #expect(try loop.all(directory.entries(of: "up")).isEmpty)
+            }
         }
     }
 
