@@ -16,13 +16,16 @@
 
 /// What the kernel calls by numbers that older headers lack, and `waitid` by a GNU extension.
 enum {
-    WAIT_BY_PIDFD = 3,                    // P_PIDFD
     WAIT_FOR_ALL = 0x40000000,            // __WALL
     CALL_CLOSE_RANGE = 436,
     CALL_PIDFD_SEND_SIGNAL = 424,
+    CALL_PIDFD_OPEN = 434,
     PIDFD_SIGNAL_GROUP = 4,               // PIDFD_SIGNAL_PROCESS_GROUP, since 6.9
     PIDFD_KNOWS_EXIT = 8,                 // PIDFD_INFO_EXIT, since 6.15
 };
+
+/// P_PID, P_PGID and P_PIDFD.
+enum wait_kind { WAIT_BY_ID = 1, WAIT_BY_GROUP, WAIT_BY_PIDFD };
 
 /// `struct pidfd_info`, since Linux 6.13; its last field since 6.15.
 struct process_info {
@@ -182,20 +185,26 @@ IN_CHILD int run_child(void *argument) {
     return 0;
 }
 
-/// What `waitid` says of the process: positive if it has ended and this call has reaped it, zero if it runs, and below
-/// zero if it is no child of this process, or another has reaped it. The status is as `waitpid` gives it.
-static inline int reap_process(int descriptor, bool waits, int *status) {
+/// What `waitid` says of the process that `id` means in the way of `kind`: positive if it has ended and this call has
+/// reaped it, zero if it runs, and below zero if it is no child of this process, or another has reaped it. With `WNOHANG`
+/// the call does not wait, and with `WNOWAIT` it does not reap. The status is as `waitpid` gives it.
+static inline int reap_process(enum wait_kind kind, int id, int options, int *status) {
     siginfo_t info;
     int result;
     info.si_pid = 0;
-    do result = (int)syscall(SYS_waitid, WAIT_BY_PIDFD, descriptor, &info,
-                             WEXITED | WAIT_FOR_ALL | (waits ? 0 : WNOHANG), NULL);
+    do result = (int)syscall(SYS_waitid, kind, id, &info, WEXITED | WAIT_FOR_ALL | options, NULL);
     while (result < 0 && errno == EINTR);
     if (result < 0) return -errno;
     if (info.si_pid == 0) return 0;
     *status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8
                                          : info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);
     return 1;
+}
+
+/// A descriptor of the process, or an error below zero.
+static inline int open_process(int process) {
+    int descriptor = (int)syscall(CALL_PIDFD_OPEN, process, 0);
+    return descriptor < 0 ? -errno : descriptor;
 }
 
 /// Whether others may look into the memory of this process.

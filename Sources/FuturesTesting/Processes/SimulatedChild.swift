@@ -7,7 +7,8 @@ internal import UVFutures
 final class SimulatedChild: SimulatedHandle, ProcessHandle {
     let process: SimulatedProcess
     private let name: String
-    var killsGroupAtEnd = false
+    /// A simulated process starts no others in its group.
+    var groupLives: Bool { false }
     var onEnd: (CInt?) -> Void = { _ in }
     var onAbort: () -> Void = {}
     private var work: Future<Int32>?
@@ -52,9 +53,7 @@ final class SimulatedChild: SimulatedHandle, ProcessHandle {
         endWork()
         soon { child in
             child.host.note("process \(child.id) ends")
-            let onEnd = child.onEnd
-            child.close()
-            onEnd(status)
+            child.onEnd(status)
         }
     }
 

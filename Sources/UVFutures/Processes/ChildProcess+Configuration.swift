@@ -33,8 +33,8 @@ extension ChildProcess {
         /// terminal, in a session of its own, and ``ChildProcess/terminal`` is its other side.
         public var terminal: DescriptorStream.WindowSize?
 
-        /// Whether the child leaves the process group or the session of this process. ``ChildProcess/end(within:by:)``
-        /// then ends all processes of the group.
+        /// Whether the child leaves the process group or the session of this process. It then leads a group, which
+        /// ``ChildProcess/end(within:by:)`` ends as a whole.
         public var group = Group.inherited
         /// The limits of resources that differ from those of this process. For example: `limits[.openFiles] = .init(64)`.
         public var limits: [Resource: ResourceLimit] = [:]

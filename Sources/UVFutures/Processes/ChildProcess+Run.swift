@@ -30,13 +30,13 @@ extension ChildProcess {
     /// failure: see ``Outcome/requireSuccess()``.
     ///
     /// The program reads `input`, and it may leave some of it unread. Its standard output and its standard error are
-    /// collected unless the configuration says where they go. The future completes when the process has ended, and when
-    /// all processes that have inherited these streams have closed them.
+    /// collected unless the configuration says where they go. The future completes when the process has ended, when all
+    /// of the group that it leads have, and when all processes that have inherited these streams have closed them.
     ///
     /// Fails with ``ByteStreams/StreamError/limitExceeded(limit:)`` if one of the two has more than `limit` bytes, and
     /// with ``Futures/FutureError/timedOut(after:)`` if all of this takes longer than `timeout`. Fails with the errors of
     /// ``start(_:on:)``. If the future fails or is cancelled, the process is ended as ``end(within:by:)`` does, and the
-    /// future completes when the process has ended.
+    /// future completes when the process and its group have ended.
     ///
     /// ```swift
     /// let sorted = ChildProcess.run(.init("sort"), input: Data("b\na\n".utf8), timeout: .seconds(5), on: loop)

@@ -5,13 +5,15 @@ public import Futures
 ///
 /// The child is watched by a descriptor of its own, and no signal is caught for that. So it does not matter whether other
 /// code of this process handles `SIGCHLD`, starts processes itself, or waits for any child. No child becomes a zombie,
-/// and no signal reaches another process, even if the number of the child is used again.
+/// and no signal reaches another process, even if the number of the child is used again. Before Linux 6.9, a child that
+/// leads a group is a zombie while others of its group run: only that keeps its number, by which the group is meant.
 ///
 /// A child inherits only the descriptors that its ``Configuration`` names. Its signals have their default effects, and
 /// none is blocked.
 ///
 /// The process belongs to its loop, and keeps ``Futures/EventLoop/run()`` from returning until it has ended, also if you
-/// keep no reference to it. When the loop is shut down, the child is killed, unless
+/// keep no reference to it. A child that leads a group, see ``Configuration/group``, does so until the last process of
+/// the group has ended. When the loop is shut down, the child or its group is killed, unless
 /// ``Configuration/endsWithLoop`` is `false`. When this process exits without that, its children run on.
 ///
 /// ```swift
@@ -25,13 +27,19 @@ public final class ChildProcess {
     public var loop: EventLoop { core }
     let core: LoopCore
     public let configuration: Configuration
-    /// The number of the process. When the process has ended, the number may stand for another one.
+    /// The number of the process, and of the group that it leads. When they have ended, the number may stand for others.
     public let id: Int32
-    private let handle: any ProcessHandle
+    let handle: any ProcessHandle
     private var input, output, errors, console: DescriptorStream?
     private let exitPromise: Promise<Exit>
-    private var isRunning = true
-    /// The process itself until it has ended.
+    /// Completes as `exit` does, when the group has ended, too.
+    let gonePromise: Promise<Exit>
+    private(set) var isRunning = true
+    /// Whether the process, or one of the group that it leads, is there.
+    private(set) var isThere = true
+    /// The watch of a group whose leader has ended.
+    var groupWatch = GroupWatch()
+    /// The process itself until it and its group have ended.
     private var hold: ChildProcess?
 
     private init(_ start: ProcessStart, _ configuration: Configuration, on loop: EventLoop) {
@@ -40,6 +48,7 @@ public final class ChildProcess {
         id = handle.id
         self.configuration = configuration
         exitPromise = core.makeSharedPromise(of: Exit.self)
+        gonePromise = core.makeSharedPromise(of: Exit.self)
         let limits = configuration.streamLimits
         func stream(_ number: CInt, writes: Bool) -> DescriptorStream? {
             start.carriers[number].map { DescriptorStream(over: $0, writes: writes, limits, on: loop) }
@@ -49,8 +58,11 @@ public final class ChildProcess {
         errors = stream(2, writes: false)
         console = start.carriers[-1].map { DescriptorStream(overTerminal: $0, limits, on: loop) }
         hold = self
-        handle.onEnd = { [unowned self] in ended(.success(Exit(status: $0))) }
-        handle.onAbort = { [unowned self] in ended(.failure(FutureError.shutDown)) }
+        handle.onEnd = { [unowned self] in ended(Exit(status: $0)) }
+        handle.onAbort = { [unowned self] in
+            exitPromise.fail(FutureError.shutDown)
+            gone(.failure(FutureError.shutDown))
+        }
     }
 
     deinit {
@@ -61,10 +73,18 @@ public final class ChildProcess {
         if isKnownUniquelyReferenced(&console) { console?.close() }
     }
 
-    private func ended(_ result: Result<Exit, any Error>) {
+    private func ended(_ exit: Exit) {
         isRunning = false
+        exitPromise.succeed(exit)
+        watchGroup(exit)
+    }
+
+    /// Called when the process and all of its group have ended, or when their loop is shut down.
+    func gone(_ result: Result<Exit, any Error>) {
+        (isRunning, isThere) = (false, false)
         defer { hold = nil }
-        exitPromise.complete(result)
+        handle.close()
+        gonePromise.complete(result)
     }
 
     /// Starts a program. When this returns, the program runs. The loop's thread waits for the system meanwhile, mostly
@@ -120,6 +140,7 @@ public final class ChildProcess {
 
     /// Completes when the child has ended, with its code or with the signal that has ended it.
     ///
+    /// It does not wait for other processes of the child's group: a shell may leave them there on purpose.
     /// Cancelling this future does not end the child: call ``end(within:by:)``. Fails with
     /// ``Futures/FutureError/shutDown`` if the loop is shut down before.
     public var exit: Future<Exit> {
@@ -128,7 +149,7 @@ public final class ChildProcess {
     }
 
     /// Sends `signal` to the child or, with `toGroup`, to all processes of its group. Returns `false` if the child has
-    /// ended.
+    /// ended, or if all of its group have. So the rest of a group can be signalled when its leader has ended.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` with `toGroup` if the child has no group of its own, see
     /// ``Configuration/group``. Throws ``UVError`` if the system refuses, for example because the child runs as another
@@ -140,19 +161,18 @@ public final class ChildProcess {
             !toGroup || leadsGroup,
             "process \(id) is in the group of its parent, which a signal would reach, too; set group to newGroup"
         )
-        return try isRunning && handle.signal(signal.rawValue, toGroup: toGroup)
+        guard toGroup ? isGroupThere : isRunning else { return false }
+        return try handle.signal(signal.rawValue, toGroup: toGroup)
     }
 
-    /// Whether the child leads a group of its own.
-    private var leadsGroup: Bool { configuration.group != .inherited || configuration.terminal != nil }
-
-    /// Ends the child, and completes when it has ended and all who wait for ``exit`` have been told: sends `signal`, and
+    /// Ends the child, and completes when it has ended and all who wait for ``exit`` have been told. Sends `signal`, and
     /// kills the child when `grace` has passed and it has not ended. A child that is stopped is continued, so that it gets
     /// the signal.
     ///
-    /// If the child leads a group, all of this goes to the group, and what is left of the group is killed when the child
-    /// has ended. A second call may kill the child earlier, and never later. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, and with the errors of ``send(_:toGroup:)``.
+    /// If the child leads a group, all of this goes to the group, whether the child itself has ended or not: each of its
+    /// processes has `grace`, and the future completes when none is left. A second call may kill the child earlier, and
+    /// never later. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, and with the errors of
+    /// ``send(_:toGroup:)``. A process that has made a group or a session of its own is not reached.
     @discardableResult
     public func end(
         within grace: Duration = ChildProcess.defaultGrace, by signal: ProcessSignal = .terminate
@@ -161,25 +181,27 @@ public final class ChildProcess {
         do {
             try requireArgument(grace >= .zero, "end(within:) was given \(grace); give zero or more")
             let isGroup = leadsGroup
-            if isRunning, isGroup { handle.killsGroupAtEnd = true }
             let first = grace == .zero ? .kill : signal
-            guard try send(first, toGroup: isGroup), first != .kill else { return ended }
+            guard try send(first, toGroup: isGroup) else { return ended }
+            hurryGroup()
+            guard first != .kill else { return ended }
             try send(.continue, toGroup: isGroup)
             let timer = core.schedule(after: grace) { [weak self] in
                 _ = try self?.send(.kill, toGroup: isGroup)
+                self?.hurryGroup()
             }
             timer.future.ignoreFailure()
-            exitPromise.future.whenComplete { _ in timer.cancel() }
+            gonePromise.future.whenComplete { _ in timer.cancel() }
             return ended
         } catch {
             return core.failed(error)
         }
     }
 
-    /// Completes as ``exit`` does, when all who wait for that have been told.
+    /// Completes as ``exit`` does, when none of the group is left, and all who wait for that have been told.
     private var ended: Future<Exit> {
         let promise = core.makeSharedPromise(of: Exit.self)
-        exitPromise.future.whenComplete { promise.completeLast($0) }
+        gonePromise.future.whenComplete { promise.completeLast($0) }
         return promise.future
     }
 

@@ -25,12 +25,14 @@ final class ProcessRun {
         func everything(_ stream: DescriptorStream?) -> Future<Data> {
             stream?.readToEnd(limit: limit) ?? loop.succeeded(Data())
         }
-        let exits = Future.all(processes.map(\.exit), on: loop)
+        let exits = Future.all(processes.map(\.gonePromise.future), on: loop)
         let output = everything(processes.last!.standardOutput)
         let errors = Future.all(processes.map { everything($0.standardError) }, on: loop)
         combine(exits, output, errors, on: loop).whenComplete { [self] result in
             switch result {
             case .success((let exits, let output, let errors)):
+                // A group that was asked to end is gone, and that is what all of this waited for.
+                guard !isOver else { return }
                 let programs = processes.map(\.configuration.program)
                 end()
                 promise.succeed(

@@ -4,6 +4,9 @@ public import Futures
 ///
 /// The supervisor keeps itself alive while one of its programs runs or waits for its next start.
 ///
+/// When a program with a group of its own ends, what is left of the group is ended, too, as ``ChildProcess/end(within:by:)``
+/// does. Only then does the program count as ended, and is started again.
+///
 /// ```swift
 /// let supervisor = ProcessSupervisor(on: loop)
 /// supervisor.onEvent = { print($0) }
@@ -28,6 +31,7 @@ public final class ProcessSupervisor {
     /// What has happened to a program, which is called `name`.
     public enum Event {
         case started(name: String, ChildProcess)
+        /// It has ended, and so has its group, if it led one.
         case ended(name: String, ChildProcess.Exit)
         /// The program could not be started.
         case notStarted(name: String, any Error)

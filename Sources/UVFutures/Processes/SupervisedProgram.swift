@@ -34,7 +34,9 @@ final class SupervisedProgram {
         let process = try ChildProcess.start(configuration, on: supervisor.core)
         self.process = process
         mayRestart = true
-        process.exit.whenSuccess { [self] in didEnd($0, supervisor) }
+        // What is left of its group would be in the way of its successor.
+        process.exit.whenSuccess { [self] _ in if mayRestart { process.end() } }
+        process.gonePromise.future.whenSuccess { [self] in didEnd($0, supervisor) }
         supervisor.tell(.started(name: name, process))
         return process
     }

@@ -69,20 +69,22 @@ package struct ProcessStart {
     }
 }
 
-/// A child process in a system. It keeps its loop running until it ends.
+/// A child process in a system. It keeps its loop running until it ends, and can be signalled until it is closed.
 package protocol ProcessHandle: AnyObject {
     var loop: LoopCore { get }
     /// The number of the process.
     var id: Int32 { get }
-    /// Whether the rest of the process's group is killed when the process ends.
-    var killsGroupAtEnd: Bool { get set }
+    /// Whether a process that has not ended is in the group that this one has led. For when this one has ended.
+    var groupLives: Bool { get }
     /// Called once, when the process has ended: with its status as `waitpid` gives it, or with `nil` if other code
     /// has taken it. The call comes in a turn.
     var onEnd: (_ status: CInt?) -> Void { get set }
-    /// Called instead of `onEnd` when the loop is shut down before the process ends.
+    /// Called when the loop is shut down before the handle is closed.
     var onAbort: () -> Void { get set }
-    /// Sends a signal to the process, or to its group. Returns `false` if the process has ended.
+    /// Sends a signal to the process, or to its group. Returns `false` if there is none.
     func signal(_ number: CInt, toGroup: Bool) throws(UVError) -> Bool
     /// Changes the size of the new terminal's window.
     func setWindow(columns: UInt16, rows: UInt16) throws(UVError)
+    /// Lets go of the process and its group, which have ended.
+    func close()
 }

@@ -9,9 +9,12 @@ final class UVProcess: UVHandle, ProcessHandle {
     private let program: String
     private let endsWithLoop, leadsGroup: Bool
     private weak var terminal: UVPipe?
-    /// Whether the process runs on while its loop is shut down.
+    /// Whether the process has ended, and its group may be there.
+    private var hasEnded = false
+    /// Whether the process is to be reaped when it has ended, because nobody waits for that here.
     private var isLeft = false
-    var killsGroupAtEnd = false
+    /// A process that was in the group when it was last looked at.
+    private var member: Int32?
     var onEnd: (CInt?) -> Void = { _ in }
     var onAbort: () -> Void = {}
 
@@ -37,15 +40,36 @@ final class UVProcess: UVHandle, ProcessHandle {
     /// Called when the process has ended, and again and again while its status is not known yet.
     private func look() {
         guard !isClosing else { return }
-        if killsGroupAtEnd { _ = try? signal(SIGKILL, toGroup: true) }
         var status: CInt = 0
-        var isKnown = unsafe reap_process(descriptor, false, &status)
+        // A group that cannot be meant by the descriptor keeps its number as long as its leader has not been reaped.
+        isLeft = leadsGroup && signal_process(descriptor, 0, true) == -EINVAL
+        var isKnown = unsafe reap_process(
+            WAIT_BY_PIDFD, descriptor, isLeft ? WNOHANG | WNOWAIT : WNOHANG, &status)
         // Other code of this process has reaped it. The kernel may be about to keep its status for us.
         if isKnown < 0 { isKnown = unsafe status_of_reaped(descriptor, &status) }
         guard isKnown != 0 else { return }
-        let onEnd = onEnd
-        close()
+        hasEnded = true
+        unsafe uv_poll_stop(memory(as: uv_poll_t.self))
         turn { onEnd(isKnown > 0 ? status : nil) }
+    }
+
+    var groupLives: Bool {
+        guard !isClosing else { return false }
+        var status = signal_process(descriptor, 0, true)
+        // What was left to this process, as it is to process 1, and has ended. As long as the group is there, no other has
+        // its number.
+        var exit: CInt = 0
+        while status == 0, unsafe reap_process(WAIT_BY_GROUP, id, WNOHANG, &exit) > 0 {
+            status = signal_process(descriptor, 0, true)
+        }
+        // Before Linux 6.9, the group is known by its number, which is its own until the leader has been reaped.
+        let isKnownByNumber = status == -EINVAL
+        if status == -ESRCH || isKnownByNumber && signal_process(descriptor, 0, false) != 0 { return false }
+        // What has ended and was not reaped is there for the system, too.
+        if let member, ProcessGroup.contains(member, in: id) { return true }
+        guard let members = ProcessGroup.members(of: id) else { return !isKnownByNumber }
+        member = members.first
+        return member != nil
     }
 
     func signal(_ number: CInt, toGroup: Bool) throws(UVError) -> Bool {
@@ -67,14 +91,17 @@ final class UVProcess: UVHandle, ProcessHandle {
 
     override func abort() {
         guard !isClosing else { return }
-        isLeft = true
+        isLeft = isLeft || !hasEnded
         if endsWithLoop { _ = try? signal(SIGKILL, toGroup: leadsGroup) }
         let onAbort = onAbort
         close()
         turn { onAbort() }
     }
 
-    override var line: String { "process \(id) (\(program))" }
+    override var line: String {
+        let process = "process \(id) (\(program))"
+        return hasEnded && !isClosing ? "group of \(process), which has ended" : process
+    }
 
     override func didClose() {
         onEnd = { _ in }
@@ -92,7 +119,8 @@ enum UnreapedProcesses {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         let finish = { @Sendable (waits: Bool) -> Bool in
             var status: CInt = 0
-            guard unsafe reap_process(descriptor, waits, &status) != 0 else { return false }
+            let result = unsafe reap_process(WAIT_BY_PIDFD, descriptor, waits ? 0 : WNOHANG, &status)
+            guard result != 0 else { return false }
             close(descriptor)
             return true
         }
