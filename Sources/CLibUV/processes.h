@@ -207,6 +207,11 @@ static inline int open_process(int process) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
+/// Zero, or an error below zero.
+static inline int adopt_orphans(bool adopts) {
+    return prctl(PR_SET_CHILD_SUBREAPER, adopts) < 0 ? -errno : 0;
+}
+
 /// Whether others may look into the memory of this process.
 static inline bool is_dumpable(void) {
     return prctl(PR_GET_DUMPABLE) == 1;

@@ -519,7 +519,7 @@ first_process() {
         >"$work/leaves"
     chmod +x "$work/leaves"
     printf 'leaves %s\n' "$work/leaves" >"$work/programs"
-    unshare --pid --fork --kill-child "$bin/Supervisor" "$work/programs" --control "$work/control" >"$work/out" &
+    unshare --pid --mount-proc --fork --kill-child "$bin/Supervisor" "$work/programs" --control "$work/control" >"$work/out" &
     server=$!
     timeout 10 bash -c 'until grep -q "^leaves: left" "$1"; do sleep 0.1; done' - "$work/out" ||
         fail "does not run as process 1: $(cat "$work/out")"

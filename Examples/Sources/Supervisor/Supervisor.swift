@@ -1,6 +1,5 @@
 import ArgumentParser
 import ExampleSupport
-import Glibc
 import UVFutures
 
 /// Runs the programs of a configuration file, and starts them again when they end. Usable as process 1 of a container.
@@ -39,6 +38,8 @@ struct Supervisor: OneLineCommand {
         Future(on: loop) {
             let log = try await OutputLog(log, limit: logSize, on: loop)
             let programs = Programs(file, log, on: loop)
+            // As process 1 has to, and so that no program leaves anything behind.
+            try programs.supervisor.adoptOrphans()
             let ended = programs.supervisor.drain(on: .terminate, .interrupt, within: .seconds(grace))
             // It begins before the file is read for the first time, so no change is missed.
             let watch = try await FileWatch.watch(file: file, on: loop).value
@@ -51,10 +52,8 @@ struct Supervisor: OneLineCommand {
             let hangUps = Future(on: loop) {
                 for try await _ in loop.signals(.hangup) { programs.reloadOrComplain() }
             }
-            let reaping = getpid() == 1 ? loop.repeat(every: .seconds(1)) { programs.reapOrphans() } : nil
             try await ended.value
             hangUps.cancel()
-            reaping?.cancel()
             try await watch.close().value
             _ = try await server?.shutdown(within: .zero).value
             try await programs.whenCollected().value
@@ -70,20 +69,5 @@ struct Supervisor: OneLineCommand {
                     try await connection.write("\(answer)\n").value
                 }
             })
-    }
-}
-
-extension Programs {
-    /// Takes the status of processes that were left to this one, as process 1 has to. Those of its own are the library's.
-    func reapOrphans() {
-        let own = supervisor.names.compactMap { name -> Int32? in
-            if case .running(let process) = supervisor.state(of: name) { process.id } else { nil }
-        }
-        var found = siginfo_t()
-        while unsafe waitid(P_ALL, 0, &found, WEXITED | WNOHANG | WNOWAIT) == 0 {
-            let process = unsafe found._sifields._sigchld.si_pid
-            guard process > 0, !own.contains(process) else { return }
-            waitpid(process, nil, WNOHANG)
-        }
     }
 }

@@ -40,6 +40,10 @@ extension VirtualDriver: LoopSystem {
         try host.startProcess(launch, self)
     }
 
+    // A simulated process leaves none behind.
+    func adoptOrphans(_ isAdopting: Bool) -> Bool { true }
+    func orphans() -> [Int32]? { [] }
+
     func catchSignal(_ number: CInt, once: Bool) -> any SignalWatch {
         SimulatedSignal(self, number, once: once)
     }

@@ -60,6 +60,7 @@ public final class ProcessSupervisor {
     private var eventHandler: ((Event) -> Void)?
     private var programs: [SupervisedProgram] = []
     private var ending: Promise<Void>?
+    private var orphans: Orphans?
 
     public init(on loop: EventLoop) {
         core = loop.core
@@ -91,6 +92,28 @@ public final class ProcessSupervisor {
             programs.removeAll { $0 === program }
             throw error
         }
+    }
+
+    /// Makes what the programs leave behind children of this process, such as a daemon that has made a session of its own:
+    /// it is reaped when it ends, and it ends with the supervisor, after the programs. Process 1 of a container has to do
+    /// that anyway.
+    ///
+    /// Each child of this process that this library has not started counts as left behind. So call this in a program that
+    /// starts no others itself, and call it before the first program starts. A loop that is shut down before
+    /// ``end(within:)`` has completed leaves these processes alone.
+    ///
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if a supervisor of this process does that already, and
+    /// ``UVError`` if the system refuses, or has no `/proc` for the namespace of this process. Calls `prctl` with
+    /// `PR_SET_CHILD_SUBREAPER`, and handles `SIGCHLD`.
+    public func adoptOrphans() throws {
+        core.checkThread()
+        guard ending == nil, !core.isShutDown else { throw FutureError.shutDown }
+        guard let orphans = try Orphans(on: core) else {
+            throw FutureError.invalidArgument(
+                "a supervisor of this process adopts its orphans already; call adoptOrphans() once, on one of them"
+            )
+        }
+        self.orphans = orphans
     }
 
     /// The names of all programs, in the order in which they were added.
@@ -136,14 +159,16 @@ public final class ProcessSupervisor {
         return program.end(within: grace)
     }
 
-    /// Ends all programs, the last that was added first, each when the one before it has ended. Completes when none is
-    /// left. Each program has `grace` to end by itself.
+    /// Ends all programs, the last that was added first, each when the one before it has ended, and then what they have
+    /// left behind, if ``adoptOrphans()`` was called. Completes when none is left. Each program has `grace` to end by
+    /// itself.
     ///
     /// A second call gives what has not ended yet its own `grace`, which only shortens the first.
     @discardableResult
     public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
         core.checkThread()
         if let ending {
+            if programs.isEmpty { _ = orphans?.end(within: grace) }
             programs.last?.end(within: grace)
             self.grace = min(self.grace, grace)
             return ending.future
@@ -160,8 +185,8 @@ public final class ProcessSupervisor {
 
     private func endLast() {
         guard let last = programs.last else {
-            ending?.completeLast()
-            return
+            let end = orphans?.end(within: grace) ?? core.succeeded()
+            return end.whenComplete { [self] _ in ending?.completeLast() }
         }
         last.end(within: grace).whenComplete { [self] _ in
             programs.removeAll { $0 === last }

@@ -28,6 +28,11 @@ package protocol LoopSystem: LoopDriver, FileLoopSystem, WatchingLoopSystem {
     ) throws -> any DatagramTransport
     /// Starts a program. Throws `ProcessError` if that fails.
     func startProcess(_ launch: ProcessLaunch) throws -> ProcessStart
+    /// Makes processes whose parents end children of this one, if they descend from it, or no longer. Returns `false` if
+    /// they are already.
+    func adoptOrphans(_ isAdopting: Bool) throws(UVError) -> Bool
+    /// Reaps the adopted processes that have ended, and returns the others. `nil` if that cannot be told now.
+    func orphans() -> [Int32]?
     /// Catches a signal until the watch is closed. With `once`, only until the signal has been delivered once.
     func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch
     /// Runs a job off the loop, in libuv's thread pool or in the simulation of it. Called on the loop's thread.

@@ -15,13 +15,13 @@ extension UVLoop {
                 carriers[number] = try UVPipe(self, adopting: end, kind)
                 descriptors.ends[number] = nil
             }
-            let process = try ChildStart(launch, descriptors).run()
+            let process = try OwnChildren.start { try ChildStart(launch, descriptors).run() }
             do throws(UVError) {
                 let terminal = carriers[ChildDescriptors.terminal]
                 return ProcessStart(try UVProcess(self, launch, process, terminal: terminal), carriers)
             } catch {
                 _ = signal_process(process.descriptor, SIGKILL, false)
-                UnreapedProcesses.reap(process.descriptor)
+                UnreapedProcesses.reap(process.id, process.descriptor)
                 throw ProcessError(launch.program, .makeProcess, error.code)
             }
         } catch {

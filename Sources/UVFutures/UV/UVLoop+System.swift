@@ -37,6 +37,14 @@ extension UVLoop: LoopSystem {
         try UnixSocket.bindDatagrams(path, permissions: permissions, on: self)
     }
 
+    func adoptOrphans(_ isAdopting: Bool) throws(UVError) -> Bool {
+        // Where the processes are not listed, none that was left behind would be found.
+        guard !isAdopting || ProcessGroup.all != nil else { throw UVError(-ENOENT, "list processes") }
+        return try OwnChildren.adopt(isAdopting)
+    }
+
+    func orphans() -> [Int32]? { OwnChildren.orphans() }
+
     func catchSignal(_ number: CInt, once: Bool) throws(UVError) -> any SignalWatch {
         try UVSignal(self, number, once: once)
     }

@@ -49,6 +49,7 @@ final class UVProcess: UVHandle, ProcessHandle {
         if isKnown < 0 { isKnown = unsafe status_of_reaped(descriptor, &status) }
         guard isKnown != 0 else { return }
         hasEnded = true
+        if !isLeft { OwnChildren.wasReaped(id) }
         unsafe uv_poll_stop(memory(as: uv_poll_t.self))
         turn { onEnd(isKnown > 0 ? status : nil) }
     }
@@ -106,7 +107,7 @@ final class UVProcess: UVHandle, ProcessHandle {
     override func didClose() {
         onEnd = { _ in }
         onAbort = {}
-        if isLeft { UnreapedProcesses.reap(descriptor) } else { Glibc.close(descriptor) }
+        if isLeft { UnreapedProcesses.reap(id, descriptor) } else { Glibc.close(descriptor) }
         if loop.isObserved { loop.tell(.closed(line, failure: nil)) }
     }
 }
@@ -114,13 +115,14 @@ final class UVProcess: UVHandle, ProcessHandle {
 /// The processes that nobody waits for any more, and that must not become zombies.
 enum UnreapedProcesses {
     /// Reaps a process when it ends, and closes its descriptor.
-    static func reap(_ descriptor: CInt) {
+    static func reap(_ id: Int32, _ descriptor: CInt) {
         // libuv has made the descriptor non-blocking.
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         let finish = { @Sendable (waits: Bool) -> Bool in
             var status: CInt = 0
             let result = unsafe reap_process(WAIT_BY_PIDFD, descriptor, waits ? 0 : WNOHANG, &status)
             guard result != 0 else { return false }
+            OwnChildren.wasReaped(id)
             close(descriptor)
             return true
         }

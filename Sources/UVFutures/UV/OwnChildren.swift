@@ -1,0 +1,65 @@
+internal import CLibUV
+internal import Futures
+internal import Glibc
+
+/// The children that the loops of this process have started and not reaped, and those that were left to it.
+///
+/// The system does not tell one from the other. So a child that this library has not started counts as left to it.
+enum OwnChildren {
+    private struct State {
+        var numbers: Set<Int32> = []
+        var starts = 0
+        /// How often the two above have changed.
+        var changes = 0
+        var isAdopting = false
+    }
+
+    private static let state = Locked(State())
+
+    /// Notes the child that `start` starts.
+    static func start(_ start: () throws -> StartedChild) rethrows -> StartedChild {
+        change { $0.starts += 1 }
+        defer { change { $0.starts -= 1 } }
+        let child = try start()
+        change { _ = $0.numbers.insert(child.id) }
+        return child
+    }
+
+    /// Notes that a child has been reaped, by whomever.
+    static func wasReaped(_ child: Int32) { change { _ = $0.numbers.remove(child) } }
+
+    private static func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            state.changes += 1
+            body(&state)
+        }
+    }
+
+    /// Makes processes whose parents end children of this one, if they descend from it, or no longer. Returns `false` if
+    /// they are already.
+    static func adopt(_ isAdopting: Bool) throws(UVError) -> Bool {
+        let status: CInt? = state.withLock { state in
+            guard state.isAdopting != isAdopting else { return nil }
+            let status = adopt_orphans(isAdopting)
+            if status == 0 { state.isAdopting = isAdopting }
+            return status
+        }
+        guard let status else { return false }
+        try UVError.check(status, "adopt orphans")
+        return true
+    }
+
+    /// Reaps the children that were left to this process and have ended, and returns the others. `nil` if that cannot be
+    /// told now, because a child is being started or reaped.
+    static func orphans() -> [Int32]? {
+        let before = state.withLock { $0.starts == 0 ? $0.changes : nil }
+        guard let before, let all = ProcessGroup.all else { return nil }
+        var status: CInt = 0
+        let children = all.filter { unsafe reap_process(WAIT_BY_ID, $0, WNOHANG | WNOWAIT, &status) >= 0 }
+        let own = state.withLock { $0.changes == before ? $0.numbers : nil }
+        guard let own else { return nil }
+        return children.filter {
+            unsafe !own.contains($0) && reap_process(WAIT_BY_ID, $0, WNOHANG, &status) == 0
+        }
+    }
+}
