@@ -4,6 +4,9 @@
 /// A bucket begins full. So `burst` requests pass at once, and the others pass at the rate. If a request for many
 /// tokens waits, later requests wait behind it. You can cancel a waiting request, or limit its time with
 /// `Future.timeout`. When the bucket is released, all waiting requests fail with ``FutureError/closed(_:)``.
+///
+/// A busy loop may serve a waiting request late. The tokens that come in that time, for up to 100 ms, are not lost: so
+/// the rate is right over a long time, and what passes right after such a delay can be more than ``burst``.
 public final class FutureTokenBucket {
     /// The number of tokens that come in every ``period``, evenly.
     public let rate: Int
@@ -15,6 +18,8 @@ public final class FutureTokenBucket {
     private let cost: UInt128
     /// The time at which the bucket is full, unless more tokens are taken.
     private var fullAt: UInt128
+    /// How long the bucket had been full when it last served a waiting request. What came in this time is kept.
+    private var lateness: UInt128 = 0
     private var timer: ScheduledTask<Void>?
 
     /// Creates a full bucket that gets `rate` tokens in every `period`. Traps if `rate` or `burst` is less than one, or if
@@ -85,6 +90,7 @@ public final class FutureTokenBucket {
     }
 
     private var now: UInt128 { UInt128(line.loop.clock) * UInt128(rate) }
+    private var longestLateness: UInt128 { UInt128(Cadence.longestLateness) * UInt128(rate) }
 
     /// The time at which the bucket has `count` tokens.
     private func due(_ count: Int) -> UInt128 {
@@ -92,15 +98,40 @@ public final class FutureTokenBucket {
         return fullAt > missing ? fullAt - missing : 0
     }
 
-    private func remove(_ count: Int) { fullAt = max(fullAt, now) + UInt128(count) * cost }
+    private func remove(_ count: Int) {
+        let now = now
+        if fullAt < now {
+            // What has run over is lost, but for what the loop was late with.
+            if now - fullAt > longestLateness { lateness = 0 }
+            fullAt = max(fullAt, now - lateness)
+        }
+        fullAt += UInt128(count) * cost
+    }
+
+    /// Keeps what has run over while the loop was busy.
+    private func noteLateness() {
+        let now = now
+        guard fullAt < now else { return }
+        let excess = min(now - fullAt, longestLateness)
+        lateness = max(lateness, excess)
+        fullAt = now - excess
+    }
 
     /// Serves the first requests as long as there are tokens for them, and then waits for more.
     private func serve() {
         timer.take()?.cancel()
+        var isServing = false
         while let first = line.first {
             let due = due(first.payload)
             guard due <= now else { return wait(until: due) }
             _ = line.takeFirst()
+            if !isServing {
+                isServing = true
+                lateness = 0
+                // Just before the callbacks of those that are served, which may ask again.
+                line.loop.enqueue { [weak self] in self?.noteLateness() }
+            }
+            noteLateness()
             remove(first.payload)
             first.succeed(())
         }

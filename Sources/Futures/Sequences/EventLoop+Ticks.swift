@@ -3,8 +3,8 @@ extension EventLoop {
     /// passed since the iteration began.
     ///
     /// If a consumer takes longer than `interval`, it misses the instants that fall due in that time, and
-    /// gets the next instant on time. If one instant comes late, the later instants are not delayed. If
-    /// `interval` is not positive, the iteration throws ``FutureError/invalidArgument(_:)``.
+    /// gets the next instant on time. If the loop is late, the instants of up to 100 ms are made up at once, so that their
+    /// number is right. If `interval` is not positive, the iteration throws ``FutureError/invalidArgument(_:)``.
     ///
     /// A task that waits for an instant keeps ``run()`` from returning. Other code that waits, such as
     /// ``LoopSequence/first()``, does the same if `keepsLoopAlive` is `true`.
@@ -26,23 +26,23 @@ extension EventLoop {
 /// The instants of one iteration.
 private final class Ticks: ElementAsker {
     private let loop: LoopCore
-    private let interval: UInt64
     private let keepsLoopAlive: Bool
-    private var due: UInt64
+    private var cadence: Cadence
+    /// Whether the consumer has asked since it got the last instant.
+    private var hasAsked = true
     private var asking: ElementSource<LoopInstant>?
     /// The timer for the task that asks. It is used for one instant after the other.
     private var timer: Cell?
 
     init(every interval: UInt64, keepsLoopAlive: Bool, on loop: LoopCore) {
         self.loop = loop
-        self.interval = interval
         self.keepsLoopAlive = keepsLoopAlive
-        due = loop.deadline(after: interval)
+        cadence = Cadence(every: interval, from: loop.deadline(after: interval))
     }
 
     func next() -> Future<LoopInstant?> {
         skipMissed()
-        return loop.sleep(until: due, keepsLoopAlive: keepsLoopAlive).map { [self] in take() }
+        return loop.sleep(until: cadence.due, keepsLoopAlive: keepsLoopAlive).map { [self] in take() }
     }
 
     func ask(for wait: ElementWait) -> Bool {
@@ -58,7 +58,7 @@ private final class Ticks: ElementAsker {
             timer!.markObserved()
             timer!.pointer.place(.all.on(.loop))
         }
-        loop.startTimer(timer!, deadline: due, keepsAlive: keepsLoopAlive)
+        loop.startTimer(timer!, deadline: cadence.due, keepsAlive: keepsLoopAlive)
         return true
     }
 
@@ -71,14 +71,23 @@ private final class Ticks: ElementAsker {
     fileprivate func timerFired() { asking.take()?.deliver(take()) }
 
     private func skipMissed() {
+        hasAsked = true
         let now = loop.clock
-        guard due < now else { return }
-        let missed = (now - due - 1) / interval + 1
-        due = due.addingSaturated(missed.multipliedSaturated(by: interval))
+        cadence.skip(before: now)
+        cadence.begin(cadence.due, now: now)
     }
 
     private func take() -> LoopInstant {
-        due = due.addingSaturated(interval)
+        let now = loop.clock
+        cadence.came(now: now)
+        cadence.advance()
+        if cadence.interval < Cadence.longestLateness {
+            // Until the consumer could ask again, the loop is late.
+            hasAsked = false
+            loop.enqueue { [weak self] in
+                if let self, !hasAsked { cadence.came(now: loop.clock) }
+            }
+        }
         return loop.now
     }
 }

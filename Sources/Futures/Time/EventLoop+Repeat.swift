@@ -3,7 +3,8 @@ public enum RepeatPace: Sendable {
     /// The interval is measured from the end of one run to the start of the next run.
     case fixedDelay
     /// The interval is measured from the start of one run to the start of the next run. If a run takes longer
-    /// than the interval, the starts that fall due during that run are skipped.
+    /// than the interval, the starts that fall due during that run are skipped. Starts that are missed because the loop
+    /// was late are made up, those of up to 100 ms: so the number of runs is right over a long time.
     case fixedRate
 }
 
@@ -78,7 +79,7 @@ extension EventLoop {
             return ScheduledTask(future)
         }
         guard (0...1).contains(jitter) else {
-            cell.fail(FutureError.invalidArgument("a jitter of \(jitter) is not from 0 to 1"))
+            cell.fail(FutureError.invalidArgument("a jitter of \(jitter) is out of range; give 0 to 1"))
             return ScheduledTask(future)
         }
         let plan = Repetition.Plan(

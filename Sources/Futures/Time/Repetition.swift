@@ -14,8 +14,8 @@ final class Repetition<Ignored>: Producer {
 
     private let cell: Cell
     private let plan: Plan
-    /// The time of the next run, before its random delay.
-    private var due: UInt64
+    /// The times of the runs, before their random delays.
+    private var cadence: Cadence
     /// The observer of the timer or of the current run, whichever the repetition waits for.
     private var waiting: Cell?
 
@@ -24,7 +24,7 @@ final class Repetition<Ignored>: Producer {
     init(_ cell: Cell, _ plan: Plan) {
         self.cell = cell
         self.plan = plan
-        due = cell.loop.deadline(after: plan.initialDelay)
+        cadence = Cadence(every: plan.interval, from: cell.loop.deadline(after: plan.initialDelay))
     }
 
     func start() {
@@ -33,13 +33,16 @@ final class Repetition<Ignored>: Producer {
     }
 
     private func waitUntilDue() {
-        let timer = loop.sleep(until: due.addingSaturated(randomDelay()), keepsLoopAlive: plan.keepsLoopAlive)
+        let deadline = cadence.due.addingSaturated(randomDelay())
+        cadence.begin(deadline, now: loop.clock)
+        let timer = loop.sleep(until: deadline, keepsLoopAlive: plan.keepsLoopAlive)
         waiting = timer.cell.observe(CompleteObserver<Void>(body: run), when: .all)
     }
 
     private func run(_ timer: Result<Void, any Error>) {
         do {
             try timer.get()
+            cadence.came(now: loop.clock)
             let future = try plan.body().given(to: loop)
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
             let run = Cell.waiting(loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })
@@ -55,7 +58,7 @@ final class Repetition<Ignored>: Producer {
         waiting = nil
         if case .failure(let error) = result, plan.onFailure == .end || loop.isShutDown { cell.fail(error) }
         if cell.isCompleted { return }
-        due = nextStart()
+        moveOn()
         waitUntilDue()
     }
 
@@ -65,11 +68,12 @@ final class Repetition<Ignored>: Producer {
         return UInt64(clamping: Int64(Double(min(plan.interval, UInt64(Int64.max) / 2)) * fraction))
     }
 
-    private func nextStart() -> UInt64 {
+    private func moveOn() {
         let now = loop.clock
-        guard plan.pace == .fixedRate else { return now.addingSaturated(plan.interval) }
-        let missed = due > now ? 0 : (now - due) / plan.interval
-        return due.addingSaturated((missed + 1).multipliedSaturated(by: plan.interval))
+        guard plan.pace == .fixedRate else { return cadence.restart(now: now) }
+        cadence.advance()
+        // A start that falls due at the very end of a run is missed, too.
+        cadence.skip(before: now.addingSaturated(1))
     }
 
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
