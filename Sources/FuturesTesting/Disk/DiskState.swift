@@ -61,6 +61,9 @@ struct DiskState {
         return lastNumber
     }
 
+    /// The largest size of a file, which is kept in memory.
+    static let largestFile = 1 << 32
+
     var usedBytes: Int { inodes.values.reduce(0) { $0 + $1.contents.count } }
 
     func needSpace(_ count: Int, _ call: String) throws(UVError) {

@@ -15,7 +15,8 @@ public final class SimulatedDisk {
     let store = DiskStore()
     private unowned let host: SimulatedHost
     /// The time that each operation takes. In a world, by default some 100 microseconds. On a virtual loop, no time.
-    public var latency = World.Latency.none
+    /// Traps if a time of it is negative.
+    public var latency = World.Latency.none { didSet { latency.check() } }
     /// The time that faults add to each operation.
     var delay: UInt64 = 0
     /// The operations under way.
@@ -23,10 +24,14 @@ public final class SimulatedDisk {
 
     init(of host: SimulatedHost) { self.host = host }
 
-    /// The number of bytes for which there is room. A write that needs more fails with `UVError.Code.noSpace`.
+    /// The number of bytes for which there is room. A write that needs more fails with `UVError.Code.noSpace`. Traps if
+    /// it is negative.
     public var capacity: Int {
         get { store.with { $0.capacity } }
-        set { store.with { $0.capacity = newValue } }
+        set {
+            if newValue < 0 { fatalError("The capacity of a disk was set to \(newValue); give 0 or more.") }
+            store.with { $0.capacity = newValue }
+        }
     }
 
     /// Whether all reads, writes and synchronisations fail with `UVError.Code.inputOutput`.

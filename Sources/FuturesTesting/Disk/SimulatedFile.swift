@@ -28,6 +28,7 @@ final class SimulatedFile: FileHandle {
         return try open.run(.write, "write") { state throws(UVError) in
             let size = state.inodes[inode]!.contents.count
             let offset = offset ?? size
+            guard offset <= DiskState.largestFile - bytes.count else { throw UVError(.fileTooLarge, "write") }
             try state.needSpace(max(0, offset + bytes.count - size), "write")
             state.inodes[inode]!.write(bytes, at: offset)
             state.touched(inode)
@@ -38,6 +39,7 @@ final class SimulatedFile: FileHandle {
     func truncate(to size: Int) throws(UVError) {
         guard writes else { throw UVError(.invalidArgument, "truncate") }
         try open.run(.write, "truncate") { state throws(UVError) in
+            guard size <= DiskState.largestFile else { throw UVError(.fileTooLarge, "truncate") }
             try state.needSpace(max(0, size - state.inodes[inode]!.contents.count), "truncate")
             state.inodes[inode]!.resize(to: size)
             state.touched(inode)

@@ -14,6 +14,19 @@ extension World {
 
         static let none = Latency.constant(.zero)
 
+        /// Traps if a time is negative.
+        func check() {
+            let times =
+                switch self {
+                case .constant(let time): [time]
+                case .uniform(let range): [range.lowerBound]
+                case .exponential(let least, let mean): [least, mean]
+                }
+            if let time = times.first(where: { $0 < .zero }) {
+                fatalError("A latency of \(time) is negative; give zero or more.")
+            }
+        }
+
         /// Returns a time in nanoseconds. `choices` is `nil` if nothing is left to chance.
         func draw(_ choices: inout Choices?) -> UInt64 {
             switch self {
@@ -22,11 +35,14 @@ extension World {
                 let least = range.lowerBound.wholeNanoseconds ?? 0
                 let most = range.upperBound.wholeNanoseconds ?? 0
                 guard least < most, choices != nil else { return least }
-                return least + choices!.latency.next() % (most - least + 1)
+                let number = choices!.latency.next()
+                return most - least == .max ? number : least + number % (most - least + 1)
             case .exponential(let least, let mean):
                 guard choices != nil else { return least.wholeNanoseconds ?? 0 }
                 let share = -log(choices!.latency.positiveFraction())
-                return (least.wholeNanoseconds ?? 0) + UInt64(Double(mean.wholeNanoseconds ?? 0) * share)
+                let more =
+                    UInt64(exactly: (Double(mean.wholeNanoseconds ?? 0) * share).rounded(.down)) ?? .max
+                return (least.wholeNanoseconds ?? 0).addingSaturated(more)
             }
         }
     }

@@ -14,7 +14,14 @@ final class BusyInstant {
     /// callbacks.
     private var patience: Int?
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) {
+        Self.check(limit)
+        self.limit = limit
+    }
+
+    static func check(_ limit: Int) {
+        if limit < 1 { Misuse.size(limit, of: "A limit of callbacks in an instant", atLeast: 1) }
+    }
 
     /// Starts to count at zero. Called when the clock has moved, and when other code or another thread brings
     /// work.

@@ -51,6 +51,17 @@ extension World {
         public let start: Duration
         public let duration: Duration
 
+        init(kind: Kind, hosts: [String], start: Duration, duration: Duration) {
+            if start < .zero || duration < .zero {
+                fatalError(
+                    "A fault at \(start) that lasts \(duration) makes no sense; give zero or more of both.")
+            }
+            self.kind = kind
+            self.hosts = hosts
+            self.start = start
+            self.duration = duration
+        }
+
         public static func crash(_ host: String, at start: Duration, lasting: Duration) -> Fault {
             Fault(kind: .crash, hosts: [host], start: start, duration: lasting)
         }

@@ -23,13 +23,23 @@ extension World {
         /// The time that a message takes in each direction.
         public var latency: Latency {
             get { paths[0].latency }
-            set { for path in paths { path.latency = newValue } }
+            set {
+                newValue.check()
+                for path in paths { path.latency = newValue }
+            }
         }
 
         /// The number of bytes that pass in a second, in each direction. `nil` if there is no limit.
         public var bandwidth: Int? {
             get { paths[0].bandwidth }
-            set { for path in paths { path.bandwidth = newValue } }
+            set {
+                if let newValue, newValue < 1 {
+                    fatalError(
+                        "The bandwidth of \(name) was set to \(newValue); give 1 or more, or nil for no limit."
+                    )
+                }
+                for path in paths { path.bandwidth = newValue }
+            }
         }
 
         /// The share of datagrams that are lost, from 0 to 1. Connections do not notice it.

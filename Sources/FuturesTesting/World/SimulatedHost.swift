@@ -26,17 +26,32 @@ public final class SimulatedHost {
     /// The number of times that the host has been started.
     public internal(set) var startCount = 0
     /// The most sockets that the programs of the host may have open. A further socket is refused with
-    /// `UVError.Code.tooManyOpenFiles`.
-    public var maxDescriptors = Int.max
+    /// `UVError.Code.tooManyOpenFiles`. Traps if it is negative.
+    public var maxDescriptors = Int.max {
+        didSet { check("maxDescriptors", maxDescriptors, maxDescriptors >= 0, "0 or more") }
+    }
     /// The number of faults that leave the host without descriptors.
     var shortages = 0
-    /// The time that a closure takes in `RemoteContext.pool`.
-    public var workDuration: Duration = .zero
-    /// The difference between the host's wall clock and the world's, at the beginning.
-    public var wallClockOffset: Duration = .zero
+    /// The time that a closure takes in `RemoteContext.pool`. Traps if it is negative.
+    public var workDuration: Duration = .zero {
+        didSet { check("workDuration", workDuration, workDuration >= .zero, "zero or more") }
+    }
+    /// The difference between the host's wall clock and the world's, at the beginning. Traps if it is more than 2⁶⁰
+    /// seconds either way.
+    public var wallClockOffset: Duration = .zero {
+        didSet {
+            let isInRange = (Duration.seconds(-(1 << 60))...(.seconds(1 << 60))).contains(wallClockOffset)
+            check("wallClockOffset", wallClockOffset, isInRange, "at most \(1 << 60) seconds either way")
+        }
+    }
     /// The number of seconds that the host's wall clock gains in each second. 0.001 means that it is a
-    /// millisecond ahead after a second.
-    public var wallClockDrift = 0.0
+    /// millisecond ahead after a second. Traps if it is not from -1,000,000 to 1,000,000.
+    public var wallClockDrift = 0.0 {
+        didSet {
+            let isInRange = (-1e6...1e6).contains(wallClockDrift)
+            check("wallClockDrift", wallClockDrift, isInRange, "-1000000 to 1000000")
+        }
+    }
 
     /// The disk of the host.
     public private(set) lazy var disk = SimulatedDisk(of: self)
@@ -83,6 +98,11 @@ public final class SimulatedHost {
     }
 
     /// The time at which all simulated clocks begin: the beginning of the year 2000, in seconds since 1970.
+    private func check(_ what: String, _ value: Any, _ isInRange: Bool, _ range: String) {
+        if isInRange { return }
+        fatalError("The \(what) of host \(name) was set to \(value); give \(range).")
+    }
+
     private static let epoch: Duration = .seconds(946_684_800)
 
     var wallClock: Duration {

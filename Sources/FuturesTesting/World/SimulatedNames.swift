@@ -13,9 +13,20 @@ public final class SimulatedNames: NameResolver {
     }
 
     /// The time that an answer takes. The answers of name servers need the time of the network in addition.
-    public var latency: Duration = .milliseconds(1)
-    /// How long the answers of name servers may be kept, also the answer that there is nothing.
-    public var timeToLive: Duration = .seconds(60)
+    /// Traps if it is negative.
+    public var latency: Duration = .milliseconds(1) {
+        didSet {
+            if latency >= .zero { return }
+            fatalError("The latency of name servers was set to \(latency); give zero or more.")
+        }
+    }
+    /// How long the answers of name servers may be kept, also the answer that there is nothing. Traps if it is negative.
+    public var timeToLive: Duration = .seconds(60) {
+        didSet {
+            if timeToLive >= .zero { return }
+            fatalError("The timeToLive of names was set to \(timeToLive); give zero or more.")
+        }
+    }
     private var answers: [String: Answer] = [:]
     private var mistakes: [String: Mistake] = [:]
     private unowned let simulation: Simulation
@@ -116,7 +127,7 @@ public final class SimulatedNames: NameResolver {
     /// answers.
     private func fill(_ reply: inout NameServerReply, byConnection: Bool) throws -> [UInt8]? {
         var name = reply.question.name
-        let seconds = UInt32(clamping: timeToLive.components.seconds)
+        let seconds = UInt32(clamping: (timeToLive.wholeNanoseconds ?? 0) / 1_000_000_000)
         let type = reply.question.type
         // A circle of aliases is an answer, too.
         for _ in 0..<20 {

@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import UVFutures
 
 extension SimulatedNames {
@@ -30,20 +31,35 @@ extension SimulatedNames.Record {
         }
     }
 
-    /// The bytes of the record. Throws `FutureError.invalidArgument` if a name or an address is malformed.
+    /// The bytes of the record. Throws `FutureError.invalidArgument` if a name or an address is malformed, or a number or
+    /// a text is out of range.
     func data() throws -> [UInt8] {
         var writer = DNSWriter()
         switch self {
         case .address(let host): return try SocketAddress(host: host, port: 0).networkBytes
         case .alias(let name), .pointer(let name): return try Self.wire(name)
         case .service(let priority, let weight, let port, let target):
-            for number in [priority, weight, port] { writer.add(UInt16(clamping: number)) }
+            for number in [priority, weight, port] { writer.add(try Self.checked(number)) }
             return writer.bytes + (try Self.wire(target))
-        case .text(let strings): return strings.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        case .text(let strings):
+            for string in strings {
+                try requireArgument(
+                    string.utf8.count <= 255,
+                    "a string of \(string.utf8.count) bytes is too long for a text; give at most 255")
+            }
+            return strings.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
         case .mailExchange(let preference, let name):
-            writer.add(UInt16(clamping: preference))
+            writer.add(try Self.checked(preference))
             return writer.bytes + (try Self.wire(name))
         }
+    }
+
+    private static func checked(_ number: Int) throws -> UInt16 {
+        guard let number = UInt16(exactly: number) else {
+            throw FutureError.invalidArgument(
+                "the number \(number) of a record is out of range; give 0 to 65535")
+        }
+        return number
     }
 
     /// Returns a name as name servers write it. A dot stands for no server at all.

@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Dispatch
 internal import Futures
 internal import Synchronization
@@ -10,7 +11,8 @@ extension World {
     /// counts: what `#expect` finds in the body belongs to no test. The body may be called on any thread, and
     /// several calls run at the same time. Each seed runs twice: a body that does not
     /// do the same in both runs fails with the place where the two traces part. Leave the second run out with
-    /// `repeating: false`. After `maxFailures` failures, no further seeds are tried.
+    /// `repeating: false`. After `maxFailures` failures, no further seeds are tried. Throws
+    /// `FutureError.invalidArgument` if `maxFailures` is less than one.
     ///
     /// If the environment has the variable `SEED`, only that seed runs, once, and its trace is printed.
     ///
@@ -25,6 +27,8 @@ extension World {
         seeds: Range<UInt64>, maxFailures: Int = 1, repeating: Bool = true,
         _ body: @escaping @Sendable (World) throws -> Void
     ) throws {
+        try requireArgument(
+            maxFailures > 0, "with a maxFailures of \(maxFailures) no seed is tried; give 1 or more")
         let experiment = Experiment(body: body)
         if let seed = Experiment.seedOfEnvironment { return try experiment.replay(seed) }
         let next = Atomic(seeds.lowerBound)

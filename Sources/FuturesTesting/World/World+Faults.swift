@@ -8,6 +8,7 @@ extension World {
     /// If the world was made with `faults`, these happen instead. Call this function once, when all hosts have
     /// been added. Traps if `mix` names a host that the world does not have.
     public func injectFaults(_ mix: FaultMix = FaultMix(), until end: Duration) {
+        if end < .zero { fatalError("Faults were to be injected until \(end); time only moves forward.") }
         faults = givenFaults ?? makeFaults(mix, until: end)
         for fault in faults {
             for name in fault.hosts { _ = host(name) }
@@ -16,6 +17,14 @@ extension World {
     }
 
     private func makeFaults(_ mix: FaultMix, until end: Duration) -> [Fault] {
+        if mix.interval.upperBound < .milliseconds(1) {
+            fatalError(
+                "Faults \(mix.interval.upperBound) apart, or less, would never end; give a millisecond or more."
+            )
+        }
+        for range in [mix.interval, mix.duration] where range.lowerBound < .zero {
+            fatalError("Faults that begin or last \(range.lowerBound) make no sense; give zero or more.")
+        }
         var random = SplitMix(seed, for: 4)
         let names = mix.hosts ?? hosts.map(\.name)
         let kinds = mix.kinds.filter { !$0.isOfLink || names.count > 1 }
@@ -25,6 +34,9 @@ extension World {
         while true {
             start += random.time(in: mix.interval)
             guard start < end else { return faults }
+            if faults.count == 1_000_000 {
+                fatalError("Until \(end), there would be more than a million faults; give an earlier end.")
+            }
             let kind = kinds[random.below(kinds.count)]
             let first = random.below(names.count)
             let second = (first + 1 + random.below(max(1, names.count - 1))) % names.count
@@ -105,8 +117,8 @@ extension World {
 extension SplitMix {
     /// Returns a time of whole milliseconds.
     mutating func time(in range: ClosedRange<Duration>) -> Duration {
-        let least = Int(range.lowerBound / .milliseconds(1))
-        let most = Int(range.upperBound / .milliseconds(1))
+        let least = Int((range.lowerBound.wholeNanoseconds ?? 0) / 1_000_000)
+        let most = Int((range.upperBound.wholeNanoseconds ?? 0) / 1_000_000)
         return .milliseconds(least + below(most - least + 1))
     }
 }

@@ -40,7 +40,10 @@ extension World {
     /// ``Futures/FutureError/stalled`` if nothing is left in the world that could happen. Throws the first error
     /// that a program or a check throws, as a ``WorldFailure``.
     public func run(until condition: () throws -> Bool, within limit: Duration = .seconds(3600)) throws {
-        let end = simulation.now.addingSaturated(limit.wholeNanoseconds ?? 0)
+        guard let nanoseconds = limit.wholeNanoseconds else {
+            fatalError("A world was run within \(limit); time only moves forward.")
+        }
+        let end = simulation.now.addingSaturated(nanoseconds)
         var holds = try condition()
         try running {
             while failure == nil, !holds, step(until: end) { holds = try condition() }
@@ -53,15 +56,23 @@ extension World {
 
     /// Calls `body` when `delay` has passed, between two events. Use it to change the world while it runs, for
     /// example to crash a host. If `body` throws, the run ends, and throws that error as a ``WorldFailure``.
+    ///
+    /// Traps if `delay` is negative.
     public func schedule(after delay: Duration, _ body: @escaping () throws -> Void) {
+        if delay < .zero {
+            fatalError("A change of a world was scheduled after \(delay); time only moves forward.")
+        }
         simulation.call(after: delay) { [unowned self] in
             do { try body() } catch { fail(error, of: "a scheduled change") }
         }
     }
 
     /// Calls `check` each time that `interval` has passed, between two events. If it throws, the run ends, and
-    /// throws that error as a ``WorldFailure``. Use it for what must always hold.
+    /// throws that error as a ``WorldFailure``. Use it for what must always hold. Traps if `interval` is not positive.
     public func check(every interval: Duration, _ check: @escaping () throws -> Void) {
+        if interval <= .zero {
+            fatalError("A world was to be checked every \(interval); give more than zero.")
+        }
         simulation.call(after: interval) { [unowned self] in
             do {
                 try check()

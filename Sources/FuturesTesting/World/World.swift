@@ -30,8 +30,10 @@ public final class World {
     let givenFaults: [Fault]?
     /// The faults that happen, in the order of their times.
     public internal(set) var faults: [Fault] = []
-    /// The latency of each new link.
-    public var latency = Latency.uniform(.microseconds(200)...(.milliseconds(2)))
+    /// The latency of each new link. Traps if a time of it is negative.
+    public var latency = Latency.uniform(.microseconds(200)...(.milliseconds(2))) {
+        didSet { latency.check() }
+    }
     /// The names of the world. The name of each host stands for its addresses.
     public let names: SimulatedNames
     var links: [LinkEnds: Link] = [:]
@@ -46,6 +48,7 @@ public final class World {
     /// Like ``Futures/EventLoop/virtual(maxCallbacksPerInstant:)``, a loop of the world traps if its callbacks
     /// start each other without end while no time passes.
     public init(seed: UInt64, faults: [Fault]? = nil, maxCallbacksPerInstant: Int = 1_000_000) {
+        BusyInstant.check(maxCallbacksPerInstant)
         self.seed = seed
         self.maxCallbacksPerInstant = maxCallbacksPerInstant
         givenFaults = faults

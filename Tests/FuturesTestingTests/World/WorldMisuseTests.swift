@@ -9,7 +9,10 @@ struct WorldMisuseTests {
     enum Misuse: String, CaseIterable, Codable, CustomTestStringConvertible {
         case unknownHost, unknownLink, linkToItself, foreignFuture, ownRun, nestedRun, downLoop, downMakeLoop
         case advancing, adopting, releasing, releasingListener, backwards, unknownFault
-        case loss, duplication, mtu
+        case loss, duplication, reordering, mtu
+        case bandwidth, latency, hostLatency, schedule, check, within, negativeFault, interval, endlessFaults,
+            until
+        case maxDescriptors, workDuration, drift, offset, capacity, nameLatency, timeToLive, callbacks
 
         var testDescription: String { rawValue }
 
@@ -33,7 +36,29 @@ struct WorldMisuseTests {
             case .unknownFault: "A world was asked for its host \"x\""
             case .loss: "The datagramLoss of a – b was set to 1.5; give 0 to 1."
             case .duplication: "The datagramDuplication of a – b was set to -0.1; give 0 to 1."
+            case .reordering: "The datagramReordering of a – b was set to nan; give 0 to 1."
             case .mtu: "The mtu of a – b was set to 10; the smallest is 68, as of IPv4."
+            case .bandwidth: "The bandwidth of a – b was set to 0; give 1 or more, or nil for no limit."
+            case .latency: "A latency of -1.0 seconds is negative; give zero or more."
+            case .hostLatency: "A latency of -1e-09 seconds is negative; give zero or more."
+            case .schedule:
+                "A change of a world was scheduled after -1.0 seconds; time only moves forward."
+            case .check: "A world was to be checked every 0.0 seconds; give more than zero."
+            case .within: "A world was run within -1.0 seconds; time only moves forward."
+            case .negativeFault:
+                "A fault at 1.0 seconds that lasts -1.0 seconds makes no sense; give zero or more of both."
+            case .interval: "Faults 0.0 seconds apart, or less, would never end; give a millisecond or more."
+            case .endlessFaults: "would be more than a million faults; give an earlier end"
+            case .until: "Faults were to be injected until -1.0 seconds; time only moves forward."
+            case .maxDescriptors: "The maxDescriptors of host a was set to -1; give 0 or more."
+            case .workDuration: "The workDuration of host a was set to -1.0 seconds; give zero or more."
+            case .drift: "The wallClockDrift of host a was set to nan; give -1000000 to 1000000."
+            case .offset:
+                "The wallClockOffset of host a was set to 9.223372036854776e+18 seconds; give at most"
+            case .capacity: "The capacity of a disk was set to -1; give 0 or more."
+            case .nameLatency: "The latency of name servers was set to -1.0 seconds; give zero or more."
+            case .timeToLive: "The timeToLive of names was set to -1.0 seconds; give zero or more."
+            case .callbacks: "A limit of callbacks in an instant of 0 makes no sense; give at least 1."
             }
         }
 
@@ -68,7 +93,32 @@ struct WorldMisuseTests {
             case .unknownFault: world.injectFaults(until: .seconds(1))
             case .loss: world.link("a", "b").datagramLoss = 1.5
             case .duplication: world.link("a", "b").datagramDuplication = -0.1
+            case .reordering: world.link("a", "b").datagramReordering = .nan
             case .mtu: world.link("a", "b").mtu = 10
+            case .bandwidth: world.link("a", "b").bandwidth = 0
+            case .latency: world.latency = .uniform(.seconds(-1)...(.zero))
+            case .hostLatency: a.disk.latency = .exponential(least: .zero, mean: .nanoseconds(-1))
+            case .schedule: world.schedule(after: .seconds(-1)) {}
+            case .check: world.check(every: .zero) {}
+            case .within: try world.run(until: { true }, within: .seconds(-1))
+            case .negativeFault: _ = World.Fault.slow("a", "b", at: .seconds(1), lasting: .seconds(-1))
+            case .interval:
+                var mix = World.FaultMix()
+                mix.interval = .zero...(.zero)
+                World(seed: 1).injectFaults(mix, until: .seconds(1))
+            case .endlessFaults:
+                let world = World(seed: 1)
+                try world.addHost("a")
+                world.injectFaults(until: .seconds(Int64.max))
+            case .until: world.injectFaults(until: .seconds(-1))
+            case .maxDescriptors: a.maxDescriptors = -1
+            case .workDuration: a.workDuration = .seconds(-1)
+            case .drift: a.wallClockDrift = .nan
+            case .offset: a.wallClockOffset = .seconds(Int64.max)
+            case .capacity: a.disk.capacity = -1
+            case .nameLatency: world.names.latency = .seconds(-1)
+            case .timeToLive: world.names.timeToLive = .seconds(-1)
+            case .callbacks: _ = World(seed: 1, maxCallbacksPerInstant: 0)
             }
         }
     }
