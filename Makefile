@@ -80,6 +80,7 @@ check:
 	Tests/Checks/rooms.sh
 	Tests/Checks/mirrors.py
 	Tests/Checks/systems.py
+	Tests/Checks/numbers.py
 	Tests/Checks/walks.sh
 	Tests/Checks/program-lines.py
 	Tests/Checks/words.sh

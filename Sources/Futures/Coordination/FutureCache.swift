@@ -5,20 +5,34 @@
 /// expired value when the key of that value is looked up next. If the total cost exceeds ``costLimit``, the
 /// cache first drops the values that have not been used for the longest time. The cache never keeps a single
 /// value that costs more than the limit.
+///
+/// A key's `==` and `hash(into:)` must not use the cache.
 public final class FutureCache<Key: Hashable, Value> {
     public let loop: EventLoop
     /// The highest allowed ``totalCost``. Setting a lower limit drops values at once.
-    public var costLimit: Int { didSet { evict(downTo: costLimit) } }
+    /// Traps if it is negative.
+    public var costLimit: Int {
+        didSet {
+            Self.check(costLimit)
+            evict(downTo: costLimit)
+        }
+    }
     /// The sum of the costs of all values in the cache.
     public private(set) var totalCost = 0
     private var entries: [Key: CacheEntry<Key, Value>] = [:]
     /// The entries with a value, in the order of their last use.
     private var used = Line<CacheEntry<Key, Value>>()
 
+    /// Creates an empty cache. Traps if `costLimit` is negative.
     public init(costLimit: Int = .max, on loop: EventLoop) {
         loop.core.checkThread()
+        Self.check(costLimit)
         self.costLimit = costLimit
         self.loop = loop.core
+    }
+
+    private static func check(_ costLimit: Int) {
+        if costLimit < 0 { Misuse.size(costLimit, of: "A cache's limit of cost", atLeast: 0) }
     }
 
     /// The number of values. An expired value counts until the key of that value is looked up.
@@ -42,13 +56,13 @@ public final class FutureCache<Key: Hashable, Value> {
         token: CancellationToken = .none, _ fetch: @escaping () throws -> Future<Value>
     ) -> Future<Value> {
         guard !token.isCancelled(on: loop.core) else { return loop.failed(CancellationError()) }
+        if let complaint = FutureError.complaint(delay: expiresAfter) { return loop.failed(complaint) }
         loop.core.checkThread()
         let former = entries[key]
         // Released last: the deinit of a value may use the cache.
         defer { withExtendedLifetime(former) {} }
         if let former, let value = value(of: former) { return loop.succeeded(value) }
         if let work = former?.work { return work.future.branch().until(token) }
-        if let complaint = FutureError.complaint(delay: expiresAfter) { return loop.failed(complaint) }
         let entry = CacheEntry<Key, Value>(key)
         let work = SharedWork<Value>(on: loop) { [weak self] work in
             entry.work = nil

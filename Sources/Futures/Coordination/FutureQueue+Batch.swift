@@ -23,6 +23,7 @@ extension FutureQueue {
         _ operation: @escaping (_ inner: FutureQueue) throws -> Future<Value>
     ) -> Future<Value> {
         let (loop, resource, limit) = (loop, resource, maxConcurrent ?? self.maxConcurrent)
+        Self.check(limit)
         return enqueue(priority: priority) {
             let inner = FutureQueue(resource: resource, maxConcurrent: limit, on: loop)
             let future: Future<Value>

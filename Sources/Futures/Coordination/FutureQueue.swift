@@ -51,7 +51,7 @@ public final class FutureQueue<Resource> {
         emptied.set()
     }
 
-    private static func check(_ limit: Int) {
+    static func check(_ limit: Int) {
         if limit < 1 { Misuse.size(limit, of: "A limit of operations at a time", atLeast: 1) }
     }
 

@@ -32,7 +32,7 @@ public final class SingleFlight<Value> {
 
 /// An object that lets several callers with the same key share one run of their work: two runs for one key
 /// are never in progress at the same time. For each key, this object behaves like a ``SingleFlight``. The
-/// keys do not affect each other.
+/// keys do not affect each other. A key's `==` and `hash(into:)` must not use the object.
 public final class KeyedSingleFlight<Key: Hashable, Value> {
     public let loop: EventLoop
     private let isCoalescing: Bool

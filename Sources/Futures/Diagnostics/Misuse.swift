@@ -104,12 +104,12 @@ package enum Misuse {
     }
 
     /// Traps for a size that is too small, where no future can carry the error.
-    static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
+    package static func size(_ size: Int, of what: String, atLeast minimum: Int) -> Never {
         trap("\(what) of \(size) makes no sense; give at least \(minimum).")
     }
 
     /// Traps for any other argument. `text` is the sentence with which a future would fail.
-    static func sentence(_ text: String) -> Never { trap(text) }
+    package static func sentence(_ text: String) -> Never { trap(text) }
 
     static func endlessShutdown() -> Never {
         trap(

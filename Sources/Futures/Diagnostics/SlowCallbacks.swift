@@ -13,16 +13,17 @@ extension EventLoop {
     ///
     /// While one callback runs, all other callbacks of the loop wait. Use this function to find a callback
     /// that makes them wait for too long. Callbacks are the closures that futures, timers and `execute` run.
-    /// With a `report`, the loop reads the clock once for each callback. A new loop has no `report`. A
-    /// negative `threshold` counts as zero.
+    /// With a `report`, the loop reads the clock once for each callback. A new loop has no `report`. Traps if `threshold`
+    /// is negative.
     public func onSlowCallback(
         longerThan threshold: Duration = .milliseconds(100), _ report: ((Duration) -> Void)?
     ) {
         core.checkThread()
-        guard !core.unhandled.isOver else { return }
-        let watch = report.map {
-            SlowCallbackWatch(threshold: threshold.wholeNanoseconds ?? 0, report: $0)
+        guard let threshold = threshold.wholeNanoseconds else {
+            Misuse.sentence("\(FutureError.negativeDuration(threshold))")
         }
+        guard !core.unhandled.isOver else { return }
+        let watch = report.map { SlowCallbackWatch(threshold: threshold, report: $0) }
         withExtendedLifetime(exchange(&core.slowCallbacks, with: watch)) {}
     }
 

@@ -28,12 +28,19 @@ public struct Backoff: Sendable {
     }
 
     /// Returns the time to wait after the failure of the attempt with the number `attempt`. The first attempt
-    /// has the number 1. `generator` gives the random numbers for ``jitter``.
+    /// has the number 1. `generator` gives the random numbers for ``jitter``. Traps if `attempt` is less than one, or if a
+    /// value of the backoff is out of its range.
     public func delay(
         afterAttempt attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration {
-        var scale = 1.0
-        for _ in 1..<max(attempt, 1) where scale < 1e15 { scale *= factor }
+        if attempt < 1 { Misuse.size(attempt, of: "A back-off's attempt", atLeast: 1) }
+        if let complaint { Misuse.sentence("A back-off is not usable: \(complaint).") }
+        var (scale, power, exponent) = (1.0, factor, attempt - 1)
+        while exponent > 0 {
+            if exponent & 1 == 1 { scale *= power }
+            power *= power
+            exponent >>= 1
+        }
         if jitter > 0 { scale *= Double.random(in: (1 - jitter)...(1 + jitter), using: &generator) }
         // Compared before the multiplication, which traps if the product is no duration.
         guard initial > .zero else { return .zero }
@@ -47,7 +54,7 @@ public struct Backoff: Sendable {
         if !(factor >= 1) || factor.isInfinite {
             return "a back-off factor of \(factor) is no growth; give 1 or more"
         }
-        if !(0...1).contains(jitter) { return "a jitter of \(jitter) is not from 0 to 1" }
+        if !(0...1).contains(jitter) { return "a jitter of \(jitter) is out of range; give 0 to 1" }
         return nil
     }
 }

@@ -6,6 +6,7 @@ extension Future {
     /// Fails with ``FutureError/invalidArgument(_:)`` if `duration` is negative.
     public func delay(by duration: Duration, token: CancellationToken = .none) -> Future<Value> {
         let loop = loop
+        if duration < .zero { return loop.failed(FutureError.negativeDuration(duration)) }
         return held(token: token) { _ in loop.sleep(for: duration) }
     }
 

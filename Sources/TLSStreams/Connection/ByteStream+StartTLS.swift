@@ -3,6 +3,11 @@ internal import FoundationEssentials
 public import Futures
 internal import UVFutures
 
+func checkHandshake(_ timeout: Duration) throws {
+    try requireArgument(
+        timeout > .zero, "a handshake timeout of \(timeout) makes no sense; give more than zero")
+}
+
 extension ByteStream {
     /// Encrypts this stream from here on, as the client. Completes with the encrypted connection when the handshake is
     /// complete, and the certificate of the server is trusted and valid for `host`, a name or a numeric address.
@@ -77,8 +82,7 @@ extension ByteStream {
             trap("startTLS was given a context of another event loop. Make one on the loop of the stream.")
         }
         do {
-            try requireArgument(
-                timeout > .zero, "a handshake timeout of \(timeout) makes no sense; give more than zero")
+            try checkHandshake(timeout)
             try limits.validate()
             let engine = OpenSSLConnection(context.raw, isServer: host == nil)
             try prepare(engine)

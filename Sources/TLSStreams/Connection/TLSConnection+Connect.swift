@@ -20,7 +20,13 @@ extension TLSConnection {
         handshakeTimeout: Duration = .seconds(10), resolver: (any NameResolver)? = nil,
         limits: StreamLimits = StreamLimits()
     ) -> Future<TLSConnection> {
-        TCPConnection.connect(
+        do {
+            try checkHandshake(handshakeTimeout)
+            try limits.validate()
+        } catch {
+            return context.loop.failed(error)
+        }
+        return TCPConnection.connect(
             host: host, port: port, timeout: timeout, resolver: resolver, limits: limits.beneath,
             on: context.loop
         )

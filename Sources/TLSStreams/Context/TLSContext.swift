@@ -29,8 +29,13 @@ public final class TLSContext {
         set { withExtendedLifetime(exchange(&expiryHandler, with: newValue)) {} }
     }
     private var expiryHandler: ((TLSCertificate) -> Void)?
-    /// The time before a certificate expires from which on ``onExpiry`` is called.
-    public var expiryNotice: Duration = .seconds(14 * 86_400)
+    /// The time before a certificate expires from which on ``onExpiry`` is called. Traps if it is negative.
+    public var expiryNotice: Duration = .seconds(14 * 86_400) {
+        didSet {
+            if expiryNotice >= .zero { return }
+            trap("TLSContext.expiryNotice was set to \(expiryNotice). Give zero or more.")
+        }
+    }
     private var lastNotice: LoopInstant?
     private(set) var sessions = SessionCache()
     /// Memory that bytes are decrypted into. It is apart while bytes of it are lent, since a stream may be encrypted

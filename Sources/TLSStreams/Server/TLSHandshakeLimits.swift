@@ -17,8 +17,7 @@ public struct TLSHandshakeLimits: Hashable, Sendable {
     public init() {}
 
     func validate() throws {
-        try requireArgument(
-            timeout > .zero, "a handshake timeout of \(timeout) makes no sense; give more than zero")
+        try checkHandshake(timeout)
         try requireArgument(
             greetingTimeout > .zero,
             "a greeting timeout of \(greetingTimeout) makes no sense; give more than zero")

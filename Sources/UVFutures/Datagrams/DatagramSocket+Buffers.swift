@@ -34,9 +34,9 @@ extension DatagramSocket {
 
     private final func set(_ option: DatagramOption, to size: Int) throws {
         core.checkThread()
+        let largest = Int(CInt.max / 2)
         try requireArgument(
-            (1...Int(CInt.max / 2)).contains(size),
-            "a buffer of \(size) bytes is out of range; give more than zero")
+            (1...largest).contains(size), "a buffer of \(size) bytes is out of range; give 1 to \(largest)")
         try transport.set(option, to: size)
     }
 }

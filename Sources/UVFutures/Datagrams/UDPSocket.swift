@@ -75,6 +75,8 @@ public final class UDPSocket: DatagramSocket {
     ) -> Future<UDPSocket> {
         do {
             _ = try check(limits, on: loop)
+            try requireArgument(
+                timeout >= .zero, "a time limit of \(timeout) is negative; give zero or more")
             try TCPConnection.checkTarget(host: host, port: port)
             return loop.addresses(of: host, port: port, resolver: resolver)
                 .timeout(after: timeout)

@@ -30,12 +30,18 @@ extension Directory {
     /// The walk holds two descriptors for each directory on the way down. It fails with ``TreeError/tooDeep(path:limit:)`` at
     /// a directory more than `maxDepth` levels down, and with ``TreeError/tooManyEntries(limit:)`` after `maxEntries`
     /// entries. With `staysOnDevice`, does not enter directories of other file systems. Fails with ``FileError`` if a
-    /// directory cannot be read. An entry that is made, moved or removed meanwhile may come or not.
+    /// directory cannot be read, and with ``Futures/FutureError/invalidArgument(_:)`` if a limit is negative. An entry that
+    /// is made, moved or removed meanwhile may come or not.
     public func walk(
         _ path: String = ".", maxDepth: Int = 128, maxEntries: Int = 1_000_000, staysOnDevice: Bool = false
     ) -> LoopSequence<TreeEntry> {
         let (loop, name) = (operations.loop, name(path))
         return LoopSequence(on: loop) { [self] in
+            do {
+                try checkTree(maxDepth: maxDepth, maxEntries: maxEntries)
+            } catch {
+                return .init(next: { loop.failed(error) })
+            }
             let walker = TreeWalker(
                 maxDepth: maxDepth, maxEntries: maxEntries, staysOnDevice: staysOnDevice, name)
             var hasBegun = false
@@ -55,9 +61,10 @@ extension Directory {
     ///
     /// Goes by descriptors only, follows no link, and enters no directory where something is mounted. So nothing outside of
     /// the directory is removed, even if another program swaps directories for links meanwhile. Fails with
-    /// ``UVError/Code/busy`` at what is mounted, which stays as it is, with ``UVError/Code/notFound`` if there is nothing at `path`,
-    /// and with ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down. A failure or a
-    /// cancellation leaves what has not been removed by then.
+    /// ``UVError/Code/busy`` at what is mounted, which stays as it is, and with ``UVError/Code/notFound`` if there is nothing
+    /// at `path`. Fails with ``TreeError/tooDeep(path:limit:)`` at a directory more than `maxDepth` levels down, and with
+    /// ``Futures/FutureError/invalidArgument(_:)`` if `maxDepth` is negative. A failure or a cancellation leaves what has
+    /// not been removed by then.
     public func removeTree(_ path: String, maxDepth: Int = 128) -> Future<Void> {
         let (loop, name) = (operations.loop, name(path))
         let remover = TreeRemover(maxDepth: maxDepth, name)
@@ -65,7 +72,7 @@ extension Directory {
             isDone
                 ? loop.succeeded() : loop.runOnDisk("removeTree", name) { try remover.step() }.flatMap(goOn)
         }
-        return run("removeTree", path) { directory, path in
+        return run("removeTree", path, requiring: try checkTree(maxDepth: maxDepth)) { directory, path in
             let (parent, entry) = try path.split()
             let opened = try parent.map { path throws(UVError) in
                 try directory.openDirectory(path, followsLink: true)

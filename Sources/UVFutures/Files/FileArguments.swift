@@ -19,6 +19,12 @@ func checkLimit(_ limit: Int) throws {
     try requireArgument(limit >= 0, "a limit of \(limit) bytes is negative; give zero or more")
 }
 
+func checkTree(maxDepth: Int, maxEntries: Int = 0) throws {
+    try requireArgument(
+        maxDepth >= 0 && maxEntries >= 0,
+        "a maxDepth of \(maxDepth) and maxEntries of \(maxEntries) make no sense; give zero or more of both")
+}
+
 func checkPermissions(_ permissions: UInt32) throws {
     try requireArgument(
         permissions <= 0o7777,

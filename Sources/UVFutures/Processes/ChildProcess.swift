@@ -151,12 +151,13 @@ public final class ChildProcess {
     /// Sends `signal` to the child or, with `toGroup`, to all processes of its group. Returns `false` if the child has
     /// ended, or if all of its group have. So the rest of a group can be signalled when its leader has ended.
     ///
-    /// Throws ``Futures/FutureError/invalidArgument(_:)`` with `toGroup` if the child has no group of its own, see
-    /// ``Configuration/group``. Throws ``UVError`` if the system refuses, for example because the child runs as another
-    /// user. Calls `pidfd_send_signal`, which cannot mean another process.
+    /// Throws ``Futures/FutureError/invalidArgument(_:)`` if there is no such signal, and with `toGroup` if the child has
+    /// no group of its own, see ``Configuration/group``. Throws ``UVError`` if the system refuses, for example because the
+    /// child runs as another user. Calls `pidfd_send_signal`, which cannot mean another process.
     @discardableResult
     public func send(_ signal: ProcessSignal, toGroup: Bool = false) throws -> Bool {
         core.checkThread()
+        if signal.rawValue != 0 { try signal.check() }
         try requireArgument(
             !toGroup || leadsGroup,
             "process \(id) is in the group of its parent, which a signal would reach, too; set group to newGroup"
@@ -171,15 +172,16 @@ public final class ChildProcess {
     ///
     /// If the child leads a group, all of this goes to the group, whether the child itself has ended or not: each of its
     /// processes has `grace`, and the future completes when none is left. A second call may kill the child earlier, and
-    /// never later. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, and with the errors of
-    /// ``send(_:toGroup:)``. A process that has made a group or a session of its own is not reached.
+    /// never later. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative or there is no such signal,
+    /// and with the errors of ``send(_:toGroup:)``. A process that has made a group or a session of its own is not reached.
     @discardableResult
     public func end(
         within grace: Duration = ChildProcess.defaultGrace, by signal: ProcessSignal = .terminate
     ) -> Future<Exit> {
         core.checkThread()
         do {
-            try requireArgument(grace >= .zero, "end(within:) was given \(grace); give zero or more")
+            try Self.check(grace)
+            try signal.check()
             let isGroup = leadsGroup
             let first = grace == .zero ? .kill : signal
             guard try send(first, toGroup: isGroup) else { return ended }
@@ -196,6 +198,10 @@ public final class ChildProcess {
         } catch {
             return core.failed(error)
         }
+    }
+
+    static func check(_ grace: Duration) throws {
+        try requireArgument(grace >= .zero, "end(within:) was given \(grace); give zero or more")
     }
 
     /// Completes as ``exit`` does, when none of the group is left, and all who wait for that have been told.

@@ -85,6 +85,7 @@ public final class ProcessSupervisor {
             restarts.limit >= 0 && restarts.period > .zero,
             "a limit of \(restarts.limit) restarts in \(restarts.period) makes no sense; give zero or more in a time"
         )
+        if let complaint = restarts.backoff.complaint { throw FutureError.invalidArgument(complaint) }
         let program = SupervisedProgram(name, configuration, restarts, self)
         // Before it is told of: code that hears of the start may end it.
         programs.append(program)
@@ -130,15 +131,16 @@ public final class ProcessSupervisor {
     ///
     /// Completes with the new process. Calls while the program is ending for a restart have the same outcome: it is
     /// started once, with the configuration that was given last, and has the time to end of the first call. Cancelling
-    /// does not keep the program from being started. Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is
-    /// no program of that name, or no more, with ``Futures/FutureError/shutDown`` after ``end(within:)``, and with the
-    /// errors of ``ChildProcess/start(_:on:)``; the program is then over.
+    /// does not keep the program from being started. Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is
+    /// negative, or there is no program of that name, or no more, with ``Futures/FutureError/shutDown`` after
+    /// ``end(within:)``, and with the errors of ``ChildProcess/start(_:on:)``; the program is then over.
     @discardableResult
     public func restart(
         _ name: String, with configuration: ChildProcess.Configuration? = nil,
         within grace: Duration = ChildProcess.defaultGrace
     ) -> Future<ChildProcess> {
         core.checkThread()
+        do { try ChildProcess.check(grace) } catch { return core.failed(error) }
         guard let program = program(name) else { return missing(name) }
         if let configuration { program.configuration = configuration }
         return program.restart(within: grace) { [self] in
@@ -150,10 +152,11 @@ public final class ProcessSupervisor {
 
     /// Ends a program, forgets it, and completes when it has ended.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if there is no program of that name.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` if `grace` is negative, or there is no program of that name.
     @discardableResult
     public func remove(_ name: String, within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
         core.checkThread()
+        do { try ChildProcess.check(grace) } catch { return core.failed(error) }
         guard let program = program(name) else { return missing(name) }
         programs.removeAll { $0 === program }
         return program.end(within: grace)
@@ -163,10 +166,12 @@ public final class ProcessSupervisor {
     /// left behind, if ``adoptOrphans()`` was called. Completes when none is left. Each program has `grace` to end by
     /// itself.
     ///
-    /// A second call gives what has not ended yet its own `grace`, which only shortens the first.
+    /// A second call gives what has not ended yet its own `grace`, which only shortens the first. Fails with
+    /// ``Futures/FutureError/invalidArgument(_:)``, and ends nothing, if `grace` is negative.
     @discardableResult
     public func end(within grace: Duration = ChildProcess.defaultGrace) -> Future<Void> {
         core.checkThread()
+        do { try ChildProcess.check(grace) } catch { return core.failed(error) }
         if let ending {
             if programs.isEmpty { _ = orphans?.end(within: grace) }
             programs.last?.end(within: grace)
@@ -197,13 +202,14 @@ public final class ProcessSupervisor {
     /// Ends all programs when this process gets one of `signals`, as ``end(within:)`` does, and completes when none is
     /// left. At a further signal, the programs that are left are killed. Until then, the signals have no other effect.
     ///
-    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught, and with ``UVError`` if
-    /// the system refuses.
+    /// Fails with ``Futures/FutureError/invalidArgument(_:)`` for a signal that cannot be caught or a negative `grace`, and
+    /// with ``UVError`` if the system refuses.
     public func drain(
         on signals: ProcessSignal..., within grace: Duration = ChildProcess.defaultGrace
     ) -> Future<Void> {
         core.checkThread()
         do {
+            try ChildProcess.check(grace)
             let watches = try core.catchSignals(signals)
             let promise = core.makeSharedPromise(of: Void.self)
             for watch in watches {

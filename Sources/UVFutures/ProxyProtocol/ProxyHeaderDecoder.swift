@@ -1,5 +1,6 @@
 public import ByteStreams
 internal import FoundationEssentials
+internal import Futures
 
 /// Finds a ``ProxyHeader`` at the start of a connection, in either version.
 ///
@@ -15,8 +16,12 @@ public struct ProxyHeaderDecoder: StreamDecoder, Sendable {
     /// The number of bytes that were looked at.
     private var looked = 0
 
-    /// Creates a decoder of headers with at most `limit` bytes. A header of version 1 never has more than 107.
-    public init(limit: Int = 4096) { self.limit = limit }
+    /// Creates a decoder of headers with at most `limit` bytes. A header of version 1 never has more than 107. Traps if
+    /// `limit` is less than 16, the size of the shortest header of version 2.
+    public init(limit: Int = 4096) {
+        if limit < 16 { Misuse.size(limit, of: "A limit of PROXY headers", atLeast: 16) }
+        self.limit = limit
+    }
 
     static let signature = Array("\r\n\r\n\0\r\nQUIT\n".utf8)
     static let word = Array("PROXY ".utf8)

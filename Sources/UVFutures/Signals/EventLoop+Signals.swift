@@ -48,6 +48,7 @@ extension EventLoop {
     /// delivered once.
     func catchSignal(_ signal: ProcessSignal, once: Bool) throws -> any SignalWatch {
         guard !core.isShutDown else { throw FutureError.shutDown }
+        try signal.check()
         guard ![SIGKILL, SIGSTOP, SIGCHLD].contains(signal.rawValue) else {
             throw FutureError.invalidArgument("signal \(signal.rawValue) cannot be waited for")
         }

@@ -1,3 +1,4 @@
+internal import ByteStreams
 public import Futures
 internal import Glibc
 
@@ -27,6 +28,13 @@ public struct ProcessSignal: RawRepresentable, Hashable, Sendable {
     public static let user1 = ProcessSignal(rawValue: SIGUSR1)
     /// `SIGUSR2`: a signal whose meaning the program chooses.
     public static let user2 = ProcessSignal(rawValue: SIGUSR2)
+}
+
+extension ProcessSignal {
+    /// Throws `FutureError.invalidArgument` if the system has no such signal.
+    func check() throws {
+        try requireArgument((1...64).contains(rawValue), "signal \(rawValue) is none; give 1 to 64")
+    }
 }
 
 extension EventLoop {

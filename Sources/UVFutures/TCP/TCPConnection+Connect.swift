@@ -35,6 +35,7 @@ extension TCPConnection {
     ) -> Future<TCPConnection> {
         do {
             try check(timeout, limits, on: loop)
+            try checkTarget(host: host, port: port)
             let local = try LocalEnd(host: localHost, port: localPort)
             let deadline = loop.now.advanced(by: timeout)
             // A pending attempt keeps the core of the loop, but not the user's handle. So the loop can end

@@ -80,7 +80,7 @@ struct PipelinedClientTests {
             #expect(client.state == .connected && !client.isDraining)
         }
         let loop = EventLoop.virtual()
-        #expect(throws: FutureError.invalidArgument("a jitter of 2.0 is not from 0 to 1")) {
+        #expect(throws: FutureError.invalidArgument("a jitter of 2.0 is out of range; give 0 to 1")) {
             try PipelinedClient(
                 decodedBy: SemicolonDecoder(),
                 backoff: .exponential(initial: .seconds(1), jitter: 2), on: loop

@@ -15,8 +15,24 @@ struct SizeMisuseTests {
         "A barrier of 0 makes no sense; give at least 1.",
         "a cost of -1 is negative; give zero or more",
         "a delay of -1.0 seconds is negative; give zero or more",
+        "A cache's limit of cost of -5 makes no sense; give at least 0.",
+        "A cache's limit of cost of -1 makes no sense; give at least 0.",
+        "A back-off's attempt of 0 makes no sense; give at least 1.",
+        "A back-off is not usable: a jitter of 3.0 is out of range; give 0 to 1.",
+        "a delay of -0.001 seconds is negative; give zero or more",
+        "A limit of callbacks in an instant of 0 makes no sense; give at least 1.",
+        "A limit of operations at a time of 0 makes no sense; give at least 1.",
+        "A token bucket's rate of 0 makes no sense; give at least 1.",
+        "A token bucket's burst of 0 makes no sense; give at least 1.",
+        "A token bucket's period of 0.0 seconds is not positive; give more than zero.",
+        "a delay of -1e-09 seconds is negative; give zero or more",
+        "a delay of -1e-09 seconds is negative; give zero or more",
+        "time only moves forward.",
+        "time only moves forward.",
         "A turn's budget of 0 makes no sense; give at least 1.",
     ]
+
+    private static let unusable = Backoff.exponential(initial: .seconds(1), jitter: 3)
 
     @Test("a size or a limit that makes no sense", arguments: sentences.indices)
     func sizes(call: Int) async {
@@ -33,6 +49,20 @@ struct SizeMisuseTests {
             case 6: _ = FutureBarrier(parties: 0, on: loop)
             case 7: FutureCache<Int, Int>(on: loop).set(1, for: 1, cost: -1)
             case 8: FutureCache<Int, Int>(on: loop).set(1, for: 1, expiresAfter: .seconds(-1))
+            case 9: _ = FutureCache<Int, Int>(costLimit: -5, on: loop)
+            case 10: FutureCache<Int, Int>(on: loop).costLimit = -1
+            case 11: _ = Backoff.exponential.delay(afterAttempt: 0, using: &loop.random)
+            case 12: _ = Self.unusable.delay(afterAttempt: 1, using: &loop.random)
+            case 13: loop.onSlowCallback(longerThan: .milliseconds(-1)) { _ in }
+            case 14: _ = EventLoop.virtual(maxCallbacksPerInstant: 0)
+            case 15: FutureQueue(on: loop).enqueueBatch(maxConcurrent: 0) { _ in 1 }
+            case 16: _ = FutureTokenBucket(rate: 0, burst: 1, on: loop)
+            case 17: _ = FutureTokenBucket(rate: 1, burst: 0, on: loop)
+            case 18: _ = FutureTokenBucket(rate: 1, per: .zero, burst: 1, on: loop)
+            case 19: _ = loop.debounce(for: .nanoseconds(-1)) {}
+            case 20: _ = loop.throttle(every: .nanoseconds(-1)) {}
+            case 21: loop.advance(by: .nanoseconds(-1))
+            case 22: loop.advanceWithoutRunning(by: .seconds(Int64.min))
             default: loop.turnBudget = 0
             }
         }

@@ -46,6 +46,17 @@ struct BackoffTests {
             ])
     }
 
+    @Test("the wait after a number of attempts beyond all bounds is known at once")
+    func many() {
+        var generator = SeededGenerator()
+        for factor in [1, 1.000_000_1, 2, 1e300] {
+            let slow = Backoff.exponential(
+                initial: .seconds(1), factor: factor, maximum: .seconds(5), jitter: 0)
+            let expected = Duration.seconds(factor == 1 ? 1 : 5)
+            #expect(slow.delay(afterAttempt: .max, using: &generator) == expected)
+        }
+    }
+
     @Test("a back-off beyond all bounds waits for the maximum")
     func huge() {
         var generator = SeededGenerator()

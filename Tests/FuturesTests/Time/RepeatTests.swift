@@ -65,8 +65,14 @@ struct RepeatTests {
             }
             for (task, text) in [
                 (loop.repeat(every: .seconds(1), after: .seconds(-1)) {}, "-1.0 seconds"),
-                (loop.repeat(every: .seconds(1), jitter: 1.5) {}, "a jitter of 1.5 is not from 0 to 1"),
-                (loop.repeat(every: .seconds(1), jitter: .nan) {}, "a jitter of nan is not from 0 to 1"),
+                (
+                    loop.repeat(every: .seconds(1), jitter: 1.5) {},
+                    "a jitter of 1.5 is out of range; give 0 to 1"
+                ),
+                (
+                    loop.repeat(every: .seconds(1), jitter: .nan) {},
+                    "a jitter of nan is out of range; give 0 to 1"
+                ),
             ] {
                 guard
                     case .failure(FutureError.invalidArgument(let found))? = task.future.ignoreFailure()

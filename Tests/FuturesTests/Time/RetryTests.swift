@@ -179,9 +179,9 @@ struct RetryTests {
             expectRefused("a back-off factor of 0.5 is no growth; give 1 or more") { $0.factor = 0.5 }
             expectRefused("a back-off factor of nan is no growth; give 1 or more") { $0.factor = .nan }
             expectRefused("a back-off factor of inf is no growth; give 1 or more") { $0.factor = .infinity }
-            expectRefused("a jitter of 1.5 is not from 0 to 1") { $0.jitter = 1.5 }
-            expectRefused("a jitter of -0.5 is not from 0 to 1") { $0.jitter = -0.5 }
-            expectRefused("a jitter of nan is not from 0 to 1") { $0.jitter = .nan }
+            expectRefused("a jitter of 1.5 is out of range; give 0 to 1") { $0.jitter = 1.5 }
+            expectRefused("a jitter of -0.5 is out of range; give 0 to 1") { $0.jitter = -0.5 }
+            expectRefused("a jitter of nan is out of range; give 0 to 1") { $0.jitter = .nan }
         }
     }
 }

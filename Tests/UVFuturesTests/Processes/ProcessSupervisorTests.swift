@@ -113,6 +113,11 @@ struct ProcessSupervisorTests {
                 complaint { try supervisor.add("a", .init("daemon")) }
                     == "a program called a runs already; give another name")
             var restarts = steady
+            restarts.backoff.jitter = 3
+            #expect(
+                complaint { try supervisor.add("b", .init("daemon"), restarts: restarts) }
+                    == "a jitter of 3.0 is out of range; give 0 to 1")
+            restarts = steady
             restarts.limit = -1
             #expect(
                 complaint { try supervisor.add("b", .init("daemon"), restarts: restarts) }

@@ -166,18 +166,21 @@ struct ProxyProtocolTests {
         }
     }
 
-    @Test("values out of range trap with a sentence")
-    func misuse() async {
+    @Test(
+        "values out of range trap with a sentence",
+        arguments: [
+            "a timeout of 0.0 seconds makes no sense; give more than zero",
+            "a maximumSize of 15 has no room for a PROXY header; give 16 or more",
+        ])
+    func misuse(sentence: String) async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [sentence] in
             let server = TCPServer(on: try EventLoop()) { echo($0) }
             var rules = ProxyProtocol()
-            rules.timeout = .zero
+            if sentence.contains("timeout") { rules.timeout = .zero } else { rules.maximumSize = 15 }
             server.proxyProtocol = rules
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(
-            text.contains(
-                "SocketServer.proxyProtocol was given values out of range: a timeout of 0.0 seconds makes no sense"
-            ))
+        #expect(text.contains("SocketServer.proxyProtocol was given values out of range: \(sentence)"))
     }
 }
