@@ -137,10 +137,10 @@ private final class FileTransport: ByteTransport {
         written.whenComplete { [self] result in
             unwrittenBytes = 0
             guard !isClosed else { return }
-            if let position = writePosition { writePosition = position + bytes.count }
             if case .failure(let error) = result {
                 stream?.transportDidWrite(failure: error)
             } else {
+                if let position = writePosition { writePosition = position + bytes.count }
                 stream?.transportDidWrite(failure: nil)
             }
         }
