@@ -36,7 +36,8 @@ extension ByteStream {
             }
             let absolute = host.hasSuffix(".") ? String(host.dropLast()) : host
             let isAddress = (try? SocketAddress(host: absolute, port: 0)) != nil
-            let name = isAddress ? absolute : absolute.lowercased()
+            // A zone says on which network an address is, and is no part of what a certificate names.
+            let name = isAddress ? String(absolute.prefix { $0 != "%" }) : absolute.lowercased()
             try requireArgument(
                 !name.isEmpty && !name.utf8.contains(0) && engine.expect(host: name, isAddress: isAddress),
                 "startTLS(client:) was given the host “\(host)”; give a name or a numeric address")
@@ -44,7 +45,7 @@ extension ByteStream {
             engine.decide(by: configuration.trust)
             if !isAddress { engine.serverName = name }
             let resumes = configuration.resumesSessions && !configuration.trust.asksClosure
-            if resumes { resumeSessions(of: name, context, engine) }
+            if resumes { resumeSessions(of: isAddress ? absolute : name, context, engine) }
         }
     }
 

@@ -63,6 +63,32 @@ struct TLSHandshakeTests {
         }
     }
 
+    @Test(
+        "an address is compared with the certificate's without its zone",
+        arguments: [
+            ("fe80::1%lo", true), ("fe80::1%1", true), ("FE80:0::0:1%lo", true), ("fe80::1", true),
+            ("127.0.0.1", true),
+            ("fe80::2%lo", false), ("fe80::1%nowhere", false), ("127.0.0.1%lo", false),
+        ])
+    func zones(host: String, isValid: Bool) throws {
+        try withLoop { loop in
+            let wish = Wish(names: "IP:fe80::1,IP:127.0.0.1", serial: 5)
+            let context = try loop.server(
+                TLSServerConfiguration(identity: Authority.root.sign(wish).identity()))
+            if isValid {
+                let pair = try loop.pair(context, host: host)
+                #expect(pair.server.serverName == nil)
+                try loop.close(pair)
+            } else {
+                let (near, far) = try MemoryStream.pair(on: loop)
+                far.startTLS(server: context).ignoreFailure()
+                let error = loop.failure(of: near.startTLS(client: try loop.client(), host: host))
+                #expect(error != nil)
+                far.abort()
+            }
+        }
+    }
+
     @Test("a context that is chosen brings its demands along")
     func choiceOfDemands() throws {
         try withLoop { loop in
