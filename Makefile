@@ -38,6 +38,8 @@ NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
 NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 # The programs with which the tests of TLSStreams speak.
 PEERS = openssl curl python3 nodejs gnutls-bin
+# What the resolver is held beside.
+RESOLVERS = python3-pycares python3-unbound
 # What uses WebServer.
 WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
@@ -53,7 +55,7 @@ help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(PEERS) $(HOSTS) $(WEB)
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(RESOLVERS) $(PEERS) $(HOSTS) $(WEB)
 
 build:
 	$(NEEDS) $(PEERS)
@@ -130,12 +132,13 @@ soak:
 	Tests/Checks/quiet.sh .build/release 5000
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound redis-tools redis-server haproxy python3-redis $(WEB) testssl.sh
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis $(WEB) testssl.sh
 	swift build -c release --package-path Examples $(FLAGS)
 	swift test --package-path Examples $(CHECKED)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED)
 	Tests/Checks/examples.sh
 	Tests/Checks/names.sh
+	Tests/Checks/resolvers.py
 	Tests/Checks/keyvalue.sh
 	Tests/Checks/chat.sh
 	Tests/Checks/health.sh

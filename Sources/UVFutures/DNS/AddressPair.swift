@@ -3,9 +3,10 @@ internal import Futures
 /// The two questions for the addresses of a name, IPv6 and IPv4, which are asked at the same time.
 ///
 /// When one of them is answered with addresses, the other has 250 ms more. So a server that is silent about one
-/// family delays the other family a little, and not for the whole time limit.
+/// family delays the other family a little, and not for the whole time limit. Some servers say of a name with addresses
+/// of one family that it does not exist in the other: then the other has the time limit of one query more.
 final class AddressPair {
-    private let loop: EventLoop
+    private let client: DNSClient
     private let promise: Promise<[DNSAnswer]>
     private var questions: [Future<DNSAnswer>] = []
     private var results: [Result<DNSAnswer, any Error>?] = [nil, nil]
@@ -14,14 +15,14 @@ final class AddressPair {
     /// How much longer the second family is waited for.
     static let patience = Duration.milliseconds(250)
 
-    init(on loop: EventLoop) {
-        self.loop = loop
-        promise = loop.makePromise()
+    init(_ client: DNSClient) {
+        self.client = client
+        promise = client.loop.makePromise()
     }
 
     /// Completes with the answers that have come, IPv6 first. If there are no addresses, fails with the error of a
     /// question that failed.
-    func ask(_ name: DNSName, _ client: DNSClient) -> Future<[DNSAnswer]> {
+    func ask(_ name: DNSName) -> Future<[DNSAnswer]> {
         promise.onCancelRequest { [self] in
             end()
             return .cancel
@@ -35,11 +36,11 @@ final class AddressPair {
 
     private func answered(_ index: Int, _ result: Result<DNSAnswer, any Error>) {
         results[index] = result
-        let answer = try? result.get()
-        // A name that does not exist has addresses of no family.
-        if results.allSatisfy({ $0 != nil }) || answer?.isNameMissing == true { return finish() }
-        guard answer?.records.isEmpty == false else { return }
-        let limit = loop.schedule(after: Self.patience) { [self] in finish() }
+        if results.allSatisfy({ $0 != nil }) { return finish() }
+        guard let answer = try? result.get(), answer.isNameMissing || !answer.records.isEmpty else { return }
+        // If one server is silent, the next one has its turn.
+        let patience = Self.patience + (answer.isNameMissing ? client.configuration.timeout : .zero)
+        let limit = client.loop.schedule(after: patience) { [self] in finish() }
         limit.future.ignoreFailure()
         self.limit = limit
     }
@@ -47,11 +48,13 @@ final class AddressPair {
     private func finish() {
         end()
         let answers = results.compactMap { try? $0?.get() }
-        let isSettled = answers.contains { !$0.records.isEmpty || $0.isNameMissing }
-        if isSettled || answers.count == results.count {
-            promise.succeed(answers)
+        let failures = results.compactMap { $0?.failure }
+        // One that is silent about a family may know of the other that the name does not exist.
+        let isMissing = answers.contains(where: \.isNameMissing) && failures.allSatisfy(\.isSilence)
+        if let failure = failures.first, !isMissing, answers.allSatisfy(\.records.isEmpty) {
+            promise.fail(failure)
         } else {
-            promise.complete(results.compactMap { $0 }.first { !$0.isSuccess }!.map { [$0] })
+            promise.succeed(answers)
         }
     }
 
@@ -60,4 +63,12 @@ final class AddressPair {
         for question in questions { question.cancel() }
         questions = []
     }
+}
+
+extension Result where Failure == any Error {
+    fileprivate var failure: (any Error)? { if case .failure(let error) = self { error } else { nil } }
+}
+
+extension Error {
+    fileprivate var isSilence: Bool { (self as? ResolutionError)?.code == .timedOut }
 }

@@ -57,28 +57,32 @@ final class DNSClient {
     /// Completes with the answer of `server`. Fails with `NameServerFailure` if the answer does not help, or does
     /// not come in time.
     func exchange(_ question: DNSQuestion, with server: NameServer) -> Future<DNSResponse> {
-        slots.with { [self] in try ask(question, server) }
-            .flatMap { [self] query, response in try accept(response, to: query, of: server) }
-            .mapError { [self] in explained($0, server) }
+        slots.with { [self] in
+            let query = query(question)
+            return try ask(query, server, within: configuration.timeout).flatMap { [self] response in
+                server.answered()
+                return response.isTruncated ? try askForMore(query, server) : loop.succeeded(response)
+            }
+        }
+        .map { [self] in try accepted($0, server) }
+        .mapError { [self] in explained($0, server) }
     }
 
-    private func ask(_ question: DNSQuestion, _ server: NameServer) throws -> Future<(DNSQuery, DNSResponse)>
-    {
+    private func query(_ question: DNSQuestion) -> DNSQuery {
         let name = settings.randomizesCase ? question.name.withRandomCase(using: &loop.random) : question.name
-        let query = DNSQuery(
+        return DNSQuery(
             id: UInt16.random(in: .min ... .max, using: &loop.random),
-            question: DNSQuestion(name, question.type), hasRandomCase: settings.randomizesCase,
-            takesLargeAnswers: server.takesLargeAnswers)
+            question: DNSQuestion(name, question.type), hasRandomCase: settings.randomizesCase)
+    }
+
+    private func ask(
+        _ query: DNSQuery, _ server: NameServer, within time: Duration
+    ) throws -> Future<DNSResponse> {
         let socket = try settings.transport.open(server.address, loop)
         counts.value.queries += 1
         return socket.send(query.bytes).flatMap { [self] in receive(socket, query) }
-            .timeout(after: configuration.timeout)
+            .timeout(after: time)
             .always { socket.close() }
-            .flatMap { [self] response in
-                server.answered()
-                guard response.isTruncated else { return loop.succeeded((query, response)) }
-                return askByConnection(query, server).map { (query, $0) }
-            }
     }
 
     /// Waits for the datagram that answers `query`. Others are ignored: they may be late, or forged.
@@ -92,30 +96,44 @@ final class DNSClient {
         }
     }
 
+    /// How long a larger datagram is waited for before the query is sent by a connection.
+    private static let patience = Duration.milliseconds(250)
+
+    /// Asks once more, for an answer that does not fit into a usual datagram. Only now the query has EDNS0, which some
+    /// servers refuse, answer wrongly, or never see. Whatever they do, a connection comes next.
+    private func askForMore(_ query: DNSQuery, _ server: NameServer) throws -> Future<DNSResponse> {
+        var large = self.query(query.question)
+        large.takesLargeAnswers = true
+        return try ask(large, server, within: Self.patience)
+            .map { response in response.code == .noError && !response.answers.isEmpty ? response : nil }
+            .recover { _ in nil }
+            .flatMap { [self] in $0.map { loop.succeeded($0) } ?? askByConnection(query, server) }
+    }
+
     private func askByConnection(_ query: DNSQuery, _ server: NameServer) -> Future<DNSResponse> {
         counts.value.truncatedAnswers += 1
         return settings.transport.ask(query.bytes, server.address, loop)
             .timeout(after: configuration.timeout)
             .map { bytes in
-                guard let response = try DNSResponse.read(bytes, to: query), !response.isTruncated else {
+                let response = try DNSResponse.read(bytes, byConnection: true, to: query)
+                guard let response, !response.isTruncated else {
                     throw DNSFault("it does not answer the question")
                 }
                 return response
             }
     }
 
-    private func accept(
-        _ response: DNSResponse, to query: DNSQuery, of server: NameServer
-    ) throws -> Future<DNSResponse> {
+    /// Returns `response` if it says something of the question.
+    private func accepted(_ response: DNSResponse, _ server: NameServer) throws -> DNSResponse {
         switch response.code {
-        case .noError, .nameNotFound: return loop.succeeded(response)
-        case .formatError, .notImplemented:
-            guard query.takesLargeAnswers else { break }
-            server.takesLargeAnswers = false
-            return exchange(query.question, with: server)
-        default: break
+        case .noError where response.isReferral:
+            throw NameServerFailure(text: "\(server.address) does not know, and asks no other server")
+        case .noError, .nameNotFound: return response
+        // A code of updates or of later days does not make the records wrong that come with it.
+        case .other where !response.answers.isEmpty: return response
+        default:
+            throw NameServerFailure(text: "\(server.address) answered with an error (\(response.code))")
         }
-        throw NameServerFailure(text: "\(server.address) answered with an error (\(response.code))")
     }
 
     private func explained(_ error: any Error, _ server: NameServer) -> any Error {

@@ -53,24 +53,38 @@ final class DNSEngine {
         loop.succeeded(addresses.map { AddressRecord(address: $0, timeToLive: .zero) })
     }
 
-    /// Looks for one candidate after another, until one has addresses. Only the answer that a candidate has none
-    /// lets the search go on.
+    /// Looks for one candidate after another, until one has addresses. Whatever is said of a candidate lets the
+    /// search go on, and only silence ends it.
+    ///
+    /// `told` is the error so far. If servers have failed, it says so: the name may exist. Otherwise it speaks of
+    /// the name as the user gave it, and of no domain.
     private func search(
-        for name: String, in candidates: ArraySlice<DNSName>, _ client: DNSClient, shortest: DNSAnswer? = nil
+        for name: String, in candidates: ArraySlice<DNSName>, _ client: DNSClient,
+        told: (error: ResolutionError, weight: Int)? = nil
     ) -> Future<[AddressRecord]> {
-        AddressPair(on: loop).ask(candidates.first!, client).flatMap { [self] answers in
+        let asked = candidates.first!
+        return addresses(of: asked, called: name, client).flatMapError { [self] error in
+            guard let error = error as? ResolutionError, error.code != .timedOut else { throw error }
+            let weight = error.code == .nameServerFailed ? 2 : (try? DNSName(name)) == asked ? 1 : 0
+            let new = (error: error, weight: weight)
+            let told = told.flatMap { $0.weight >= weight ? $0 : nil } ?? new
+            guard candidates.count > 1 else { throw told.error }
+            return search(for: name, in: candidates.dropFirst(), client, told: told)
+        }
+    }
+
+    private func addresses(
+        of absolute: DNSName, called name: String, _ client: DNSClient
+    ) -> Future<[AddressRecord]> {
+        AddressPair(client).ask(absolute).named(name, asked: absolute).map { [loop] answers in
             let now = loop.now
             let records = answers.flatMap { answer in
-                answer.addresses.map {
-                    AddressRecord(address: $0, timeToLive: answer.timeToLive(at: now))
-                }
+                answer.addresses.map { AddressRecord(address: $0, timeToLive: answer.timeToLive(at: now)) }
             }
-            if !records.isEmpty { return loop.succeeded(records) }
-            // The error speaks of the name as the user gave it, and of no domain.
-            let answer = [shortest, answers[0]].compactMap { $0 }
-                .min { $0.question.name.wire.count < $1.question.name.wire.count }!
-            guard candidates.count > 1 else { throw answer.failure(of: name) }
-            return search(for: name, in: candidates.dropFirst(), client, shortest: answer)
+            guard !records.isEmpty else {
+                throw (answers.first { !$0.isNameMissing } ?? answers[0]).failure(of: name)
+            }
+            return records
         }
     }
 
@@ -82,7 +96,7 @@ final class DNSEngine {
     }
 
     private func records(_ type: DNSType, of absolute: DNSName, called name: String) -> Future<DNSAnswer> {
-        client().answer(DNSQuestion(absolute, type)).map { answer in
+        client().answer(DNSQuestion(absolute, type)).named(name, asked: absolute).map { answer in
             guard !answer.records.isEmpty else { throw answer.failure(of: name) }
             return answer
         }
@@ -93,10 +107,24 @@ final class DNSEngine {
             throw FutureError.invalidArgument("\(address) is no IP address, and has no names")
         }
         _ = client()
-        if let name = hosts.name(of: address) {
+        // An address of IPv4 has the same names where a socket of IPv6 shows it.
+        let plain = address.unmapped
+        if let name = hosts.name(of: plain) {
             return loop.succeeded([PTRRecord(name: name, timeToLive: .zero)])
         }
-        return records(.pointer, of: DNSName(reverse: address), called: address.host)
+        return records(.pointer, of: DNSName(reverse: plain), called: address.host)
             .map { [loop] in $0.names(at: loop.now) }
+    }
+}
+
+extension Future {
+    /// The same, with errors of servers that speak of `name`, which the user gave, and not only of what was asked for.
+    fileprivate func named(_ name: String, asked: DNSName) -> Future {
+        mapError { error in
+            guard let error = error as? ResolutionError else { return error }
+            let isSame = (try? DNSName(name)) == asked
+            let reason = error.reason.map { isSame ? $0 : "\($0), asked for \(asked)" }
+            return ResolutionError(name: name, code: error.code, server: error.server, reason: reason)
+        }
     }
 }

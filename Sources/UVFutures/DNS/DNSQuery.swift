@@ -4,8 +4,9 @@ package struct DNSQuery {
     let question: DNSQuestion
     /// Whether an answer has to repeat the case of each letter of the name.
     var hasRandomCase = false
-    /// Whether the query says how large an answer may be (EDNS0). Very old servers do not understand that.
-    var takesLargeAnswers = true
+    /// Whether the query says how large an answer may be (EDNS0). Some servers refuse what says so, and some things on
+    /// the way to them drop it.
+    var takesLargeAnswers = false
 
     /// The most bytes of an answer that come in one datagram. They pass each network without being cut up.
     package static let payloadSize = 1232
@@ -24,6 +25,7 @@ package struct DNSQuery {
 package enum DNSFlags {
     package static let response: UInt16 = 0x8000
     package static let operation: UInt16 = 0x7800
+    package static let authoritative: UInt16 = 0x0400
     package static let truncated: UInt16 = 0x0200
     package static let recursionDesired: UInt16 = 0x0100
     package static let recursionAvailable: UInt16 = 0x0080

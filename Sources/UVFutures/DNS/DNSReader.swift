@@ -32,13 +32,12 @@ package struct DNSReader {
         return bytes[position..<position + count]
     }
 
-    /// Reads a name, of which a part may stand at an earlier place. Each pointer has to point to a place before
-    /// the labels that lead to it, so that no pointers form a circle. There are at most as many as labels in the longest
-    /// name: more lead nowhere, and each record of a message could make its reader follow thousands.
+    /// Reads a name, of which a part may stand at another place, an earlier one in most messages. There are at most as
+    /// many pointers as labels in the longest name: more lead nowhere, or form a circle, and each record of a message
+    /// could make its reader follow thousands.
     package mutating func name() throws(DNSFault) -> DNSName {
         var wire: [UInt8] = []
         var part = self
-        var start = position
         var jumps = 0
         while true {
             let length = try part.number8()
@@ -54,15 +53,12 @@ package struct DNSReader {
                 }
             case 0xC0...:
                 let target = Int(length & 0x3F) << 8 | Int(try part.number8())
-                guard target < start, target >= Self.headerSize else {
-                    throw DNSFault("a name in it points to no earlier name")
-                }
+                guard target >= Self.headerSize else { throw DNSFault("a name in it points into its header") }
                 if jumps == 0 { position = part.position }
                 jumps += 1
                 guard jumps <= DNSName.mostLabels else {
                     throw DNSFault("a name in it has more than \(DNSName.mostLabels) pointers")
                 }
-                start = target
                 part.position = target
             default: throw DNSFault("a name in it has a label of an unknown kind")
             }

@@ -78,8 +78,9 @@ public final class DNSResolver: NameResolver {
     /// IPv4 in turn, so that a family that does not work here costs little time.
     ///
     /// If `name` has fewer dots than `ndots` and no dot at its end, it is looked for in the `search` domains
-    /// first, and otherwise last. The IPv6 and the IPv4 addresses are asked for at the same time. When those of
-    /// one family are there, the others have 250 ms more.
+    /// first, and otherwise last. Only silence of the servers ends the search before its end. The IPv6 and the IPv4
+    /// addresses are asked for at the same time. When those of one family are there, the others have 250 ms more.
+    /// When a name does not exist in one, it may in the other.
     ///
     /// Fails with ``ResolutionError`` if there are no addresses, or if no server has given an answer. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `name` is malformed or `port` is out of range.

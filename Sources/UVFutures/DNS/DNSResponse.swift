@@ -44,31 +44,50 @@ package struct DNSResponse {
     package private(set) var code: Code
     /// Whether the answer does not fit into a datagram. Then its records are not read.
     package let isTruncated: Bool
+    /// Whether the server says nothing of the question, and that it neither has the zone nor asks others.
+    private(set) var isReferral = false
     package var answers: [DNSRecord] = []
     package var authorities: [DNSRecord] = []
 
     /// Reads an answer. Returns `nil` if the bytes are not an answer to `query`: another one's, or forged. Bytes
-    /// after the last record are ignored. An answer that `isCut` counts as truncated.
+    /// after the last record are ignored. An answer that `isCut` counts as truncated, and one by a connection only if
+    /// it has no records at all.
     static func read(
-        _ bytes: [UInt8], isCut: Bool = false, to query: DNSQuery
+        _ bytes: [UInt8], isCut: Bool = false, byConnection: Bool = false, to query: DNSQuery
     ) throws(DNSFault) -> DNSResponse? {
         var reader = DNSReader(bytes)
         guard let header = try? DNSHeader(&reader), header.answers(query, &reader) else { return nil }
-        return try DNSResponse(header, &reader, isCut: isCut)
+        let saysTruncated = header.flags & DNSFlags.truncated != 0
+        let isTruncated = isCut || saysTruncated && !(byConnection && header.counts[1] > 0)
+        return try DNSResponse(header, &reader, query, isTruncated: isTruncated)
     }
 
-    private init(_ header: DNSHeader, _ reader: inout DNSReader, isCut: Bool) throws(DNSFault) {
-        isTruncated = isCut || header.flags & DNSFlags.truncated != 0
+    private init(
+        _ header: DNSHeader, _ reader: inout DNSReader, _ query: DNSQuery, isTruncated: Bool
+    ) throws(DNSFault) {
+        self.isTruncated = isTruncated
         let lowerBits = Int(header.flags & DNSFlags.code)
         code = Code(lowerBits)
         if isTruncated { return }
-        answers = try reader.records(header.counts[1])
-        authorities = try reader.records(header.counts[2])
-        let others = try reader.records(header.counts[3])
+        var fault: DNSFault?
+        answers = try reader.records(header.counts[1], &fault)
+        if let fault, !answers.contains(where: { $0.type == query.question.type }) { throw fault }
+        defer { isReferral = isReferral(header) }
+        // Servers, and what is between, miscount and cut what comes after the answers, and who asks needs none of it.
+        guard let records = try? reader.records(header.counts[2], &fault) else { return }
+        authorities = records
+        guard query.takesLargeAnswers, let others = try? reader.records(header.counts[3], &fault) else {
+            return
+        }
         // The record of EDNS0 has the upper bits of the code where others have their time to live.
         if let options = others.first(where: { $0.type == .options }) {
             code = Code(Int(options.timeToLive >> 24) << 4 | lowerBits)
         }
+    }
+
+    private func isReferral(_ header: DNSHeader) -> Bool {
+        header.flags & (DNSFlags.authoritative | DNSFlags.recursionAvailable) == 0 && code == .noError
+            && answers.isEmpty && !authorities.contains { $0.type == .authority }
     }
 }
 
@@ -119,9 +138,9 @@ package struct DNSHeader {
     /// Whether a message with this header answers `query`. Reads the question that the message repeats. A server
     /// that could not read the query may leave it out.
     fileprivate func answers(_ query: DNSQuery, _ reader: inout DNSReader) -> Bool {
-        guard id == query.id, flags & DNSFlags.response != 0, flags & DNSFlags.operation == 0 else {
-            return false
-        }
+        // Some servers copy the flags of the query. What has records is not the query itself, which an echo returns.
+        let saysAnswer = flags & (DNSFlags.response | DNSFlags.operation) == DNSFlags.response
+        guard id == query.id, saysAnswer || counts[1] > 0 else { return false }
         if counts[0] == 0 { return flags & DNSFlags.code == 1 }
         guard counts[0] == 1, let (question, isInternet) = try? reader.question() else { return false }
         return isInternet && question == query.question
@@ -137,13 +156,17 @@ extension DNSReader {
         return (DNSQuestion(name, type), isInternet: try number16() == DNSQuestion.internet)
     }
 
-    fileprivate mutating func records(_ count: Int) throws(DNSFault) -> [DNSRecord] {
+    /// Reads records. Passes over those whose data make no sense, and says in `fault` what is wrong with the last one.
+    fileprivate mutating func records(_ count: Int, _ fault: inout DNSFault?) throws(DNSFault) -> [DNSRecord]
+    {
         var records: [DNSRecord] = []
-        for _ in 0..<count { records.append(try record()) }
+        for _ in 0..<count {
+            if let record = try record(&fault) { records.append(record) }
+        }
         return records
     }
 
-    private mutating func record() throws(DNSFault) -> DNSRecord {
+    private mutating func record(_ fault: inout DNSFault?) throws(DNSFault) -> DNSRecord? {
         let name = try name()
         let type = DNSType(rawValue: try number16())
         let isInternet = try number16() == DNSQuestion.internet
@@ -153,9 +176,15 @@ extension DNSReader {
         _ = try take(length)
         var value = DNSRecord.Value.unknown
         if isInternet {
-            value = try data.value(of: type, length)
+            do throws(DNSFault) {
+                value = try data.value(of: type, length)
+            } catch {
+                fault = error
+                return nil
+            }
             guard value == .unknown || data.position == position else {
-                throw DNSFault("the length of its \(type) record is wrong")
+                fault = DNSFault("the length of its \(type) record is wrong")
+                return nil
             }
         }
         return DNSRecord(name: name, type: type, timeToLive: timeToLive, value: value)

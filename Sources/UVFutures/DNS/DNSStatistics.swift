@@ -6,12 +6,13 @@ public struct DNSStatistics: Hashable, Sendable {
     public var cacheHits = 0
     /// The number of questions that shared the answer of a query that was under way.
     public var shared = 0
-    /// The number of queries that were sent to name servers.
+    /// The number of queries that were sent to name servers. An answer that does not fit into a datagram is asked
+    /// for once more, with the wish for a larger one.
     public var queries = 0
     /// The number of datagrams that did not answer the query. A few may be late. Many may be an attempt to forge
     /// answers.
     public var ignoredAnswers = 0
-    /// The number of answers that did not fit into a datagram, so that the query was sent again by TCP.
+    /// The number of answers that did not come in a larger datagram either, so that the query was sent again by TCP.
     public var truncatedAnswers = 0
     /// The number of queries that had no answer in time.
     public var silences = 0

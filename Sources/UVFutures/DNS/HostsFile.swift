@@ -10,7 +10,7 @@ struct HostsFile {
         for words in bytes.lines(commentedBy: "#") where words.count > 1 {
             guard let address = SocketAddress(numericHost: words[0], port: 0) else { continue }
             for name in words.dropFirst() { addresses[name.lowercased(), default: []].append(address) }
-            if names[address] == nil { names[address] = words[1] }
+            if names[address.unmapped] == nil { names[address.unmapped] = words[1] }
         }
     }
 

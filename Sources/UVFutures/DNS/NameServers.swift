@@ -5,8 +5,6 @@ final class NameServer {
     let address: SocketAddress
     /// Until when the server is asked last.
     private var silentUntil: LoopInstant?
-    /// Whether the server understands EDNS0, as far as it is known.
-    var takesLargeAnswers = true
     var warnings = ReportLimit()
 
     init(_ address: SocketAddress) { self.address = address }

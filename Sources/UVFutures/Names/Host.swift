@@ -57,11 +57,26 @@ package enum Host: Hashable {
         if let label = labels.first(where: { $0.count > longestLabel }) {
             return "has a part of \(label.count) bytes; each part of a name has at most \(longestLabel)"
         }
-        // The system would read some of these names as addresses, such as `1.2` as 1.0.0.2.
-        if let last = labels.last, isNumber(last) {
+        if relative.count == bytes.count, isReadAsAddress(labels) {
             return "looks like a numeric address, but is none; give one like 192.0.2.1"
         }
         return nil
+    }
+
+    /// Whether the system would read a name as an address, such as `1.2` as 1.0.0.2: up to four numbers, of which the
+    /// last fills what the others leave. It would ask for the name `300.1.1.1`, and for `node.2`.
+    private static func isReadAsAddress(_ labels: [Substring.UTF8View]) -> Bool {
+        let numbers = labels.compactMap(number)
+        return numbers.count == labels.count && labels.count <= 4
+            && numbers.dropLast().allSatisfy { $0 < 256 }
+            && numbers.last! >> (8 * (5 - labels.count)) == 0
+    }
+
+    /// The number of at most 32 bits that `label` is in C: decimal, octal behind `0`, hexadecimal behind `0x`.
+    private static func number(_ label: Substring.UTF8View) -> UInt64? {
+        let text = Substring(label)
+        if text.lowercased().hasPrefix("0x") { return UInt32(text.dropFirst(2), radix: 16).map(UInt64.init) }
+        return UInt32(text, radix: text.hasPrefix("0") ? 8 : 10).map(UInt64.init)
     }
 
     /// Returns what is wrong with a text that has a colon or a bracket, which a name cannot have.
@@ -96,10 +111,5 @@ package enum Host: Hashable {
             true
         default: false
         }
-    }
-
-    private static func isNumber(_ label: Substring.UTF8View) -> Bool {
-        let isDecimal = label.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        return isDecimal || label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
     }
 }

@@ -74,7 +74,7 @@ struct DNSResolverTests {
         }
     }
 
-    @Test("the search list is tried in order, and only the answer that there is nothing lets it go on")
+    @Test("the search list is tried in order, as long as servers say something")
     func search() throws {
         try withLoop(.virtual) { loop throws in
             let servers = FakeServers()
@@ -97,9 +97,94 @@ struct DNSResolverTests {
                 reply.fail(.serverFailed)
                 return [(.zero, reply.bytes)]
             }
-            let failure = "resolve EAI_AGAIN new.a.org: 10.0.0.1:53 answered with an error (SERVFAIL)"
+            let failure =
+                "resolve EAI_AGAIN new: 10.0.0.1:53 answered with an error (SERVFAIL), asked for new.a.org"
             #expect(loop.complaint(of: resolver.resolve("new", port: 1, on: loop)) == failure)
-            #expect(asked().last == "new.a.org")
+            #expect(asked().suffix(3) == ["new.a.org", "new.b.org", "new"])
+            servers.answer = { _ in [] }
+            let silence = "10.0.0.1:53 gave no answer within 5.0 seconds, asked for no.a.org"
+            #expect(
+                loop.complaint(of: resolver.resolve("no", port: 1, on: loop))
+                    == "resolve ETIMEDOUT no: \(silence)")
+            #expect(asked().last == "no.a.org")
+        }
+    }
+
+    @Test(
+        "a server that fails for one domain of the search list lets the search go on, and the error tells of it",
+        arguments: [.serverFailed, .refused, .formatError, .notImplemented, .other(9), nil]
+            as [DNSResponse.Code?])
+    func failingDomain(code: DNSResponse.Code?) throws {
+        try withLoop(.virtual) { loop throws in
+            let servers = FakeServers()
+            loop.setNameFiles(resolvConf: "nameserver 10.0.0.1\nsearch a.org b.org")
+            let resolver = try DNSResolver(DNSSettings(transport: servers.transport))
+            servers.answer = { query in
+                var reply = query.reply
+                if !query.name.hasSuffix("a.org") {
+                    reply = try reply.filled(["db.b.org": [.address("192.0.2.1")]], timeToLive: 0)
+                } else if let code {
+                    reply.fail(code)
+                } else {
+                    try reply.add(.address("192.0.2.1"), of: reply.question.name, timeToLive: 0)
+                    return [(.zero, reply.bytes.dropLast())]
+                }
+                return [(.zero, reply.bytes)]
+            }
+            #expect(try loop.run(until: resolver.resolve("db", port: 1, on: loop))[0].host == "192.0.2.1")
+            let what =
+                code.map { "answered with an error (\($0))" }
+                ?? "sent a malformed answer: it ends within a record"
+            #expect(
+                loop.complaint(of: resolver.resolve("no", port: 1, on: loop))
+                    == "resolve EAI_AGAIN no: 10.0.0.1:53 \(what), asked for no.a.org")
+        }
+    }
+
+    @Test("an error names what the user gave")
+    func namedErrors() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.answer = { query in
+                var reply = query.reply
+                reply.fail(.serverFailed)
+                return [(.zero, reply.bytes)]
+            }
+            let failed = "10.0.0.1:53 answered with an error (SERVFAIL)"
+            for name in ["a", "A.Example", "a.example."] {
+                let expected = "resolve EAI_AGAIN \(name): \(failed)"
+                #expect(loop.complaint(of: resolver.resolve(name, port: 1, on: loop)) == expected)
+                #expect(loop.complaint(of: resolver.addresses(of: name, on: loop)) == expected)
+                #expect(loop.complaint(of: resolver.texts(of: name, on: loop)) == expected)
+                #expect(loop.complaint(of: resolver.services(of: name, on: loop)) == expected)
+                #expect(loop.complaint(of: resolver.mailExchanges(of: name, on: loop)) == expected)
+            }
+            for host in ["192.0.2.1", "::ffff:192.0.2.1"] {
+                let names = resolver.names(of: try SocketAddress(host: host, port: 1), on: loop)
+                #expect(
+                    loop.complaint(of: names)
+                        == "resolve EAI_AGAIN \(host): \(failed), asked for 1.2.0.192.in-addr.arpa")
+            }
+            servers.serve(["a": [.alias("A")]])
+            #expect(
+                loop.complaint(of: resolver.texts(of: "A.", on: loop)).hasPrefix(
+                    "resolve EAI_AGAIN A.: 10.0.0.1:53 says"))
+        }
+    }
+
+    @Test("the names of an IPv4 address are found where a socket of IPv6 shows it")
+    func mapped() throws {
+        try withLoop(.virtual) { loop throws in
+            let servers = FakeServers()
+            loop.setNameFiles(
+                resolvConf: "nameserver 10.0.0.1", hosts: "192.0.2.7 box\n::ffff:192.0.2.8 ship")
+            let resolver = try DNSResolver(DNSSettings(transport: servers.transport))
+            servers.serve(["1.2.0.192.in-addr.arpa": [.pointer("a.example")]])
+            for (host, name) in [("1", "a.example"), ("7", "box"), ("8", "ship")] {
+                for prefix in ["192.0.2.", "::ffff:192.0.2."] {
+                    let address = try SocketAddress(host: prefix + host, port: 9)
+                    #expect(try loop.run(until: resolver.names(of: address, on: loop)).map(\.name) == [name])
+                }
+            }
         }
     }
 

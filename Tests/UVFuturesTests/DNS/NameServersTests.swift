@@ -90,8 +90,12 @@ struct NameServersTests {
         try withResolver(["10.0.0.1", "10.0.0.2"]) { servers, resolver, loop throws in
             var isSecondGood = true
             servers.answer = { query in
-                var reply = try query.reply.filled(Self.records, timeToLive: 0)
-                if query.server.host == "10.0.0.1" || !isSecondGood { reply.fail(code) }
+                var reply = query.reply
+                if query.server.host == "10.0.0.1" || !isSecondGood {
+                    reply.fail(code)
+                } else {
+                    reply = try reply.filled(Self.records, timeToLive: 0)
+                }
                 return [(.milliseconds(1), reply.bytes)]
             }
             #expect(try loop.run(until: resolver.texts(of: "n5", on: loop))[0].text == "5")
@@ -103,17 +107,73 @@ struct NameServersTests {
         }
     }
 
-    @Test("a server that does not know EDNS0 is asked without, and from then on")
-    func withoutOptions() throws {
-        try withResolver { servers, resolver, loop throws in
+    @Test("a server that refers to others is passed over, and alone it does not know")
+    func referral() throws {
+        try withResolver(["10.0.0.1", "10.0.0.2"]) { servers, resolver, loop throws in
             servers.answer = { query in
-                var reply = try query.reply.filled(Self.records, timeToLive: 0)
-                if reply.takesLargeAnswers { reply.fail(.formatError) }
+                var reply = query.reply
+                if query.server.host == "10.0.0.1" || query.name == "n2" {
+                    reply.flags &= ~DNSFlags.recursionAvailable
+                } else {
+                    reply = try reply.filled(Self.records, timeToLive: 0)
+                }
                 return [(.zero, reply.bytes)]
             }
             #expect(try loop.run(until: resolver.texts(of: "n1", on: loop))[0].text == "1")
-            #expect(try loop.run(until: resolver.texts(of: "n2", on: loop))[0].text == "2")
-            #expect(servers.asked == ["n1", "n1", "n2"].map { "10.0.0.1 TXT \($0)" })
+            let text = "does not know, and asks no other server"
+            #expect(
+                loop.complaint(of: resolver.texts(of: "n2", on: loop))
+                    == "resolve EAI_AGAIN n2: 10.0.0.1:53 \(text); 10.0.0.2:53 \(text)")
+        }
+    }
+
+    @Test("an answer that needs a larger datagram is asked for with EDNS0, and nothing else is")
+    func large() throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.answer = { query in
+                let reply = try query.reply.filled(Self.records, timeToLive: 0)
+                let fits = reply.takesLargeAnswers || query.name == "n1"
+                return [(.milliseconds(1), fits ? reply.bytes : reply.truncated)]
+            }
+            for name in ["n1", "n2"] { _ = try loop.run(until: resolver.texts(of: name, on: loop)) }
+            #expect(servers.asked == ["n1", "n2", "n2"].map { "10.0.0.1 TXT \($0)" })
+            #expect(servers.queries.map(\.reply.takesLargeAnswers) == [false, false, true])
+            #expect(Set(servers.queries.map(\.reply.id)).count == 3)
+            #expect(resolver.statistics.queries == 3 && resolver.statistics.truncatedAnswers == 0)
+        }
+    }
+
+    enum Reaction: CaseIterable {
+        case formatError, notImplemented, badVersion, missing, nothing, truncated, cut, silence
+    }
+
+    @Test("whatever a query with EDNS0 meets, the answer comes by TCP", arguments: Reaction.allCases)
+    func reactions(reaction: Reaction) throws {
+        try withResolver { servers, resolver, loop throws in
+            servers.answer = { query in
+                var reply = query.reply
+                let good = try reply.filled(Self.records, timeToLive: 0)
+                guard !query.isByConnection else { return [(.milliseconds(1), good.bytes)] }
+                guard reply.takesLargeAnswers else { return [(.milliseconds(1), reply.truncated)] }
+                switch reaction {
+                case .formatError: reply.fail(.formatError)
+                case .notImplemented: reply.fail(.notImplemented)
+                case .missing: reply.fail(.nameNotFound)
+                case .nothing: break
+                case .truncated: return [(.zero, reply.truncated)]
+                case .cut: return [(.zero, good.bytes.dropLast(13))]
+                case .silence: return []
+                case .badVersion:
+                    var bytes = reply.bytes
+                    bytes[bytes.count - 6] = 1
+                    return [(.zero, bytes)]
+                }
+                return [(.zero, reply.bytes)]
+            }
+            let start = loop.now
+            #expect(try loop.run(until: resolver.texts(of: "n1", on: loop))[0].text == "1")
+            #expect(start.duration(to: loop.now) == .milliseconds(reaction == .silence ? 252 : 2))
+            #expect(resolver.statistics.truncatedAnswers == 1 && resolver.statistics.silences == 0)
         }
     }
 
@@ -125,8 +185,8 @@ struct NameServersTests {
                 return [(.milliseconds(1), query.isByConnection ? reply.bytes : reply.truncated)]
             }
             #expect(try loop.run(until: resolver.texts(of: "n1", on: loop))[0].text == "1")
-            #expect(servers.queries.map(\.isByConnection) == [false, true])
-            #expect(servers.queries[0].bytes == servers.queries[1].bytes)
+            #expect(servers.queries.map(\.isByConnection) == [false, false, true])
+            #expect(servers.queries[0].bytes == servers.queries[2].bytes)
             #expect(resolver.statistics.truncatedAnswers == 1)
             servers.answer = { query in [(.milliseconds(1), query.reply.truncated)] }
             #expect(
@@ -148,7 +208,7 @@ struct NameServersTests {
                 let good = try query.reply.filled(Self.records, timeToLive: 0)
                 var wrongID = good
                 wrongID.id ^= 1
-                var isQuery = good
+                var isQuery = query.reply
                 isQuery.flags &= ~DNSFlags.response
                 var other = NameServerReply(
                     to: DNSQuery(id: good.id, question: DNSQuestion(try DNSName("n2"), .text)).bytes)!

@@ -33,12 +33,13 @@ struct HostTests {
             ("host/path", #"contains "/"\#(allowed)"#),
             ("a%lo", #"contains "%"\#(allowed)"#),
             ("127.0.0.1%lo", #"contains "%"\#(allowed)"#),
-            ("300.0.0.1", notIPv4),
+            ("255.256", notIPv4),
             ("1.2.3", notIPv4),
+            ("1.2.65535", notIPv4),
             ("127.0.0.01", notIPv4),
             ("2130706433", notIPv4),
-            ("0x7f.0x1", notIPv4),
-            ("127.1.", notIPv4),
+            ("0x7f.0X1", notIPv4),
+            ("0", notIPv4),
         ], TestNetwork.allCases)
     func refused(refusal: (host: String, reason: String), network: TestNetwork) throws {
         let (host, reason) = refusal
@@ -54,6 +55,15 @@ struct HostTests {
             #expect("\(refused!)" == "\(error!)")
         }
     }
+
+    @Test(
+        "a name that looks like an address, and that no system reads as one, is a name",
+        arguments: [
+            "300.0.0.1", "1.2.3.256", "1.2.3.4.5", "1.2.65536", "256.1", "4294967296", "127.1.", "08.1.1.1",
+            "node.1",
+            "1.node.2", "node.0x1", "0xg", "0x", "1.2.3.4.example", "1e3",
+        ])
+    func numbers(name: String) throws { #expect(try Host(name, port: 1) == .name(name)) }
 
     @Test("control characters are spelled out, and a long name is cut off", arguments: TestNetwork.allCases)
     func quoted(network: TestNetwork) throws {
