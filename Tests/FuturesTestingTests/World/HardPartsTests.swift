@@ -261,7 +261,7 @@ struct HardPartsTests {
             mix.kinds = [.partition, .breakConnections, .pause, .slow]
             world.injectFaults(mix, until: .seconds(6))
             var random = server.loop.random
-            let crash = Duration.milliseconds(Int.random(in: 0...6000, using: &random))
+            let crash = Duration.milliseconds(Int.random(in: 20...6000, using: &random))
             let isKilled = Bool.random(using: &random)
             world.schedule(after: crash) { if isKilled { server.kill() } else { server.crash() } }
             world.schedule(after: crash + .milliseconds(500)) { server.restart() }

@@ -164,7 +164,11 @@ struct DNSResolverTests {
                     loop.complaint(of: names)
                         == "resolve EAI_AGAIN \(host): \(failed), asked for 1.2.0.192.in-addr.arpa")
             }
-            servers.serve(["a": [.alias("A")]])
+            servers.answer = { query in
+                var reply = query.reply
+                try reply.add(.alias("A"), of: reply.question.name, timeToLive: 60)
+                return [(.zero, reply.bytes)]
+            }
             #expect(
                 loop.complaint(of: resolver.texts(of: "A.", on: loop)).hasPrefix(
                     "resolve EAI_AGAIN A.: 10.0.0.1:53 says"))
