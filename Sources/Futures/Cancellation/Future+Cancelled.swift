@@ -26,7 +26,7 @@ extension Future {
     ///
     /// A task that awaits the returned future waits until that has completed, even if the task is cancelled. So a
     /// cancelled body can wait for its clean-up. Nothing but the end of the loop cuts that wait short: give this future a
-    /// time limit before, with ``timeout(after:)``.
+    /// time limit before, with ``timeout(after:cancellingSource:token:)``.
     ///
     /// ```swift
     /// let index = fetch("index")

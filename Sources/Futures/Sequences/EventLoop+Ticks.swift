@@ -81,12 +81,10 @@ private final class Ticks: ElementAsker {
         let now = loop.clock
         cadence.came(now: now)
         cadence.advance()
-        if cadence.interval < Cadence.longestLateness {
-            // Until the consumer could ask again, the loop is late.
+        if cadence.interval < Cadence.longestLateness, !loop.ready.isEmpty {
+            // The consumer has to wait for its turn. Until then, the loop is late.
             hasAsked = false
-            loop.enqueue { [weak self] in
-                if let self, !hasAsked { cadence.came(now: loop.clock) }
-            }
+            loop.enqueue { [self] in if !hasAsked { cadence.came(now: loop.clock) } }
         }
         return loop.now
     }

@@ -34,7 +34,7 @@ final class Repetition<Ignored>: Producer {
 
     private func waitUntilDue() {
         let deadline = cadence.due.addingSaturated(randomDelay())
-        cadence.begin(deadline, now: loop.clock)
+        if plan.pace == .fixedRate { cadence.begin(deadline, now: loop.clock) }
         let timer = loop.sleep(until: deadline, keepsLoopAlive: plan.keepsLoopAlive)
         waiting = timer.cell.observe(CompleteObserver<Void>(body: run), when: .all)
     }
@@ -42,7 +42,7 @@ final class Repetition<Ignored>: Producer {
     private func run(_ timer: Result<Void, any Error>) {
         do {
             try timer.get()
-            cadence.came(now: loop.clock)
+            if plan.pace == .fixedRate { cadence.came(now: loop.clock) }
             let future = try plan.body().given(to: loop)
             if future.cell.isDecided(by: cell) { throw FutureError.cycle }
             let run = Cell.waiting(loop, step: CompleteObserver<Ignored> { self.ended($0.map { _ in }) })

@@ -40,9 +40,8 @@ extension World {
             case .exponential(let least, let mean):
                 guard choices != nil else { return least.wholeNanoseconds ?? 0 }
                 let share = -log(choices!.latency.positiveFraction())
-                let more =
-                    UInt64(exactly: (Double(mean.wholeNanoseconds ?? 0) * share).rounded(.down)) ?? .max
-                return (least.wholeNanoseconds ?? 0).addingSaturated(more)
+                let more = Double(mean.wholeNanoseconds ?? 0) * share
+                return (least.wholeNanoseconds ?? 0).addingSaturated(more < 0x1p64 ? UInt64(more) : .max)
             }
         }
     }
