@@ -86,7 +86,7 @@ private final class Ticks: ElementAsker {
             hasAsked = false
             loop.enqueue { [self] in if !hasAsked { cadence.came(now: loop.clock) } }
         }
-        return loop.now
+        return LoopInstant(nanoseconds: now)
     }
 }
 
