@@ -87,7 +87,7 @@ END
 resets || fail "passes a reset on as an end"
 
 # What nobody can listen at is no target.
-for target in 127.0.0.1 127.0.0.1:0 127.0.0.1:65536 127.0.0.1:80:90 :80 host_:80:x 300.0.0.1:80 unix: "unix:$(printf '%0200d' 0)"; do
+for target in 127.0.0.1 127.0.0.1:0 127.0.0.1:65536 127.0.0.1:80:90 :80 host_:80:x 127.1:80 unix: "unix:$(printf '%0200d' 0)"; do
     status=0
     timeout 10 "$bin/PortForwarder" "$target" --port 0 >"$work/refused" 2>&1 || status=$?
     [ $status = 1 ] && grep -q target "$work/refused" || fail "took '$target' ($status): $(cat "$work/refused")"
