@@ -278,7 +278,7 @@ struct HardPartsTests {
             let result = try world.run(until: summary!, within: .seconds(61))
             isOver = true
             let (begun, ended) = seen.withLock { ($0.begun, $0.ended) }
-            let counted = result.finished + result.aborted + result.failed
+            let counted = result.finished + result.aborted + result.failed + result.cut
             try Self.require(begun == ended, "\(begun) connections began, and \(ended) ended")
             try Self.require(counted == open + begun - begunBefore, "\(result), and \(open) were open")
             try Self.require(result.aborted == 0, "\(result) after \(world.now - start)")
