@@ -4,20 +4,14 @@ internal import Futures
 
 /// The transport of an encrypted connection. Its bytes go through OpenSSL, and then through `inner`, the stream
 /// beneath, which belongs to it from the handshake on.
-final class TLSTransport: ByteTransport, TurnEnding {
-    /// Writes of fewer bytes are put together until the end of the turn, so that they share a record.
-    private static let smallWrite = 4096
-    private static let largestRecord = 16_384
-    /// The records of a connection begin small, so that the peer can use the first bytes early.
-    private static let firstRecords = 4096
-    private static let bytesInFirstRecords = 65_536
+final class TLSTransport: ByteTransport {
     /// The bytes of answers of the protocol that may wait before this side reads on.
     private static let mostAnswers = 4096
 
     let inner: ByteStream
     let context: TLSContext
     let engine: OpenSSLConnection
-    private let core: LoopCore
+    let core: LoopCore
     weak var stream: TLSConnection?
     /// The handshake, as long as it is under way.
     var handshake: TLSHandshake?
@@ -32,15 +26,15 @@ final class TLSTransport: ByteTransport, TurnEnding {
     /// The bytes of answers of the protocol, such as to a request for new keys, that the peer has not taken.
     private var unsentAnswers = 0
     /// The small writes of this turn.
-    private var small: [UInt8] = []
-    private var writtenBytes = 0
-    private var hasLargeRecords = false
+    var small: [UInt8] = []
+    var writtenBytes = 0
+    var hasLargeRecords = false
     /// The bytes of the `write` that is under way.
-    private var bytesInBatch = 0
+    var bytesInBatch = 0
     /// The error of the protocol that has ended the connection.
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
     private var peerHasEnded = false
-    private var hasToldEnd = false
+    var hasToldEnd = false
     private(set) var isClosed = false
 
     /// Creates a transport over `inner`, of which `bytes` have been read.
@@ -161,7 +155,7 @@ final class TLSTransport: ByteTransport, TurnEnding {
     /// The name of the peer in errors.
     var peer: String { (inner as? any CustomStringConvertible)?.description ?? "\(type(of: inner))" }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard failure == nil, !isClosed else { return }
         failure = error
         isReading = false
@@ -214,135 +208,6 @@ final class TLSTransport: ByteTransport, TurnEnding {
     var hasArrivals: Bool { inner.transport.hasArrivals }
     func noteCut() { inner.noteCut() }
     var handling: OutcomeWait? { inner.handling ?? inner.transport.handling }
-
-    // MARK: ByteTransport, writing
-
-    func tryWrite(_ bytes: RawSpan) throws -> Int {
-        guard hasRoom else { return 0 }
-        if bytes.byteCount < Self.smallWrite, stream?.gathersWrites != true { return gather(bytes) }
-        flushSmall()
-        return try encrypt(bytes)
-    }
-
-    func tryWrite(_ buffers: [Data]) throws -> Int {
-        var taken = 0
-        for buffer in buffers where !buffer.isEmpty {
-            let count = try tryWrite(buffer.bytes)
-            taken += count
-            if count < buffer.count { break }
-        }
-        return taken
-    }
-
-    func write(_ buffers: [Data]) {
-        flushSmall()
-        bytesInBatch = buffers.totalCount
-        do {
-            for buffer in buffers where !buffer.isEmpty { try put(buffer.bytes) }
-        } catch {
-            return core.later { [self] in didWrite(.failure(error)) }
-        }
-        engine.takeOutput { inner.write($0) }.whenComplete { [self] result in didWrite(result) }
-    }
-
-    private func didWrite(_ result: Result<Void, any Error>) {
-        guard !isClosed else { return }
-        bytesInBatch = 0
-        var failure: (any Error)?
-        if case .failure(let error) = result { failure = error }
-        stream?.transportDidWrite(failure: failure)
-    }
-
-    var unwrittenBytes: Int { min(bytesInBatch, inner.bufferedBytes) }
-
-    func shutdownWrite() {
-        tellEnd()
-        inner.shutdownWrite().whenComplete { [self] result in
-            guard !isClosed else { return }
-            if case .failure(let error) = result { return stream?.transportDidShutdown(failure: error) ?? () }
-            stream?.transportDidShutdown(failure: nil)
-        }
-    }
-
-    /// Whether the system has taken everything that was written before.
-    private var hasRoom: Bool { inner.bufferedBytes == 0 && failure == nil && !hasToldEnd }
-
-    private func gather(_ bytes: RawSpan) -> Int {
-        if small.isEmpty { core.atTurnEnd(self) }
-        small.append(copying: bytes)
-        if small.count >= Self.largestRecord { flushSmall() }
-        return bytes.byteCount
-    }
-
-    private func flushSmall() {
-        guard !small.isEmpty, !isClosed else { return }
-        let bytes = small
-        small = []
-        // A connection that cannot encrypt has failed, and says so.
-        do { try bytes.lend { try put($0) } } catch { return core.later { [self] in fail(error) } }
-        flush()
-    }
-
-    func turnEnds() {
-        guard !isClosed else { return }
-        flushSmall()
-        flush()
-    }
-
-    /// Gives what is encrypted to the stream beneath at the end of the turn, with what is written until then.
-    func flushLater() { core.atTurnEnd(self) }
-
-    /// Encrypts and writes as many of `bytes` as the stream beneath takes without waiting.
-    private func encrypt(_ bytes: RawSpan) throws -> Int {
-        var taken = 0
-        while taken < bytes.byteCount, inner.bufferedBytes == 0 {
-            let part = bytes.extracting(droppingFirst: taken).extracting(first: DecryptionBlock.size)
-            try put(part)
-            flush()
-            taken += part.byteCount
-        }
-        return taken
-    }
-
-    /// Encrypts `bytes` into the output.
-    private func put(_ bytes: RawSpan) throws {
-        var rest = bytes
-        while !rest.isEmpty {
-            // The size of records changes between two writes: OpenSSL keeps its memory for records within one.
-            let left = hasLargeRecords ? .max : Self.bytesInFirstRecords - writtenBytes
-            let part = rest.extracting(first: left)
-            switch engine.write(part) {
-            case .done(let count):
-                rest = rest.extracting(droppingFirst: count)
-                noteWritten(count)
-            case .failed(let failure): throw error(failure.reason, failure)
-            default:
-                throw TLSError(.protocolViolation, peer: peer, detail: "the connection cannot be written to")
-            }
-        }
-    }
-
-    private func noteWritten(_ count: Int) {
-        guard !hasLargeRecords else { return }
-        writtenBytes += count
-        guard writtenBytes >= Self.bytesInFirstRecords else { return }
-        hasLargeRecords = true
-        engine.setRecordSize(Self.largestRecord)
-    }
-
-    /// Gives what is encrypted to the stream beneath. If that has broken, it says so itself.
-    func flush() {
-        if engine.hasOutput { engine.takeOutput { inner.write($0) }.ignoreFailure() }
-    }
-
-    /// Sends `close_notify` after everything that was written.
-    private func tellEnd() {
-        flushSmall()
-        guard !hasToldEnd else { return }
-        hasToldEnd = true
-        engine.tellEnd()
-        flush()
-    }
 
     // MARK: Ends
 
