@@ -25,16 +25,25 @@ private func descendants() -> [Int32] {
     }
 }
 
+/// Runs `body` with a loop, with a supervisor that adopts orphans, and with the rule that a program is started once.
+private func withAdopter(
+    _ body: (EventLoop, ProcessSupervisor, ProcessSupervisor.Restarts) throws -> Void
+) throws {
+    try withLoop { loop in
+        let supervisor = ProcessSupervisor(on: loop)
+        try supervisor.adoptOrphans()
+        supervisor.onEvent = { _ in }
+        var once = ProcessSupervisor.Restarts()
+        once.limit = 0
+        try body(loop, supervisor, once)
+    }
+}
+
 struct OrphansTests {
     @Test("what programs leave behind in sessions of their own ends with the supervisor that adopts it")
     func endsOrphans() async {
         await #expect(processExitsWith: .success) {
-            try withLoop { loop in
-                let supervisor = ProcessSupervisor(on: loop)
-                try supervisor.adoptOrphans()
-                supervisor.onEvent = { _ in }
-                var restarts = ProcessSupervisor.Restarts()
-                restarts.limit = 0
+            try withAdopter { loop, supervisor, restarts in
                 let left = [
                     "setsid sleep 1000", "setsid sh -c 'sleep 1000 & setsid sleep 1000 & exit 0'",
                     "setsid sh -c \"trap '' TERM; sleep 1000; sleep 1000\"",
@@ -64,12 +73,7 @@ struct OrphansTests {
     @Test("a second request to end leaves less time to what was left behind")
     func secondRequest() async {
         await #expect(processExitsWith: .success) {
-            try withLoop { loop in
-                let supervisor = ProcessSupervisor(on: loop)
-                try supervisor.adoptOrphans()
-                supervisor.onEvent = { _ in }
-                var restarts = ProcessSupervisor.Restarts()
-                restarts.limit = 0
+            try withAdopter { loop, supervisor, restarts in
                 let deaf = "setsid sh -c \"trap '' TERM; while :; do sleep 1000; done\""
                 try supervisor.add("a", shell("\(deaf) & exit 0"), restarts: restarts)
                 try loop.runUntil { descendants().count >= 2 && "\(supervisor.state(of: "a")!)" == "is over" }
@@ -145,10 +149,7 @@ struct OrphansTests {
     @Test("a supervisor of programs that fork, exit and hang, killed at random, leaves no process")
     func soak() async {
         await #expect(processExitsWith: .success) {
-            try withLoop { loop in
-                let supervisor = ProcessSupervisor(on: loop)
-                try supervisor.adoptOrphans()
-                supervisor.onEvent = { _ in }
+            try withAdopter { loop, supervisor, _ in
                 var restarts = ProcessSupervisor.Restarts()
                 (restarts.limit, restarts.backoff) = (1_000_000, .constant(.milliseconds(20)))
                 let scripts = [
