@@ -62,8 +62,7 @@ extension DNSResolver {
     }
 
     /// Completes with the names of an IPv4 or IPv6 address, `::ffff:192.0.2.1` being one of IPv4. The port does not
-    /// matter. The owner of the address
-    /// chooses these names, so that they prove nothing.
+    /// matter. The owner of the address chooses these names, so that they prove nothing.
     ///
     /// Fails with ``ResolutionError`` if the address has no name, or if no server has given an answer. Fails with
     /// ``Futures/FutureError/invalidArgument(_:)`` if `address` is in the UNIX domain.
