@@ -5,6 +5,9 @@
 /// a receive is cancelled or times out, it takes no element out of the channel. To limit the time for which a
 /// send or a receive waits, use `Future.timeout` on its future. When the channel is released, all sends and
 /// receives that wait fail with ``FutureError/closed(_:)``.
+///
+/// A receive that has completed has taken its element. So of two receives in a `Future.race`, both may take one, and that of the
+/// loser is lost: wait for several channels with ``receive(fromAny:on:token:)``, which takes one.
 public final class FutureChannel<Element> {
     /// The largest number of elements that the channel stores while no receive waits for them. If the
     /// capacity is zero, each send waits until a receive takes its element.
@@ -69,6 +72,37 @@ public final class FutureChannel<Element> {
         if let element = tryReceive() { return loop.succeeded(element) }
         if let closedError { return loop.failed(closedError) }
         return receives.wait(for: Element.self).until(token)
+    }
+
+    /// Receives one element, from the first of `channels` that has one. Fails with ``closedError`` of the first that is closed
+    /// and has none left.
+    ///
+    /// If `channels` is empty, fails with ``FutureError/invalidArgument(_:)``. Traps if a channel belongs to another loop than
+    /// `loop`.
+    ///
+    /// ```swift
+    /// let (urgent, others) = (FutureChannel<String>(capacity: 8, on: loop), FutureChannel<String>(capacity: 8, on: loop))
+    /// let next = FutureChannel.receive(fromAny: [urgent, others], on: loop)
+    /// ```
+    public static func receive(
+        fromAny channels: [FutureChannel], on loop: EventLoop, token: CancellationToken = .none
+    ) -> Future<Element> {
+        let core = loop.core
+        core.checkThread()
+        for channel in channels where channel.loop.core !== core {
+            trap("receive(fromAny:) was given a channel of another loop. Give channels of one loop.")
+        }
+        guard !channels.isEmpty else {
+            return core.failed(
+                FutureError.invalidArgument("receive(fromAny:) was given no channel; give one or more"))
+        }
+        guard !token.isCancelled(on: core) else { return core.failed(CancellationError()) }
+        for channel in channels {
+            if let element = channel.tryReceive() { return core.succeeded(element) }
+            if let error = channel.closedError { return core.failed(error) }
+        }
+        guard !core.isShutDown else { return core.failed(FutureError.shutDown) }
+        return SharedReceive(channels.map(\.receives), of: Element.self, on: core).future().until(token)
     }
 
     /// Returns the next element, and removes it from the channel. Returns `nil` if the channel has no element

@@ -67,6 +67,13 @@ public final class FutureSemaphore: PermitIssuer {
         return Permit(self, count: count)
     }
 
+    /// Takes a permit although others wait. The caller knows that one is free.
+    func acquirePastLine() -> Permit {
+        loop.core.checkThread()
+        available -= 1
+        return Permit(self, count: 1)
+    }
+
     /// Waits for `count` permits, runs `body`, and releases the permits when the future that `body` returned
     /// has completed. The returned future has the same outcome as that future.
     ///

@@ -22,6 +22,8 @@ public final class Permit {
 
     deinit { release() }
 
+    func isHeld(of issuer: any PermitIssuer) -> Bool { self.issuer === issuer }
+
     /// Gives the permit back. A second call does nothing.
     public func release() {
         guard let issuer else { return }

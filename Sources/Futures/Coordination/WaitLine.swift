@@ -17,10 +17,20 @@ package final class LineWaiter<Payload>: Producer, LineMember {
         target.failAtShutdown()
     }
 
+    /// Creates a member of one of several lines that complete `target`. Another producer answers for it, and takes the member
+    /// out of its line.
+    fileprivate init(of target: Cell, payload: Payload) {
+        (self.target, self.payload) = (target, payload)
+        super.init()
+    }
+
     /// Completes the future with `value`, which must have the type of the future's value.
     package func succeed<Value>(_ value: Value) { target.succeed(value) }
 
     package func fail(_ error: any Error) { target.fail(error) }
+
+    /// Leaves the line, if it is in one.
+    func leave() { line?.take(self) }
 
     override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
 
@@ -61,6 +71,14 @@ package final class WaitLine<Payload> {
         waiter.line = self
         waiters.append(waiter)
         return Future(waiter.target)
+    }
+
+    /// Adds a waiter for a future that several lines may complete.
+    func append(_ target: Cell, _ payload: Payload) -> LineWaiter<Payload> {
+        let waiter = LineWaiter(of: target, payload: payload)
+        waiter.line = self
+        waiters.append(waiter)
+        return waiter
     }
 
     package func takeFirst() -> LineWaiter<Payload>? {

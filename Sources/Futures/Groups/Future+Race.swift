@@ -2,6 +2,9 @@ extension Future {
     /// Completes with the outcome of the future that completes first. The outcome may be a value, an error or
     /// cancellation.
     ///
+    /// What a future has taken that completes and does not win is lost, such as an element of a channel or bytes of a
+    /// stream: `select(from:)` keeps it.
+    ///
     /// The futures that are still pending are then asked to cancel, as `cancelRemaining` says. Even with
     /// `.always`, a future for which other code waits is not cancelled. If `futures` is empty, the returned
     /// future fails with ``FutureError/invalidArgument(_:)``, and belongs to `loop`, or to

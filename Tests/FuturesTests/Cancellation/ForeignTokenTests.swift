@@ -146,6 +146,9 @@ struct ForeignTokenTests {
         },
         Taker("FutureChannel: … func send") { l, t in FutureChannel<Int>(capacity: 1, on: l).send(1, token: t)
         },
+        Taker("FutureChannel: static func receive") { l, t in
+            _ = FutureChannel.receive(fromAny: [FutureChannel<Int>(capacity: 1, on: l)], on: l, token: t)
+        },
         Taker("FutureChannel: func receive") { l, t in
             let channel = FutureChannel<Int>(capacity: 1, on: l)
             channel.send(1)

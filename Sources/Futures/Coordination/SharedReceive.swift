@@ -1,0 +1,21 @@
+/// The producer of a receive that waits in the lines of several channels.
+final class SharedReceive: Producer {
+    private let target: Cell
+    private var waiters: [LineWaiter<Void>] = []
+
+    init<Element>(_ lines: [WaitLine<Void>], of _: Element.Type, on loop: LoopCore) {
+        target = Cell.plain(loop, state: .pending, of: Element.self)
+        super.init()
+        target.setProducer(self)
+        target.failAtShutdown()
+        waiters = lines.map { $0.append(target, ()) }
+    }
+
+    func future<Element>() -> Future<Element> { Future(target) }
+
+    override func cancellationRequested(by cell: CellPointer) -> Answer { .cancel }
+
+    override func settled() {
+        for waiter in exchange(&waiters, with: []) { waiter.leave() }
+    }
+}
