@@ -102,6 +102,7 @@ check:
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
+	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5
 	Tests/Checks/old-kernels.sh $(STRICT_BUILD)/debug
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
 
@@ -130,6 +131,7 @@ soak:
 	Tests/Checks/idle.sh
 	Tests/Checks/slow.sh
 	Tests/Checks/quiet.sh .build/release 5000
+	Tests/Checks/shipper.py .build/release 600
 
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis $(WEB) testssl.sh

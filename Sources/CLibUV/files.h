@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/stat.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/sendfile.h>
@@ -48,6 +49,13 @@ static inline int open_by_rules(int directory, const char *path, int flags, mode
         if (errno == EINTR) continue;
         if (errno != EAGAIN || attempt == OPEN_ATTEMPTS) return -errno;
     }
+}
+
+/// When a file was made, in nanoseconds since 1970. 0 if the file system does not keep it.
+static inline int64_t birth_of_file(int file) {
+    struct statx status;
+    if (syscall(SYS_statx, file, "", EMPTY_PATH, STATX_BTIME, &status) != 0 || !(status.stx_mask & STATX_BTIME)) return 0;
+    return status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
 }
 
 /// Writes at the end of a file, wherever that is; the negated error if that fails.

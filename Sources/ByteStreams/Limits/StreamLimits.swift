@@ -41,6 +41,9 @@ public struct StreamLimits: Hashable, Sendable {
     /// ``StreamError/crowdedOut(limit:)``. Zero means that no connection lingers.
     public var maxLingering = 1000
 
+    /// What reads of lines do with a line that is longer than their limit.
+    public var longLines = LongLines.fail
+
     /// The longest time in which no bytes come and no bytes are sent. When this time has passed, the
     /// connection is closed normally if all written bytes have been sent, and is reset if not. This time does
     /// not run while your code is behind, that is, while there are received bytes that your code has not
@@ -91,6 +94,18 @@ public struct StreamLimits: Hashable, Sendable {
             "\(kind) water marks of \(low) and \(high) make no sense; give a high one above zero, "
                 + "and a low one from zero to that")
     }
+}
+
+/// What ``ByteStream/readLine(limit:)`` and ``ByteStream/lines(limit:)`` do with a line that is longer than their limit.
+public enum LongLines: Hashable, Sendable {
+    /// The read fails with ``StreamError/limitExceeded(limit:)``, and takes nothing.
+    case fail
+    /// The read returns the first bytes of the line, as many as the limit allows, when the line has ended. The others are
+    /// dropped as they come. ``ByteStream/longLineCount`` counts such lines.
+    case cut
+    /// All of the line is dropped as it comes, and the read goes on with the next one. ``ByteStream/longLineCount`` counts
+    /// such lines.
+    case skip
 }
 
 /// A name for each time limit of ``StreamLimits``. ``StreamError/timedOut(_:after:unread:unsent:)`` names the

@@ -50,10 +50,11 @@ struct DelimitedBytes: Framing {
 
 struct Line: Framing {
     let limit: Int
+    let longLines: LongLines
     /// The number of bytes without a line feed.
     private var scanned = 0
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int, longLines: LongLines = .fail) { (self.limit, self.longLines) = (limit, longLines) }
 
     func message(ofWhole bytes: RawSpan, orAs data: () -> Data) -> Data?? {
         let lineFeed = bytes.byteCount - 1
@@ -67,21 +68,32 @@ struct Line: Framing {
     private static let carriageReturn = UInt8(ascii: "\r")
 
     mutating func take(from buffer: InboundBuffer) throws -> Data?? {
-        let lineFeed = buffer.position(of: UInt8(ascii: "\n"), from: scanned)
-        let size = lineFeed ?? buffer.count
-        scanned = size
-        // A carriage return belongs to the line, unless a line feed follows. The line feed may not have come
-        // yet.
-        let endsInReturn = size > 0 && buffer[size - 1] == Self.carriageReturn
-        let mayBeStripped = endsInReturn && (lineFeed != nil || !buffer.isAtEnd)
-        guard size - (mayBeStripped ? 1 : 0) <= limit else { throw StreamError.limitExceeded(limit: limit) }
-        if lineFeed != nil {
-            let line = buffer.take(size)
-            buffer.discard(1)
-            return endsInReturn ? line.dropLast() : line
+        while true {
+            if let start = buffer.longLine {
+                guard buffer.dropRestOfLine() else { return nil }
+                scanned = 0
+                if longLines == .cut { return start }
+            }
+            let lineFeed = buffer.position(of: UInt8(ascii: "\n"), from: scanned)
+            let size = lineFeed ?? buffer.count
+            scanned = size
+            // A carriage return belongs to the line, unless a line feed follows. The line feed may not have come
+            // yet.
+            let endsInReturn = size > 0 && buffer[size - 1] == Self.carriageReturn
+            let mayBeStripped = endsInReturn && (lineFeed != nil || !buffer.isAtEnd)
+            guard size - (mayBeStripped ? 1 : 0) <= limit else {
+                guard longLines != .fail else { throw StreamError.limitExceeded(limit: limit) }
+                buffer.longLine = buffer.take(longLines == .cut ? limit : 0)
+                continue
+            }
+            if lineFeed != nil {
+                let line = buffer.take(size)
+                buffer.discard(1)
+                return endsInReturn ? line.dropLast() : line
+            }
+            guard buffer.isAtEnd else { return nil }
+            return .some(buffer.isEmpty ? nil : buffer.takeAll())
         }
-        guard buffer.isAtEnd else { return nil }
-        return .some(buffer.isEmpty ? nil : buffer.takeAll())
     }
 }
 

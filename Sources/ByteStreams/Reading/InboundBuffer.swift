@@ -21,6 +21,11 @@ final class InboundBuffer {
     /// Whether the peer has finished sending. Then nothing is appended any more.
     var isAtEnd: Bool
 
+    /// What is left of a line that is longer than its limit, while the rest of the line is dropped.
+    var longLine: Data?
+    /// The number of lines that were longer than their limits, and were cut or skipped.
+    private(set) var longLineCount = 0
+
     init(isAtEnd: Bool = false) { self.isAtEnd = isAtEnd }
 
     var isEmpty: Bool { count == 0 }
@@ -67,6 +72,16 @@ final class InboundBuffer {
             drop(part)
             left -= part
         }
+    }
+
+    /// Drops what has come of the rest of a long line. Returns whether the line has ended.
+    func dropRestOfLine() -> Bool {
+        let lineFeed = position(of: UInt8(ascii: "\n"), from: 0)
+        discard(lineFeed.map { $0 + 1 } ?? count)
+        guard lineFeed != nil || isAtEnd else { return false }
+        longLine = nil
+        longLineCount += 1
+        return true
     }
 
     /// The byte at `index`, counted from the next byte to be read.

@@ -7,11 +7,11 @@ final class LineAsker: StreamAsker {
 
     init(_ stream: ByteStream, limit: Int) {
         self.limit = limit
-        line = Line(limit: limit)
+        line = Line(limit: limit, longLines: stream.limits.longLines)
         super.init(stream)
     }
 
-    override func willAsk() { line = Line(limit: limit) }
+    override func willAsk() { line = Line(limit: limit, longLines: line.longLines) }
 
     override func take(from buffer: InboundBuffer) throws -> Data? {
         guard let line = try line.take(from: buffer) else { return nil }
@@ -20,6 +20,7 @@ final class LineAsker: StreamAsker {
 
     /// Takes bytes that are exactly one line. Other bytes go through the buffer.
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        guard stream.buffer?.longLine == nil else { return false }
         guard let line = line.message(ofWhole: bytes, orAs: data), let line else { return false }
         accept(line)
         return true

@@ -88,6 +88,7 @@ final class MessageReads: SerialReads {
     var framing: (any Framing)!
 
     override func receive(_ bytes: RawSpan, orAs data: () -> Data) -> Bool {
+        guard stream?.buffer?.longLine == nil else { return false }
         guard let message = framing.message(ofWhole: bytes, orAs: data) else { return false }
         succeed(message)
         return true

@@ -3,7 +3,7 @@ internal import Futures
 
 /// Gets messages of a stream, one for each request of a task that waits.
 class StreamAsker: Reader, ElementAsker {
-    private final let stream: ByteStream
+    final let stream: ByteStream
     /// The source that has asked. It holds this object, and stops it before the source is released.
     @exclusivity(unchecked) private final unowned(unsafe) var source: ElementSource<Data>!
 
@@ -47,8 +47,9 @@ class StreamAsker: Reader, ElementAsker {
 
     final override func inboundChanged() {
         do {
-            guard stream.hasUnread else { return end(because: nil) }
-            if let message = try take(from: stream.inbound) { accept(message) }
+            let isTaken = stream.hasUnread || stream.buffer?.longLine != nil
+            if isTaken, let message = try take(from: stream.inbound) { return accept(message) }
+            if stream.isAtEnd, !stream.hasUnread { end(because: nil) }
         } catch {
             end(because: error)
         }

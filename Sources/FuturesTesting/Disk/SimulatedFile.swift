@@ -6,6 +6,7 @@ final class SimulatedFile: FileHandle {
     private let open: OpenInode
     private let reads, writes: Bool
     var descriptor: CInt? { nil }
+    var birth: Int64 { 0 }
     var inode: UInt64 { open.inode }
 
     init(_ open: OpenInode, _ opening: FileOpening) {

@@ -85,6 +85,9 @@ package protocol FileHandle: FileResource {
     /// Waits until what was written is on the disk. With `dataOnly`, without the times of the file.
     func sync(dataOnly: Bool) throws(UVError)
     func information() throws(UVError) -> FileInformation
+    /// When the file was made, in nanoseconds since 1970. 0 if the system does not keep it, or gives no number of a file
+    /// twice.
+    var birth: Int64 { get }
     func setPermissions(to permissions: UInt32) throws(UVError)
     /// Takes or changes the lock of this open file over the whole file. Returns `false` if another open file holds a lock
     /// that excludes this one. Never waits for it.

@@ -79,6 +79,8 @@ final class SystemFile: FileHandle {
 
     func information() throws(UVError) -> FileInformation { try file.information() }
 
+    var birth: Int64 { birth_of_file(number) }
+
     func setPermissions(to permissions: UInt32) throws(UVError) {
         if fchmod(number, permissions) != 0 { throw UVError(-errno, "chmod") }
     }

@@ -24,9 +24,7 @@ final class FileEventHub {
     private init(_ source: any FileEventSource, _ system: any LoopSystem, _ loop: LoopCore) {
         (self.source, self.system, self.loop) = (source, system, loop)
         source.onEvents = { [unowned self] in
-            loop.turn {
-                for engine in self.takeEvents() { engine.process() }
-            }
+            loop.turn { self.catchUp() }
         }
         source.onEnd = { [weak self] in
             guard let self else { return }
@@ -35,6 +33,11 @@ final class FileEventHub {
     }
 
     var watcher: any DirectoryWatcher { source.watcher }
+
+    /// Lets the engines work off the events that wait.
+    func catchUp() {
+        for engine in takeEvents() { engine.process() }
+    }
 
     /// Hands the events that wait to the engines. An engine with a job under way gets all of them, since the watches that
     /// the job adds are not known yet. Returns the engines that got something.

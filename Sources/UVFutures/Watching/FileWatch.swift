@@ -185,6 +185,12 @@ public final class FileWatch {
         return engine.directoryCount
     }
 
+    /// The number of files that have been made with the name of a watched file so far.
+    var arrivals: Int {
+        engine.hub.catchUp()
+        return engine.arrivals
+    }
+
     /// Closes the watch. Cancels all calls of ``next()`` that wait, and ends sequences. Changes that nobody has taken are
     /// lost. A second call changes nothing.
     @discardableResult

@@ -93,6 +93,8 @@ final class PathWatch: WatchEngine {
         watches = []
     }
 
+    override func noteArrival(_ place: WatchedPlace) { if place == end { arrivals += 1 } }
+
     override func handleChange(_ event: FileEvent) {
         guard let name = event.name else { return handleChange(ofDirectory: event) }
         let place = WatchedPlace(watch: event.watch, name: name)

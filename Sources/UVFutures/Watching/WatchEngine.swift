@@ -41,6 +41,9 @@ class WatchEngine {
             return
         }
         if event.changes.contains(.movedTo) { targets[event.cookie] = event }
+        if event.changes.contains(.created), let name = event.name {
+            noteArrival(WatchedPlace(watch: event.watch, name: name))
+        }
         queue.append((event, loop.now))
     }
 
@@ -136,6 +139,10 @@ class WatchEngine {
     func handleChange(_ event: FileEvent) {}
     /// Handles a rename. Returns `false` if its two events are to be handled separately.
     func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool { false }
+    /// Called when a file has been made at `place`, before that is handled.
+    func noteArrival(_ place: WatchedPlace) {}
+    /// The number of files that have been made with the name of a watched file so far.
+    final var arrivals = 0
     /// Finds out anew what there is, because events were lost, and tells the user to look again.
     func lookAtEverything() {}
     /// Called when no event waits.

@@ -11,11 +11,16 @@ struct LineAskerTests {
         "ten chars!\r",
     ]
 
+    private static let longTexts = [
+        String(repeating: "x", count: 100) + "\n", "a\ntwelve chars!\nb\nthirteen char", "0123456789\r\r\n",
+    ]
+
     /// How the reading of one text ended: its lines, and the error.
     private struct Outcome: Equatable {
         var lines: [String] = []
         var error: String?
         var left = ""
+        var longLines = 0
     }
 
     @Test(
@@ -31,6 +36,48 @@ struct LineAskerTests {
             }
         }
         #expect(seen == expected)
+    }
+
+    @Test(
+        "lines over the limit are cut or skipped, and counted, however the bytes are split and the lines are read",
+        arguments: texts + longTexts, [1, 2, 3, 7, 100])
+    func longLines(text: String, size: Int) {
+        for way in [LongLines.cut, .skip] {
+            // By bytes, since a carriage return and a line feed are one character.
+            let lines = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
+            var whole = lines.enumerated().map { index, line in
+                Substring(line.last == 13 && index < lines.count - 1 ? line.dropLast() : line)
+            }
+            if whole.last == "" { whole.removeLast() }
+            var expected = Outcome()
+            for line in whole {
+                if line.utf8.count > 10 { expected.longLines += 1 }
+                if line.utf8.count <= 10 || way == .cut { expected.lines.append(String(line.prefix(10))) }
+            }
+            for byTask in [false, true] {
+                let seen = outcome(of: text, inPieces: size, way) { stream, lines in
+                    if !byTask { return Future<Void>.loopOfLines(stream, lines, limit: 10) }
+                    return Future(on: stream.loop) {
+                        for try await line in stream.lines(limit: 10) { lines.add(line) }
+                    }
+                }
+                #expect(seen == expected, "\(way), by a task: \(byTask)")
+            }
+        }
+    }
+
+    @Test("a read that is cancelled within a long line leaves none of it to the next")
+    func cancelled() {
+        var limits = StreamLimits()
+        limits.longLines = .skip
+        withStream(limits: limits) { stream, transport, loop in
+            let first = stream.readLine(limit: 2)
+            transport.deliver("long ")
+            first.cancel()
+            transport.deliver("line\nb\n")
+            #expect(stream.readLine(limit: 2).now == Data("b"))
+            #expect(stream.longLineCount == 1)
+        }
     }
 
     @Test("lines that are there are taken without leaving the callback")
@@ -81,10 +128,13 @@ struct LineAskerTests {
     }
 
     private func outcome(
-        of text: String, inPieces size: Int, _ read: (ByteStream, Lines) -> Future<Void>
+        of text: String, inPieces size: Int, _ longLines: LongLines = .fail,
+        _ read: (ByteStream, Lines) -> Future<Void>
     ) -> Outcome {
         var outcome = Outcome()
-        withStream { stream, transport, loop in
+        var limits = StreamLimits()
+        limits.longLines = longLines
+        withStream(limits: limits) { stream, transport, loop in
             let lines = Lines()
             let done = read(stream, lines)
             loop.advance(by: .zero)
@@ -97,6 +147,7 @@ struct LineAskerTests {
             transport.deliverEnd()
             loop.advance(by: .zero)
             outcome.lines = lines.texts
+            outcome.longLines = stream.longLineCount
             outcome.error = done.error.map { "\($0)" }
             #expect(done.isCompleted)
             let left = stream.readToEnd()

@@ -173,4 +173,196 @@ struct FollowStreamTests {
         host.disk.write("/var/log/app", "two\nthree\n")
         #expect(throws: (any Error).self) { try world.run(until: third) }
     }
+
+    /// Rotates as `logrotate` does, with a new file each time, and keeps `count` former ones.
+    private func rotate(_ directory: TemporaryDirectory, keeping count: Int = 20) {
+        for number in (0..<count).reversed() {
+            let old = number == 0 ? "log" : "log.\(number)"
+            if unsafe access(directory.url(old), F_OK) == 0 { directory.rename(old, "log.\(number + 1)") }
+        }
+        directory.write("log", "")
+    }
+
+    @Test(
+        "rotations while nobody reads lose no line, whether the loop runs meanwhile or not",
+        arguments: [false, true])
+    func heldBack(runs: Bool) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("log", "")
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            stream.onLoss { _ = Issue.record("\($0)") }
+            directory.write("log", "0\n", appending: true)
+            #expect(try line(stream, loop) == "0")
+            var number = 0
+            for round in 0..<8 {
+                var text = ""
+                for _ in 0..<1000 {
+                    number += 1
+                    text += "\(number)\n"
+                }
+                directory.write("log", text, appending: true)
+                // Those that are removed have been opened.
+                rotate(directory, keeping: runs ? 1 : 20)
+                if runs { try loop.run(for: .milliseconds(round == 0 ? 100 : 20)) }
+            }
+            directory.write("log", "end\n", appending: true)
+            for expected in 1...number { #expect(try line(stream, loop) == "\(expected)") }
+            #expect(try line(stream, loop) == "end")
+            loop.closeAll(stream)
+        }
+    }
+
+    @Test("files that came and went while the loop stood still are counted, and told with their place")
+    func lost() throws {
+        try withLoop { loop in
+            var warnings: [String] = []
+            loop.observe { if case .warning(let text) = $0 { warnings.append(text) } }
+            let directory = TemporaryDirectory()
+            directory.write("log", "one\n")
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            #expect(try line(stream, loop) == "one")
+            let place = try #require(stream.position)
+            var losses: [FollowStream.Loss] = []
+            for number in 2...5 {
+                rotate(directory, keeping: 1)
+                directory.write("log", "number \(number)\n", appending: true)
+            }
+            #expect(try line(stream, loop) == "number 4")
+            #expect(try line(stream, loop) == "number 5")
+            try loop.runUntil { !warnings.isEmpty }
+            stream.onLoss { losses.append($0) }
+            try loop.runUntil { !losses.isEmpty }
+            #expect(losses == [.files(atLeast: 2, after: place)])
+            #expect(
+                warnings == [
+                    "the file \(directory.url("log")) is followed, and at least 2 files are lost after \(place)"
+                ])
+            directory.write("log", "6\n")
+            #expect(try line(stream, loop) == "6")
+            if case .cutOff = losses.last {} else { Issue.record("\(losses)") }
+            loop.closeAll(stream)
+        }
+    }
+
+    @Test("files that came, and were found, are not told as lost", arguments: 0..<20)
+    func notLost(_: Int) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            stream.onLoss { _ = Issue.record("\($0)") }
+            for number in 0..<20 {
+                directory.write("log", "\(number)\n")
+                #expect(try line(stream, loop) == "\(number)")
+                if number % 2 == 0 {
+                    directory.rename("log", "log.\(number)")
+                } else {
+                    rotate(directory)
+                }
+            }
+            try loop.run(for: .milliseconds(5))
+            loop.closeAll(stream)
+        }
+    }
+
+    /// The ways to read lines.
+    enum Verb: CaseIterable {
+        case readLine, lines, forEachMessage, messages, chunk
+    }
+
+    @Test(
+        "the place is behind what has been read, and another stream goes on there", arguments: Verb.allCases)
+    func places(verb: Verb) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("log", "one\ntwo\nunfinished")
+            var stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            let first = stream.position
+            #expect(first?.offset == 0)
+            rotate(directory)
+            directory.write("log", "three\nfour\n", appending: true)
+            var (read, offsets): ([String], [Int]) = ([], [])
+            var lastPlace = first
+            func took(_ text: String) {
+                read += text.split(separator: "\n").map(String.init)
+                offsets.append(stream.position?.offset ?? -1)
+                lastPlace = stream.position
+            }
+            let target = verb == .chunk ? 2 : 5
+            let lines = LineFeedDecoder()
+            let end: Future<Void>
+            switch verb {
+            case .readLine:
+                func next() -> Future<Void> {
+                    stream.readLine().flatMap {
+                        took(String(decoding: $0!, as: UTF8.self))
+                        return next()
+                    }
+                }
+                end = next()
+            case .lines:
+                end = stream.lines().iterate(byActor: false) { took(String(decoding: $0, as: UTF8.self)) }
+            case .messages:
+                end = stream.messages(decodedBy: lines).iterate(byActor: false) { took($0) }
+            case .forEachMessage:
+                end = stream.forEachMessage(decodedBy: lines) { range, bytes in
+                    took(lines.message(from: range, bytes))
+                }.asVoid()
+            case .chunk:
+                end = stream.forEachChunk { took(String(decoding: $0, as: UTF8.self)) }.asVoid()
+            }
+            end.ignoreFailure()
+            try loop.runUntil { offsets.count == target }
+            loop.closeAll(stream)
+            #expect(read == ["one", "two", "unfinished", "three", "four"])
+            #expect(offsets == (verb == .chunk ? [18, 11] : [4, 8, 0, 6, 11]))
+            #expect(first?.inode != lastPlace?.inode)
+            var place = try #require(first)
+            place.offset = 4
+            stream = try loop.run(until: File.follow(directory.url("log"), from: .position(place), on: loop))
+            #expect(stream.position == place)
+            #expect(try line(stream, loop) == "two")
+            loop.closeAll(stream)
+            let coded = try JSONEncoder().encode(lastPlace!)
+            #expect(try JSONDecoder().decode(FollowStream.Position.self, from: coded) == lastPlace)
+        }
+    }
+
+    @Test("a line over the limit is cut or skipped, and counted", arguments: [LongLines.cut, .skip])
+    func longLines(_ way: LongLines) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let long = String(repeating: "x", count: 1_000_000)
+            directory.write("log", "one\n\(long)\ntwo\n")
+            var limits = StreamLimits.following
+            limits.longLines = way
+            let stream = try loop.run(
+                until: File.follow(directory.url("log"), from: .beginning, limits: limits, on: loop))
+            var lines: [String] = []
+            for _ in 0..<(way == .cut ? 3 : 2) {
+                lines.append(
+                    String(decoding: try loop.run(until: stream.readLine(limit: 10))!, as: UTF8.self))
+            }
+            #expect(lines == (way == .cut ? ["one", "xxxxxxxxxx", "two"] : ["one", "two"]))
+            #expect(stream.longLineCount == 1 && stream.position?.offset == 1_000_009)
+            loop.closeAll(stream)
+        }
+    }
+}
+
+/// Lines as text, by a decoder of a user.
+private struct LineFeedDecoder: StreamDecoder {
+    mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Range<Int>>? {
+        for index in 0..<bytes.byteCount
+        where unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) == 10 {
+            return DecodedFrame(0..<index, byteCount: index + 1)
+        }
+        return nil
+    }
+
+    func message(from frame: Range<Int>, _ bytes: RawSpan) -> String {
+        String(
+            decoding: frame.map { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }, as: UTF8.self
+        )
+    }
 }

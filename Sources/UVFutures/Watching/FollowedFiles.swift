@@ -1,0 +1,106 @@
+internal import FoundationEssentials
+internal import Futures
+
+/// The files that have had the name that is followed, from the one that is read to the one that has it now. All of its
+/// functions block.
+struct FollowedFiles: Sendable {
+    /// The most files that are open and wait to be read. The others are looked for in the directory later.
+    private static let mostOpen = 64
+
+    private var files: [FollowedFile] = []
+    /// The number of files that have been found since the first look.
+    private(set) var found = 0
+    /// Whether the last file has the name.
+    private(set) var isNamed = false
+    /// What the last look has found to be lost.
+    private(set) var losses: [FollowStream.Loss] = []
+
+    init(_ path: String, from start: File.FollowStart, in system: any FileSystem) throws {
+        let name = try FollowedName(path, in: system)
+        guard case .position(let place) = start else {
+            guard var file = try name.open() else { return }
+            if start == .end { try file.skipToEnd() }
+            (files, isNamed) = ([file], true)
+            return
+        }
+        if var file = try name.open(at: place) {
+            if let loss = try file.skip(to: place.offset) { losses = [loss] }
+            files = [file]
+        } else {
+            losses = [.files(atLeast: 1, after: place)]
+        }
+        // Rotations remove the oldest file first. So those that are there are newer than one that is gone.
+        try findNewer(name, fromOldest: files.isEmpty)
+        found = 0
+    }
+
+    /// The place behind what has been read. `nil` if there has been no file yet.
+    var position: FollowStream.Position? { files.first?.position }
+    /// How far the last file has been read.
+    var lastPosition: FollowStream.Position? { files.last?.position }
+    /// Whether no more files are opened until one has been read.
+    var isFull: Bool { files.count >= Self.mostOpen }
+
+    /// Whether the file that is read has lost its name, and may still be written by programs that have it open.
+    var hasLostName: Bool { files.count > 1 || !files.isEmpty && !isNamed }
+
+    /// Reads the next bytes if `reads` is set. If there are none, or `hasChanged` is set, looks for files that have taken the
+    /// name.
+    mutating func look(
+        at path: String, reads: Bool, hasChanged: Bool, in system: any FileSystem
+    ) throws -> [FollowedFile.Part] {
+        losses = []
+        let part = reads && !files.isEmpty ? try files[0].read(&losses) : nil
+        if let part, !hasChanged { return [part] }
+        do {
+            try findNewer(FollowedName(path, in: system))
+        } catch let error as UVError {
+            // The directory may come again. Until then, the watch tells whether it is missed.
+            guard error.meansGone else { throw error }
+            isNamed = false
+        }
+        if let part { return [part] }
+        return reads ? try readNext() : []
+    }
+
+    /// Opens the files that have taken the name after the last one that is known.
+    private mutating func findNewer(_ name: FollowedName, fromOldest: Bool = false) throws {
+        guard !isFull else { return }
+        let current = try name.open()
+        isNamed = current.map { files.last?.isSame(as: $0.position) == true } ?? false
+        if isNamed { return }
+        if let last = files.last {
+            let former = try name.former(after: last.information())
+            if former.compressed > 0 {
+                losses.append(.files(atLeast: former.compressed, after: last.position))
+            }
+            append(former.files)
+        } else if fromOldest {
+            append(try name.former(after: nil).files)
+        }
+        guard let current else { return }
+        append([current])
+        isNamed = true
+    }
+
+    private mutating func append(_ newer: [FollowedFile]) {
+        for file in newer where !files.contains(where: { $0.isSame(as: file.position) }) {
+            files.append(file)
+            found += 1
+        }
+    }
+
+    /// Reads what comes next when the file that is read has no more.
+    private mutating func readNext() throws -> [FollowedFile.Part] {
+        while !files.isEmpty {
+            // Who writes the next file has written the last bytes of this one before.
+            let isFollowed = try files.count > 2 || files.count == 2 && files[1].information().size > 0
+            if let part = try files[0].read(&losses) { return [part] }
+            guard isFollowed else { return [] }
+            let end = files.removeFirst().endOfLine()
+            let next = try files[0].read(&losses)
+            if end != nil || next != nil { return [end, next].compactMap { $0 } }
+        }
+        return []
+    }
+}
