@@ -32,13 +32,13 @@ extension DiskState {
             if inodes[inode]!.kind == .symbolicLink, followsLink || !rest.isEmpty {
                 links += 1
                 guard links <= Self.mostLinks else { throw UVError(.tooManyLinks, call) }
-                let target = inodes[inode]!.target
-                if target.hasPrefix("/") {
+                let target = RelativePath(checked: inodes[inode]!.target)
+                if target.isAbsolute {
                     guard !staysBelow else { throw UVError(.crossesDirectory, call) }
                     way = [Self.root]
                     last = (Self.root, .here, Self.root)
                 }
-                rest += RelativePath(bytes: Array(target.utf8)).components.reversed()
+                rest += target.components.reversed()
                 continue
             }
             last = (current, name, inode)

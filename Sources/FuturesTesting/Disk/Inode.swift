@@ -39,7 +39,7 @@ struct Inode {
         (self.kind, self.permissions, modified, changed) = (kind, permissions, time, time)
     }
 
-    var size: Int { kind == .symbolicLink ? target.utf8.count : contents.count }
+    var size: Int { kind == .symbolicLink ? target.systemBytes.count : contents.count }
 
     mutating func write(_ bytes: Data, at offset: Int) {
         Self.write(bytes, at: offset, to: &contents)

@@ -8,7 +8,7 @@ struct SimulatedFiles: FileSystem {
         try store.change { state throws(UVError) in
             try state.begin(.read, "open", mount: state.mount)
             let found = try state.find(
-                RelativePath(bytes: Array(path.utf8)), from: DiskState.root, followsLink: true,
+                RelativePath(checked: path), from: DiskState.root, followsLink: true,
                 staysBelow: false, "open")
             return try SimulatedDirectory(found.inode, "open", store, &state)
         }

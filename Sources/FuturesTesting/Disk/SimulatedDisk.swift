@@ -74,7 +74,7 @@ public final class SimulatedDisk {
 
     /// Makes a directory, and those that lead to it.
     public func makeDirectory(_ path: String) {
-        change { state in _ = state.makeParents(of: path + "/.") }
+        change { state in _ = state.makeParents(of: path + "/-") }
     }
 
     /// Removes a file or a directory with all that is in it. Does nothing if there is none.
@@ -197,13 +197,13 @@ extension EventLoop {
 extension DiskState {
     func found(_ path: String) -> (directory: UInt64, name: RelativePath, inode: UInt64?)? {
         try? find(
-            RelativePath(bytes: Array(path.utf8)), from: Self.root, followsLink: true, staysBelow: false,
+            RelativePath(checked: path), from: Self.root, followsLink: true, staysBelow: false,
             "open")
     }
 
     /// Makes the directories that lead to `path`. Returns the last of them, and the last component.
     mutating func makeParents(of path: String) -> (directory: UInt64, name: RelativePath) {
-        var components = path.split(separator: "/").map { RelativePath(bytes: Array($0.utf8)) }
+        var components = RelativePath(checked: path).components
         guard let last = components.popLast() else {
             fatalError("A test gave the path \"\(path)\", which names no file on the disk of a host.")
         }

@@ -6,7 +6,7 @@ internal import UVFutures
 struct DatagramTable {
     fileprivate var sockets: [SimulatedDatagrams] = []
     /// The sockets of the UNIX domain that have a path.
-    fileprivate var paths: [String: SimulatedDatagrams] = [:]
+    fileprivate var paths: [SocketAddress: SimulatedDatagrams] = [:]
     fileprivate var lastPort = 32_767
 }
 
@@ -20,7 +20,7 @@ extension SimulatedHost {
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
-        if let path = peer?.path { return try connectDatagrams(to: path, from: local, peer!, driver) }
+        if let peer, peer.path != nil { return try connectDatagrams(to: peer, from: local, driver) }
         let peer = peer.map(destination)
         var local = local
         if let peer, local?.isWildcard ?? true {
@@ -51,29 +51,29 @@ extension SimulatedHost {
     func makeDatagramSocket(
         atPath path: SocketAddress, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
-        guard datagrams.paths[path.path!] == nil else {
+        guard datagrams.paths[path] == nil else {
             throw UVError(.addressInUse, "bind", local: path)
         }
         guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", local: path) }
         let socket = SimulatedDatagrams(driver, local: path, peer: nil, sharesPort: false)
-        datagrams.paths[path.path!] = socket
+        datagrams.paths[path] = socket
         return socket
     }
 
     private func connectDatagrams(
-        to path: String, from local: SocketAddress?, _ peer: SocketAddress, _ driver: VirtualDriver
+        to peer: SocketAddress, from local: SocketAddress?, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
-        guard datagrams.paths[path] != nil else {
+        guard datagrams.paths[peer] != nil else {
             throw UVError(
                 peer.isAbstract ? .connectionRefused : .notFound, "connect", local: local, peer: peer)
         }
-        if let own = local?.path, datagrams.paths[own] != nil {
+        if let local, datagrams.paths[local] != nil {
             throw UVError(.addressInUse, "bind", local: local, peer: peer)
         }
         guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "connect", local: local, peer: peer) }
         let socket = SimulatedDatagrams(
             driver, local: local ?? SocketAddress(canonicalPath: ""), peer: peer, sharesPort: false)
-        if let own = local?.path { datagrams.paths[own] = socket }
+        if let local { datagrams.paths[local] = socket }
         return socket
     }
 
@@ -88,13 +88,13 @@ extension SimulatedHost {
 
     func free(_ socket: SimulatedDatagrams) {
         datagrams.sockets.removeAll { $0 === socket }
-        if let path = socket.localAddress?.path, datagrams.paths[path] === socket {
-            datagrams.paths[path] = nil
+        if let address = socket.localAddress, datagrams.paths[address] === socket {
+            datagrams.paths[address] = nil
         }
     }
 
     func datagramSocket(atPath address: SocketAddress) -> SimulatedDatagrams? {
-        address.path.flatMap { datagrams.paths[$0] }
+        datagrams.paths[address]
     }
 
     /// Returns the address of this host from which it sends to `peer`. `nil` if it has none of that family.
@@ -189,7 +189,7 @@ extension SimulatedHost {
     private func deliver(
         _ bytes: Data, toPath target: SocketAddress, by socket: SimulatedDatagrams
     ) -> UVError.Code? {
-        guard let peer = datagrams.paths[target.path!], !peer.isClosing else {
+        guard let peer = datagrams.paths[target], !peer.isClosing else {
             return socket.peerAddress != nil || target.isAbstract ? .connectionRefused : .notFound
         }
         let ownPath = socket.localAddress?.path ?? ""

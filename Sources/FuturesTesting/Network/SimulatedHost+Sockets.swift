@@ -5,7 +5,7 @@ internal import UVFutures
 struct SocketTable {
     fileprivate var listeners: [SimulatedListener] = []
     /// The listeners of the UNIX domain, by their paths.
-    fileprivate var paths: [String: SimulatedListener] = [:]
+    fileprivate var paths: [SocketAddress: SimulatedListener] = [:]
     /// The ports that are in use by sockets that connect, and the numbers of these sockets.
     fileprivate var ports: [Int: UInt64] = [:]
     fileprivate var lastPort = 32_767
@@ -88,19 +88,19 @@ extension SimulatedHost {
     func listen(
         atPath address: SocketAddress, backlog: CInt, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedListener {
-        guard sockets.paths[address.path!] == nil else {
+        guard sockets.paths[address] == nil else {
             throw UVError(.addressInUse, "listen", local: address)
         }
         guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "listen", peer: address) }
         let listener = SimulatedListener(driver, address, backlog: backlog)
-        sockets.paths[address.path!] = listener
+        sockets.paths[address] = listener
         simulation.trace.note("\(name) listens at \(address)", at: simulation.now)
         return listener
     }
 
     func free(_ listener: SimulatedListener) {
         sockets.listeners.removeAll { $0 === listener }
-        if let path = listener.localAddress.path { sockets.paths[path] = nil }
+        sockets.paths[listener.localAddress] = nil
     }
 
     // MARK: Connecting
@@ -128,7 +128,7 @@ extension SimulatedHost {
     }
 
     func connect(toPath address: SocketAddress, _ driver: VirtualDriver) throws(UVError) -> SimulatedSocket {
-        guard let listener = sockets.paths[address.path!] else {
+        guard let listener = sockets.paths[address] else {
             let isAbstract = address.isAbstract
             throw UVError(isAbstract ? .connectionRefused : .notFound, "connect", peer: address)
         }

@@ -6,7 +6,7 @@ internal import UVFutures
 extension SimulatedHost {
     /// Starts one of the host's programs as a process. Throws `ProcessError` if there is none of that name.
     func startProcess(_ launch: ProcessLaunch, _ driver: VirtualDriver) throws -> ProcessStart {
-        let name = launch.program.split(separator: "/").last.map(String.init) ?? ""
+        let name = RelativePath(checked: launch.program).components.last?.description ?? ""
         guard let program = programs[launch.program] ?? programs[name] else {
             throw ProcessError(launch.program, .execute, .notFound)
         }

@@ -12,7 +12,10 @@ public final class SimulatedProcess {
     public let id: Int32
     /// The arguments, beginning with the name of the program.
     public let arguments: [String]
+    /// The variables. Of names that Swift takes for equal, it has the one whose bytes come first.
     public let environment: [String: String]
+    /// The variables in the bytes of the system.
+    public let environmentBytes: [[UInt8]: [UInt8]]
     /// `nil` if the process was started without a directory of its own.
     public let workingDirectory: String?
     public let standardInput: DescriptorStream
@@ -24,13 +27,14 @@ public final class SimulatedProcess {
         self.loop = loop
         self.id = id
         arguments = launch.arguments
+        let variables = launch.environment.map {
+            let parts = $0.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            return (Array(parts[0]), Array(parts[1]))
+        }
+        environmentBytes = Dictionary(uniqueKeysWithValues: variables)
         environment = Dictionary(
-            launch.environment.map {
-                let parts = $0.split(
-                    separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false
-                ).map { String(decoding: $0, as: UTF8.self) }
-                return (parts[0], parts[1])
-            }, uniquingKeysWith: { first, _ in first })
+            variables.map { (String(systemBytes: $0), String(systemBytes: $1)) },
+            uniquingKeysWith: { first, _ in first })
         workingDirectory = launch.directory
         (standardInput, standardOutput, standardError) = (streams[0], streams[1], streams[2])
     }

@@ -2,11 +2,18 @@ internal import Futures
 
 /// An entry of a tree of directories.
 public struct TreeEntry: Hashable, Sendable {
-    /// The path below the directory where the walk began. Bytes that are no UTF-8 are replaced by `U+FFFD`.
-    public let path: String
+    /// The path below the directory where the walk began. Bytes that are no UTF-8 are in it as
+    /// ``Swift/String/init(systemBytes:)`` has them. Two entries are equal if their paths have the same bytes.
+    public var path: String { name.description }
     public let kind: FileKind
     /// The number of directories between the entry and the one where the walk began.
     public let depth: Int
+    /// The path as the system has it.
+    private let name: RelativePath
+
+    init(_ path: RelativePath, _ kind: FileKind, depth: Int) {
+        (name, self.kind, self.depth) = (path, kind, depth)
+    }
 }
 
 /// The error of an operation with a tree of directories that has reached one of its limits.

@@ -37,7 +37,7 @@ final class TreeRemover: Sendable {
         try state.withLock { state in
             let kind = try parent.information(of: entry, followsLink: false).kind
             state.parent = parent
-            try remove(entry, kind, at: RelativePath(bytes: Array(name.path.utf8)), &state)
+            try remove(entry, kind, at: RelativePath(checked: name.path), &state)
             return state.levels.isEmpty
         }
     }

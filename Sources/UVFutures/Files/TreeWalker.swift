@@ -51,7 +51,7 @@ final class TreeWalker: Sendable {
         guard state.count <= maxEntries else { throw TreeError.tooManyEntries(limit: maxEntries) }
         let path = state.levels[top].path(of: entry.path)
         if entry.kind == .directory || entry.kind == .unknown { try enter(entry.path, path, &state) }
-        return TreeEntry(path: path.description, kind: entry.kind, depth: top)
+        return TreeEntry(path, entry.kind, depth: top)
     }
 
     private func enter(_ entry: RelativePath, _ path: RelativePath, _ state: inout State) throws {

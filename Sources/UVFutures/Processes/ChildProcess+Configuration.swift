@@ -67,6 +67,11 @@ extension ChildProcess {
         case inheriting(with: [String: String])
         /// These variables only.
         case only([String: String])
+        /// These variables only, in the bytes of the system. For names that Swift takes for equal, and differ in bytes.
+        case bytes([[UInt8]: [UInt8]])
+
+        /// The variables of this process, in the bytes of the system. No other code should change them at the same time.
+        public static var bytesOfThisProcess: [[UInt8]: [UInt8]] { EnvironmentVariable.all }
     }
 
     /// What a child reads as its standard input.

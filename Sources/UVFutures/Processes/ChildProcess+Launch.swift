@@ -7,7 +7,7 @@ extension ChildProcess.Configuration {
     /// Returns the configuration in the terms of a system. Throws `FutureError.invalidArgument` if it makes no sense.
     func launch(joints: [CInt: ProcessLaunch.Source] = [:]) throws -> ProcessLaunch {
         try validate()
-        let variables = environment.variables
+        let variables = try environment.variables(for: program)
         var sources: [CInt: ProcessLaunch.Source] = [:]
         if terminal == nil {
             sources[0] = standardInput.source
@@ -41,18 +41,7 @@ extension ChildProcess.Configuration {
         try requireArgument(!program.isEmpty, "the program has no name; give its path, or its name in PATH")
         let files = [standardInput.path, standardOutput?.path, standardError?.path].compactMap { $0 }
         let texts = [program] + arguments + [name, workingDirectory].compactMap { $0 } + files
-        for text in texts + environment.changes.flatMap({ [$0.key, $0.value] }) {
-            try requireArgument(
-                !text.utf8.contains(0),
-                "a text for \(program) contains a NUL, at which it would end there: \(text.debugDescription); leave it out"
-            )
-        }
-        for name in environment.changes.keys {
-            try requireArgument(
-                !name.isEmpty && !name.contains("="),
-                "an environment variable cannot be called \(name.debugDescription); give a name without ="
-            )
-        }
+        for text in texts { try text.systemBytes.requireNoEnd(for: program) }
         for number in descriptors.keys {
             try requireArgument(
                 number > 2,
@@ -84,7 +73,7 @@ extension ChildProcess.Configuration {
 
     /// The files that may be the program, in the order of the search.
     private func paths(_ search: [UInt8]?) -> [[UInt8]] {
-        let (name, slash) = (Array(program.utf8), UInt8(ascii: "/"))
+        let (name, slash) = (program.systemBytes, UInt8(ascii: "/"))
         if name.contains(slash) { return [name] }
         return (search ?? Array("/bin:/usr/bin".utf8))
             .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -93,19 +82,53 @@ extension ChildProcess.Configuration {
 }
 
 extension ChildProcess.Environment {
-    /// The variables that the user gives.
-    fileprivate var changes: [String: String] {
+    /// Returns all variables. Throws `FutureError.invalidArgument` if one of the user's cannot be one.
+    fileprivate func variables(for program: String) throws -> [[UInt8]: [UInt8]] {
         switch self {
-        case .inherited: [:]
-        case .inheriting(let changes), .only(let changes): changes
+        case .inherited: EnvironmentVariable.all
+        case .inheriting(let changes):
+            EnvironmentVariable.all.merging(try Self.checked(changes, for: program)) { $1 }
+        case .only(let variables): try Self.checked(variables, for: program)
+        case .bytes(let variables): try Self.checked(variables, for: program)
         }
     }
 
-    /// All variables, in bytes: those of this process may be no UTF-8.
-    fileprivate var variables: [[UInt8]: [UInt8]] {
-        let changes = changes.map { (Array($0.utf8), Array($1.utf8)) }
-        if case .only = self { return Dictionary(uniqueKeysWithValues: changes) }
-        return EnvironmentVariable.all.merging(changes) { $1 }
+    private static func checked(
+        _ texts: [String: String], for program: String
+    ) throws -> [[UInt8]: [UInt8]] {
+        var variables: [[UInt8]: [UInt8]] = [:]
+        for (name, value) in texts {
+            let isFirst = variables.updateValue(value.systemBytes, forKey: name.systemBytes) == nil
+            try requireArgument(
+                isFirst,
+                "two environment variables have the bytes of \(name.debugDescription) as their names; give one"
+            )
+        }
+        return try checked(variables, for: program)
+    }
+
+    private static func checked(
+        _ variables: [[UInt8]: [UInt8]], for program: String
+    ) throws -> [[UInt8]: [UInt8]] {
+        for (name, value) in variables {
+            try name.requireNoEnd(for: program)
+            try value.requireNoEnd(for: program)
+            let text = String(systemBytes: name).debugDescription
+            try requireArgument(
+                !name.isEmpty && !name.contains(UInt8(ascii: "=")),
+                "an environment variable cannot be called \(text); give a name without =")
+        }
+        return variables
+    }
+}
+
+extension [UInt8] {
+    /// Throws `FutureError.invalidArgument` if a zero byte would end these bytes.
+    fileprivate func requireNoEnd(for program: String) throws {
+        let text = String(systemBytes: self).debugDescription
+        try requireArgument(
+            !contains(0),
+            "a text for \(program) contains a NUL, at which it would end there: \(text); leave it out")
     }
 }
 

@@ -4,7 +4,6 @@ public import FoundationEssentials
 extension ProxyHeader {
     private static let checksumType: UInt8 = 3
     private static let paddingType: UInt8 = 4
-    private static let pathSize = 108
 
     /// Reads a header of version 2 from all its bytes. The decoder has looked at the first 16.
     init(binary bytes: [UInt8]) throws {
@@ -18,7 +17,7 @@ extension ProxyHeader {
         case 0: size = 0
         case 0x11, 0x12: size = 12
         case 0x21, 0x22: size = 36
-        case 0x31, 0x32: size = 2 * Self.pathSize
+        case 0x31, 0x32: size = 2 * SocketAddress.unixSize
         case let kind: throw ProxyProtocolError.malformed(.v2, "family and transport \(kind) are unknown")
         }
         let body = bytes[16...]
@@ -35,8 +34,9 @@ extension ProxyHeader {
     }
 
     private static func addresses(_ block: ArraySlice<UInt8>) -> [SocketAddress] {
-        guard block.count < 2 * pathSize else {
-            return [block.prefix(pathSize), block.suffix(pathSize)].map { SocketAddress(proxied: $0) }
+        let unixSize = SocketAddress.unixSize
+        guard block.count < 2 * unixSize else {
+            return [block.prefix(unixSize), block.suffix(unixSize)].map { SocketAddress(proxied: $0) }
         }
         let width = block.count == 12 ? 4 : 16
         return [0, 1].map { index in
@@ -132,10 +132,7 @@ extension ProxyHeader {
         guard let source, let destination else { return (0, []) }
         let transport: UInt8 = isDatagram ? 2 : 1
         guard source.path == nil else {
-            return (
-                0x30 | transport,
-                source.proxied(size: Self.pathSize) + destination.proxied(size: Self.pathSize)
-            )
+            return (0x30 | transport, source.proxied + destination.proxied)
         }
         let ports = Self.big(source.port) + Self.big(destination.port)
         return (
@@ -147,15 +144,18 @@ extension ProxyHeader {
 extension SocketAddress {
     /// Reads an address of the UNIX domain, which zero bytes fill up.
     fileprivate init(proxied bytes: ArraySlice<UInt8>) {
-        let isAbstract = bytes.first == 0 && bytes.contains { $0 != 0 }
-        let name = bytes.dropFirst(isAbstract ? 1 : 0).prefix { $0 != 0 }
-        self.init(canonicalPath: (isAbstract ? "@" : "") + String(decoding: name, as: UTF8.self))
+        var name = bytes
+        if name.first == 0 {
+            // Zero bytes at the end of an abstract name cannot be told from those that fill up.
+            while name.last == 0 { name.removeLast() }
+        } else {
+            name = name.prefix { $0 != 0 }
+        }
+        self.init(.unix(Array(name)))
     }
 
-    fileprivate func proxied(size: Int) -> [UInt8] {
-        // What was no UTF-8 has become longer as text.
-        var bytes = Array((path ?? "").utf8.prefix(size))
-        if isAbstract { bytes[0] = 0 }
-        return bytes + [UInt8](repeating: 0, count: size - bytes.count)
+    fileprivate var proxied: [UInt8] {
+        guard case .unix(let name) = form else { return [] }
+        return name + [UInt8](repeating: 0, count: Self.unixSize - name.count)
     }
 }

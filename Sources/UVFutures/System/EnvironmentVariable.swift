@@ -6,7 +6,11 @@ internal import Glibc
 struct EnvironmentVariable {
     let name: String
 
-    var value: String? { unsafe getenv(name).map { unsafe String(cString: $0) } }
+    var value: String? {
+        unsafe getenv(name).map {
+            unsafe String(systemBytes: UnsafeRawBufferPointer(start: $0, count: strlen($0)))
+        }
+    }
 
     func remove() { unsafe _ = unsetenv(name) }
 

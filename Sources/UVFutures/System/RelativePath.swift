@@ -21,11 +21,16 @@ package struct RelativePath: Hashable, Sendable {
                 "the path \(text) is absolute, and leaves the directory; give a path relative to the directory"
             )
         }
-        bytes = Array(text.utf8)
+        bytes = text.systemBytes
     }
 
     /// Creates a path from bytes that came from the system.
     package init(bytes: [UInt8]) { self.bytes = bytes }
+
+    /// Creates a path from a text that has been checked, or that the system gave. It may be absolute.
+    package init(checked text: String) { bytes = text.systemBytes }
+
+    package var isAbsolute: Bool { bytes.first == Self.slash }
 
     private static let slash = UInt8(ascii: "/")
 
@@ -61,8 +66,7 @@ package struct RelativePath: Hashable, Sendable {
 }
 
 extension RelativePath: CustomStringConvertible {
-    /// The path as text. Bytes that are no UTF-8 are replaced.
-    package var description: String { String(decoding: bytes, as: UTF8.self) }
+    package var description: String { String(systemBytes: bytes) }
 }
 
 extension String {

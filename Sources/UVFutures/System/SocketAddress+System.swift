@@ -106,11 +106,7 @@ extension SocketAddress {
         let bytes = unsafe withUnsafeBytes(of: storage) {
             unsafe Array($0.prefix(length).dropFirst(pathOffset))
         }
-        if bytes.first == 0, bytes.count > 1 {
-            self.init(canonicalPath: "@" + String(decoding: bytes.dropFirst(), as: UTF8.self))
-        } else {
-            self.init(canonicalPath: String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self))
-        }
+        self.init(.unix(bytes.first == 0 ? bytes : Array(bytes.prefix { $0 != 0 })))
     }
 
     /// Creates an address from a numeric `host`. Returns `nil` if `host` is not numeric.
@@ -132,21 +128,19 @@ extension SocketAddress {
             return call(systemForm(address, port))
         case .ipv6(let high, let low, let zone, let port):
             return call(systemForm(high, low, zone, port))
-        case .unix(let path):
-            let (storage, size) = unixAddress(path)
+        case .unix(let name):
+            let (storage, size) = unixAddress(name)
             return call(storage, size)
         }
     }
 
-    private func unixAddress(_ path: String) -> (sockaddr_storage, Int) {
+    private func unixAddress(_ name: [UInt8]) -> (sockaddr_storage, Int) {
         var storage = sockaddr_storage()
         storage.ss_family = sa_family_t(AF_UNIX)
-        // Bytes of a path that were not UTF-8 have become longer as text. The system's form takes 108 bytes.
-        var bytes = Array(path.utf8.prefix(108))
-        if isAbstract { bytes[0] = 0 }
-        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: bytes) }
-        // The zero byte behind a path is part of the address.
-        return (storage, pathOffset + bytes.count + (isAbstract || bytes.isEmpty ? 0 : 1))
+        unsafe withUnsafeMutableBytes(of: &storage) { unsafe $0[pathOffset...].copyBytes(from: name) }
+        // The zero byte behind a path is part of the address, unless the path takes all of it.
+        let size = name.count + (isAbstract || name.isEmpty ? 0 : 1)
+        return (storage, pathOffset + min(size, SocketAddress.unixSize))
     }
 }
 
@@ -243,6 +237,7 @@ func zoneText(_ scope: UInt32) -> String {
 func text(_ capacity: Int, _ fill: (UnsafeMutablePointer<CChar>, Int) -> CInt) -> String {
     unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: capacity) { buffer in
         let base = buffer.baseAddress!
-        return unsafe fill(base, capacity) == 0 ? String(cString: base) : ""
+        return unsafe fill(base, capacity) == 0
+            ? String(systemBytes: UnsafeRawBufferPointer(start: base, count: strlen(base))) : ""
     }
 }

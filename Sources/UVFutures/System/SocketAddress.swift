@@ -8,7 +8,8 @@ public struct SocketAddress: Hashable, Sendable {
     enum Form: Hashable {
         case ipv4(UInt32, port: UInt16)
         case ipv6(high: UInt64, low: UInt64, zone: UInt32, port: UInt16)
-        case unix(path: String)
+        /// An abstract name begins with a zero byte, as in the system. An end without a name has no bytes.
+        case unix([UInt8])
     }
 
     let form: Form
@@ -32,9 +33,14 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
     /// The path in the UNIX domain, or `nil` if the address is not in the UNIX domain. An abstract name
-    /// begins with `@`. If an end of a connection has no name, the path is empty. A client usually has no
-    /// name.
-    public var path: String? { if case .unix(let path) = form { path } else { nil } }
+    /// begins with `@`, and a file whose name does with `./@`. If an end of a connection has no name, the path
+    /// is empty. A client usually has no name.
+    public var path: String? {
+        guard case .unix(let name) = form else { return nil }
+        // A file that the system calls `@name` is no abstract name.
+        let prefix = isAbstract ? "@" : name.first == UInt8(ascii: "@") ? "./" : ""
+        return prefix + String(systemBytes: name.dropFirst(isAbstract ? 1 : 0))
+    }
 
     /// Creates an address from a numeric `host` and a `port`. Does not accept names, not even `localhost`.
     ///
@@ -62,17 +68,20 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The longest path that the system takes, in bytes.
-    private static let maximumPath = 107
+    /// The size of a name in the system's address of the UNIX domain, in bytes.
+    package static let unixSize = 108
+    /// The longest path that the system takes, in bytes: a zero byte is behind it.
+    private static let maximumPath = unixSize - 1
 
     /// Creates an address in the UNIX domain. `path` is a path, or `@` followed by an abstract name. An
     /// abstract name is not in a file system, and disappears together with its socket. If the name of a file
     /// begins with `@`, write `./` before it, as in `./@name`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `path` is empty, is longer than 107 bytes, or
-    /// contains a zero byte.
+    /// contains a zero byte and is no abstract name.
     public init(path: String) throws {
-        let size = path.utf8.count - (SocketAddress.isAbstract(path) ? 1 : 0)
+        let isAbstract = path.utf8.first == UInt8(ascii: "@")
+        let size = path.systemBytes.count - (isAbstract ? 1 : 0)
         guard size > 0 else {
             throw FutureError.invalidArgument(
                 "a socket path of \"\(path)\" is empty; give a path, or @ and a name")
@@ -82,7 +91,7 @@ public struct SocketAddress: Hashable, Sendable {
                 "the socket path \(SocketAddress.visible(path)) is too long: it has \(size) bytes, and the system takes "
                     + "\(SocketAddress.maximumPath); give a shorter one, perhaps a relative one")
         }
-        guard !path.utf8.contains(0) else {
+        guard isAbstract || !path.utf8.contains(0) else {
             throw FutureError.invalidArgument(
                 "the socket path \(path.debugDescription) holds a zero byte, at which the system would end it; give a "
                     + "path without")
@@ -90,14 +99,14 @@ public struct SocketAddress: Hashable, Sendable {
         self.init(canonicalPath: path)
     }
 
-    package init(canonicalPath path: String) { form = .unix(path: path) }
+    package init(canonicalPath path: String) {
+        var name = path.systemBytes
+        if name.first == UInt8(ascii: "@") { name[0] = 0 }
+        form = .unix(name)
+    }
 
     /// Whether the address is an abstract name of the UNIX domain.
-    public var isAbstract: Bool { path.map(SocketAddress.isAbstract) ?? false }
-
-    /// Returns whether the first byte of `path` is `@`. The first character may consist of `@` and further
-    /// code points.
-    private static func isAbstract(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "@") }
+    public var isAbstract: Bool { if case .unix(let name) = form { name.first == 0 } else { false } }
 
     /// Returns the first 200 code points of the path on one line. Control characters are escaped.
     private static func visible(_ path: String) -> String {

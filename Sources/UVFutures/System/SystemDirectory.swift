@@ -7,7 +7,9 @@ struct SystemFiles: FileSystem {
         // A zero byte would cut the path off.
         guard !path.utf8.contains(0) else { throw UVError(-EINVAL, "open") }
         let descriptor = unsafe StandardDescriptors.leave(
-            open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK))
+            RelativePath(checked: path).withCString {
+                unsafe open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK)
+            })
         guard descriptor >= 0 else { throw UVError(-errno, "open") }
         return SystemDirectory(descriptor)
     }
@@ -121,7 +123,10 @@ final class SystemDirectory: DirectoryHandle {
     }
 
     func makeSymbolicLink(_ name: RelativePath, to target: String) throws(UVError) {
-        try check(unsafe name.withCString { unsafe symlinkat(target, number, $0) }, "symlink")
+        let status = unsafe RelativePath(checked: target).withCString { target in
+            unsafe name.withCString { unsafe symlinkat(target, number, $0) }
+        }
+        try check(status, "symlink")
     }
 
     func symbolicLinkTarget(_ name: RelativePath) throws(UVError) -> String {
@@ -131,7 +136,7 @@ final class SystemDirectory: DirectoryHandle {
                 unsafe readlinkat(number, $0, buffer.baseAddress!, buffer.count)
             }
             guard count >= 0 else { throw UVError(-errno, "readlink") }
-            return unsafe String(decoding: UnsafeRawBufferPointer(buffer).prefix(count), as: UTF8.self)
+            return unsafe String(systemBytes: UnsafeRawBufferPointer(buffer).prefix(count))
         }
     }
 

@@ -71,7 +71,9 @@ struct ChildDescriptors {
     private mutating func open(_ path: String, _ flags: CInt, _ launch: ProcessLaunch) throws -> CInt {
         // A FIFO would make the loop wait for its other end.
         let descriptor = unsafe StandardDescriptors.leave(
-            Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o666))
+            RelativePath(checked: path).withCString {
+                unsafe Glibc.open($0, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o666)
+            })
         guard descriptor >= 0 else {
             throw ProcessError(launch.program, .openStream, UVError.Code(rawValue: -errno), path)
         }

@@ -48,8 +48,8 @@ struct ChildStart {
         }
         unsafe start.limit_count = CInt(limits.count)
         let (paths, environment) = (CStrings(launch.paths), CStrings(launch.environment))
-        let arguments = CStrings(launch.arguments.map { Array($0.utf8) })
-        let directory = CStrings(launch.directory.map { [Array($0.utf8)] } ?? [])
+        let arguments = CStrings(launch.arguments.map { $0.systemBytes })
+        let directory = CStrings(launch.directory.map { [$0.systemBytes] } ?? [])
         unsafe start.paths = paths.all
         unsafe start.arguments = arguments.all
         unsafe start.environment = environment.all

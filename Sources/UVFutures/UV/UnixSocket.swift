@@ -113,7 +113,7 @@ enum UnixSocket {
 
 /// The file of a socket. If another file has replaced this file, the methods do not change the other file.
 private struct SocketFile {
-    private let path: String
+    private let path: RelativePath
     private let identity: FileIdentity
     private let permissions: UInt32
 
@@ -121,29 +121,35 @@ private struct SocketFile {
     /// so it stays right when the working directory changes.
     init?(_ path: String) {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
+        let path = RelativePath(checked: path)
+        guard unsafe path.withCString({ unsafe lstat($0, &status) }) == 0, status.st_mode & S_IFMT == S_IFSOCK
+        else { return nil }
         identity = FileIdentity(status)
         permissions = status.st_mode & 0o777
-        if path.hasPrefix("/") {
+        if path.isAbsolute {
             self.path = path
         } else {
             let directory = unsafe text(Int(PATH_MAX)) { unsafe getcwd($0, $1) == nil ? -1 : 0 }
-            self.path = "\(directory)/\(path)"
+            self.path = RelativePath(checked: directory).appending(path)
         }
     }
 
     /// Removes the file, unless another file has replaced it.
     func remove() {
         var status = stat()
-        guard unsafe lstat(path, &status) == 0, FileIdentity(status) == identity else { return }
-        unsafe unlink(path)
+        guard unsafe path.withCString({ unsafe lstat($0, &status) }) == 0,
+            FileIdentity(status) == identity
+        else { return }
+        _ = unsafe path.withCString { unsafe unlink($0) }
     }
 
     /// Sets the permissions through a descriptor of the file, because another file may have replaced the file
     /// at its path. In that case, throws an error.
     func setPermissions(_ permissions: UInt32, _ address: SocketAddress) throws(UVError) {
         if permissions == self.permissions { return }
-        let file = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
+        let file = unsafe path.withCString {
+            unsafe open($0, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | open_for_path_only)
+        }
         defer { if file >= 0 { close(file) } }
         guard file >= 0, FileIdentity(of: file) == identity else {
             throw UVError(.addressInUse, "listen", local: address, peer: nil)

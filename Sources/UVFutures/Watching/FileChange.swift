@@ -1,6 +1,8 @@
 internal import Futures
 
 /// A change that a ``FileWatch`` tells of.
+///
+/// Two changes are equal if their paths have the same bytes.
 public struct FileChange: Hashable, Sendable {
     /// What has happened.
     public enum Kind: Hashable, Sendable {
@@ -20,13 +22,28 @@ public struct FileChange: Hashable, Sendable {
     }
 
     /// The path, relative to the watched directory. For a watch of a file, the name of the file. Empty for
-    /// ``Kind/lookAgain``. Bytes that are no UTF-8 are replaced by `U+FFFD`.
+    /// ``Kind/lookAgain``. Bytes that are no UTF-8 are in it as ``Swift/String/init(systemBytes:)`` has them.
     public let path: String
     public let kind: Kind
 
     public init(path: String, kind: Kind) {
         self.path = path
         self.kind = kind
+    }
+
+    public static func == (a: FileChange, b: FileChange) -> Bool {
+        a.kind == b.kind && a.path.utf8.elementsEqual(b.path.utf8)
+    }
+}
+
+extension FileChange.Kind {
+    public static func == (a: FileChange.Kind, b: FileChange.Kind) -> Bool {
+        switch (a, b) {
+        case (.created, .created), (.modified, .modified), (.attributes, .attributes): true
+        case (.removed, .removed), (.lookAgain, .lookAgain): true
+        case (.moved(let a), .moved(let b)): a.utf8.elementsEqual(b.utf8)
+        default: false
+        }
     }
 }
 

@@ -23,7 +23,7 @@ struct RelativePathTests {
     @Test("names that are no UTF-8 keep their bytes")
     func bytes() {
         let name = RelativePath(bytes: [0x61, 0xff])
-        #expect(name.description == "a\u{fffd}")
+        #expect(name.description == "a\u{10FFFF}")
         #expect(name.appending(RelativePath(bytes: [0x62])).bytes == [0x61, 0xff, 0x2f, 0x62])
         #expect(RelativePath(temporary: 0x1234, prefix: ".x-").description == ".x-0000000000001234")
     }
