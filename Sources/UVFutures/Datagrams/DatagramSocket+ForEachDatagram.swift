@@ -9,7 +9,9 @@ extension DatagramSocket {
     /// `Data(copying: bytes)`. All that `body` sends leaves when the datagrams that have come together are through.
     ///
     /// Fails with the error that `body` throws. Fails with ``DatagramError/receivePending`` if something else waits for
-    /// datagrams of this socket. If you cancel the returned future, datagrams wait for whoever receives next.
+    /// datagrams of this socket. Fails with ``UVError`` if the system cannot receive, for example for lack of memory: the
+    /// socket stays open, and a next call tries again. If you cancel the returned future, datagrams wait for whoever
+    /// receives next.
     ///
     /// ```swift
     /// let socket = try UDPSocket.bind(host: "127.0.0.1", port: 7007, on: loop)
@@ -133,7 +135,7 @@ final class DatagramReader: PromiseOwner {
         pending.append((id, waiting))
     }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard socket.reader === self else { return }
         leave()
         promise.fail(error)

@@ -200,6 +200,14 @@ extension DatagramSocket: DatagramReceiver {
         }
     }
 
+    package final func transportCannotReceive(because error: UVError) {
+        reader?.fail(error)
+        let askers = askers
+        self.askers = []
+        for asker in askers { asker.end(because: error) }
+        for waiter in waiting.takeAll() { waiter.fail(error) }
+    }
+
     package final func transportCanSend() { flush() }
 
     package final func transportWillAbort(because error: any Error) { end(because: error) }

@@ -39,8 +39,10 @@ package protocol DatagramReceiver: AnyObject {
     func transportDidReceive(_ bytes: RawSpan, _ header: DatagramHeader)
     /// The datagrams that had come have been delivered.
     func transportDidReceiveAll()
-    /// The network has reported that a datagram was not delivered, or the system that it cannot receive.
+    /// The network has reported that a datagram was not delivered.
     func transportDidLearn(of error: UVError)
+    /// The system cannot receive. It is asked again when something waits for datagrams anew.
+    func transportCannotReceive(because error: UVError)
     /// Called after `flush` has left something in the queue.
     func transportCanSend()
     /// The socket is about to be closed, because the loop is being shut down or the socket has been lost.

@@ -6,8 +6,9 @@ extension UVDatagrams {
     /// The most bytes that the kernel takes as one, and the most datagrams.
     private static let most = (bytes: 65_507, segments: 64)
 
-    /// How often the first datagram is tried, since the kernel answers with errors of earlier ones.
-    private static let patience = 16
+    /// How often the first datagram is tried, since the kernel answers with errors of earlier ones; and how many of those
+    /// in a row it may give to who receives.
+    static let patience = 16
 
     func flush(_ queue: OutgoingDatagrams, isLast: Bool) {
         guard !waitsToSend || isLast else { return }

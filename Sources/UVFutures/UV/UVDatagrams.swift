@@ -25,6 +25,8 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     private let hasNotes: Bool
     /// Called before the socket is closed. `release()` does not call this.
     var beforeClose: () -> Void = {}
+    /// How often nothing could be received, one after another.
+    private var failures = 0
     /// The error because of which the socket was closed. `nil` if the user has closed it.
     private var failure: (any Error)?
 
@@ -142,6 +144,7 @@ final class UVDatagrams: UVHandle, DatagramTransport {
                 didNotReceive(-count)
                 break
             }
+            failures = 0
             for index in 0..<Int(count) {
                 block.forEachDatagram(of: index, header, withAddress: withAddress, withNotes: hasNotes) {
                     guard let receiver = unsafe self.receiver, !isClosing else { return false }
@@ -154,14 +157,19 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         unsafe receiver?.transportDidReceiveAll()
     }
 
-    private func didNotReceive(_ error: CInt) {
-        switch error {
+    private func didNotReceive(_ code: CInt) {
+        let error = UVError(-code, "receive", local: localAddress, peer: peerAddress)
+        failures += 1
+        switch code {
         case 0, EAGAIN, EINTR: break
         // The kernel gives an error of the network to the next call, whatever that does.
-        case _ where takeNetworkErrors(): break
+        case _ where takeNetworkErrors(): failures = 0
+        // A UNIX socket has no list of them.
+        case _ where [ECONNRESET, ECONNREFUSED].contains(code) && failures < Self.patience:
+            unsafe receiver?.transportDidLearn(of: error)
         default:
-            unsafe receiver?.transportDidLearn(
-                of: UVError(-error, "receive", local: localAddress, peer: peerAddress))
+            failures = 0
+            unsafe receiver?.transportCannotReceive(because: error)
         }
     }
 

@@ -1,0 +1,49 @@
+import CHeap
+import CLibUV
+import Foundation
+import FuturesTesting
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UVFutures
+
+/// What becomes of it when a system call fails, each in a process of its own. `Tests/Checks/failing-calls.py` goes through
+/// all calls.
+struct FailingCallsTests {
+    enum Receiving: String, CaseIterable, Codable { case forEachDatagram, receive, iteration }
+
+    @Test(
+        "what waits for datagrams is told that the system cannot receive, and the system is not asked again",
+        arguments: Receiving.allCases, [EIO, ENOMEM, EINVAL, ECONNRESET])
+    func receiving(way: Receiving, error: CInt) async {
+        await #expect(processExitsWith: .success) { [way, error] in
+            try withSockets(.system) { loop, server, client in
+                try fail(SYS_recvmmsg, error)
+                for _ in 0..<2 {
+                    let received: Future<Void> =
+                        switch way {
+                        case .forEachDatagram: server.forEachDatagram { _, _ in }
+                        case .receive: server.receive().map { _ in }
+                        case .iteration: Future(on: loop) { for try await _ in server.datagrams {} }
+                        }
+                    client.send("lost", to: server.localAddress)
+                    #expect(
+                        loop.failure(of: received) as? UVError
+                            == UVError(-error, "receive", local: server.localAddress))
+                }
+                let before = cpuTime()
+                try loop.run(for: .milliseconds(200))
+                #expect(cpuTime() - before < .milliseconds(50))
+                // Those are what the network tells, until there are too many of them.
+                #expect(server.statistics.unreachable == (error == ECONNRESET ? 30 : 0))
+                #expect(server.isOpen)
+            }
+        }
+    }
+}
+
+/// Makes a system call fail from now on, in this process.
+private func fail(_ call: CInt, _ error: CInt, size: UInt32 = 0) throws {
+    try #require(make_call_fail(call, error, size) == 0)
+}
