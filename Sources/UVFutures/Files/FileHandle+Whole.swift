@@ -40,11 +40,18 @@ extension FileHandle {
     ) throws {
         var written = 0
         while written < bytes.count {
+            let count: Int
             do throws(UVError) {
-                written += try body(bytes.dropFirst(written), written)
+                count = try body(bytes.dropFirst(written), written)
             } catch {
                 throw FileError(operation, name, error.code, error.operation, written: written)
             }
+            guard count > 0 else {
+                throw FileError(
+                    operation, name, .inputOutput, "write", written: written,
+                    advice: "the system took no bytes and did not say why; look at its log")
+            }
+            written += count
         }
     }
 }

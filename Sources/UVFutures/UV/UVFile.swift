@@ -47,13 +47,14 @@ final class UVFile: UVHandle, StreamCarrier {
     private func read() {
         let request = UVResultRequest(driver, UV_FS) { [self] in didRead($0) }
         var buffer = unsafe uv_buf_t(block.prepare())
-        let status = request.submit {
-            unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, fileCallback)
-        }
-        if status == 0 {
+        do throws(UVError) {
+            let status = request.submit {
+                unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, fileCallback)
+            }
+            try UVError.check(status, "read")
             reading = request
-        } else {
-            loop.later { [self] in arrive { [self] in failRead(status) } }
+        } catch {
+            loop.later { [self] in arrive { [self] in failRead(error) } }
         }
     }
 
@@ -75,7 +76,7 @@ final class UVFile: UVHandle, StreamCarrier {
         } else if count == Int(UV_EAGAIN.rawValue) || count == Int(UV_EINTR.rawValue) {
             if isReading { read() }
         } else {
-            arrive { [self] in failRead(CInt(count)) }
+            arrive { [self] in failRead(UVError(CInt(count), "read")) }
         }
     }
 
@@ -91,7 +92,7 @@ final class UVFile: UVHandle, StreamCarrier {
         delivery()
     }
 
-    private func failRead(_ status: CInt) { unsafe stream?.transportDidFail(UVError(status, "read")) }
+    private func failRead(_ error: UVError) { unsafe stream?.transportDidFail(error) }
 
     // MARK: Writing
 
@@ -107,13 +108,28 @@ final class UVFile: UVHandle, StreamCarrier {
     private func writeRest() {
         let bytes = driver.writes.take()
         let request = UVResultRequest(driver, UV_FS) { [self] in didWrite($0, bytes) }
-        let status = unsafe bytes.withBuffers(batch) { buffers, count in
-            request.submit {
-                unsafe uv_fs_write(driver.loop, request.file, descriptor, buffers, count, -1, fileCallback)
+        writing = request
+        do throws(UVError) {
+            let status = unsafe bytes.withBuffers(batch) { buffers, count in
+                request.submit {
+                    unsafe uv_fs_write(
+                        driver.loop, request.file, descriptor, buffers, count, -1, fileCallback)
+                }
+            }
+            try UVError.check(status, "write")
+        } catch {
+            loop.later { [self] in
+                driver.writes.put(bytes)
+                failWrite(error)
             }
         }
-        writing = request
-        if status != 0 { loop.later { [self] in didWrite(Int(status), bytes) } }
+    }
+
+    private func failWrite(_ error: UVError) {
+        writing = nil
+        guard !isEnding else { return closeIfDone() }
+        batch = []
+        unsafe stream?.transportDidWrite(failure: error)
     }
 
     private func didWrite(_ count: Int, _ bytes: UVWrite) {
@@ -121,10 +137,9 @@ final class UVFile: UVHandle, StreamCarrier {
         writing = nil
         guard !isEnding else { return closeIfDone() }
         if count == Int(UV_EINTR.rawValue) || count == Int(UV_EAGAIN.rawValue) { return writeRest() }
-        guard count >= 0 else {
-            batch = []
-            let error = UVError(CInt(count), "write")
-            return unsafe stream?.transportDidWrite(failure: error) ?? ()
+        // Who takes nothing and gives no reason would be asked for ever.
+        guard count > 0 || count == 0 && unwrittenBytes == 0 else {
+            return failWrite(count == 0 ? UVError(.inputOutput, "write") : UVError(CInt(count), "write"))
         }
         batch = batch.dropping(count)
         if batch.isEmpty { unsafe stream?.transportDidWrite(failure: nil) } else { writeRest() }

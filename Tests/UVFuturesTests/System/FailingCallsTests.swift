@@ -41,6 +41,30 @@ struct FailingCallsTests {
             }
         }
     }
+
+    @Test("a write that takes nothing fails", arguments: [SYS_pwrite64, SYS_pwritev2, SYS_write])
+    func nothingWritten(call: CInt) async {
+        await #expect(processExitsWith: .success) { [call] in
+            try withFile { loop, file, path in
+                let bytes = Data(count: 40_000)
+                // The pool writes to the loop's own descriptors, too, but less.
+                try fail(call, 0, size: call == SYS_write ? 40_000 : 0)
+                if call == SYS_write {
+                    let descriptor = unsafe open(path, O_RDWR)
+                    let stream = try DescriptorStream(adopting: descriptor, on: loop)
+                    #expect(
+                        loop.failure(of: stream.write(bytes)) as? UVError == UVError(.inputOutput, "write"))
+                } else {
+                    let error = loop.failure(
+                        of: call == SYS_pwrite64 ? file.write(bytes, at: 0) : file.append(bytes))
+                    #expect(
+                        "\(error!)".hasSuffix(
+                            "write EIO: i/o error (the system took no bytes and did not say why; look at its log)"
+                        ))
+                }
+            }
+        }
+    }
 }
 
 /// Makes a system call fail from now on, in this process.
