@@ -2,18 +2,27 @@ internal import CLibUV
 internal import Glibc
 
 extension SocketAddress {
-    /// Reads the address of this end of a socket.
-    init?(localOf descriptor: CInt) { unsafe self.init { unsafe getsockname(descriptor, $0, $1) } }
+    /// Reads the address of this end of a socket. Returns `nil` if the descriptor has no address, or one that is neither an
+    /// IP address nor in the UNIX domain. Throws an error if the system does not say.
+    static func local(of descriptor: CInt, _ operation: String) throws(UVError) -> SocketAddress? {
+        try unsafe read(operation) { unsafe getsockname(descriptor, $0, $1) }
+    }
 
-    /// Reads the address of the other end.
-    init?(peerOf descriptor: CInt) { unsafe self.init { unsafe getpeername(descriptor, $0, $1) } }
+    /// Reads the address of the other end, in the same way.
+    static func peer(of descriptor: CInt, _ operation: String) throws(UVError) -> SocketAddress? {
+        try unsafe read(operation) { unsafe getpeername(descriptor, $0, $1) }
+    }
 
-    /// Creates the address that `fill` writes. Returns `nil` if `fill` returns a negative number, or if the
-    /// address is neither an IP address nor in the UNIX domain.
-    init?(_ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
+    private static func read(
+        _ operation: String,
+        _ fill: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
+    ) throws(UVError) -> SocketAddress? {
         var address: SocketAddress?
-        guard unsafe SocketAddress.read(&address, fill) >= 0, let address else { return nil }
-        self = address
+        let status = unsafe read(&address, fill)
+        guard status >= 0 || [ENOTCONN, ENOTSOCK, EBADF].contains(errno) else {
+            throw UVError(-errno, operation)
+        }
+        return address
     }
 
     /// Calls `fill` and returns its result. If the result is not negative, sets `address` to the address that

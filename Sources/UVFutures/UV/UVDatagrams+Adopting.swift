@@ -22,7 +22,9 @@ extension UVDatagrams {
         guard type == CInt(SOCK_DGRAM.rawValue) else {
             throw refusal("is a socket of streams, not of datagrams; give one of type SOCK_DGRAM")
         }
-        guard let address = SocketAddress(localOf: descriptor), families.contains(address.family) else {
+        guard let address = try SocketAddress.local(of: descriptor, "adopt"),
+            families.contains(address.family)
+        else {
             throw refusal("is a socket of another family than this kind takes")
         }
         return try AdoptedDescriptors.take(descriptor, on: driver) {

@@ -35,9 +35,9 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     /// Creates a transport that takes over a socket. If this throws, the caller keeps the descriptor.
     init(_ driver: UVLoop, adopting socket: CInt) throws(UVError) {
         self.socket = socket
-        let local = SocketAddress(localOf: socket)
+        let local = try SocketAddress.local(of: socket, "datagrams")
         localAddress = local
-        peerAddress = SocketAddress(peerOf: socket)
+        peerAddress = try SocketAddress.peer(of: socket, "datagrams")
         family = local?.family ?? AF_UNIX
         hasNotes = family != AF_UNIX
         block = driver.datagrams ?? UVDatagramBlock()

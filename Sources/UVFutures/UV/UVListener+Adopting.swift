@@ -25,7 +25,7 @@ extension UVListener {
         guard socketOption(SO_ACCEPTCONN, of: descriptor) == 1 else {
             throw refusal("is a socket that does not listen; call listen() on it before")
         }
-        guard let address = SocketAddress(localOf: descriptor) else {
+        guard let address = try SocketAddress.local(of: descriptor, "adopt") else {
             throw refusal("is a socket of neither TCP nor the UNIX domain")
         }
         guard families.contains(address.family) else {

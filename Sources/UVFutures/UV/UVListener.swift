@@ -48,9 +48,8 @@ final class UVListener: UVHandle, ListenerSocket {
     ) throws(UVError) {
         let descriptor = try UVListener.listen(address, backlog: backlog, sharingPort: sharingPort)
         do throws(UVError) {
-            try self.init(
-                driver, adopting: descriptor, SocketAddress(localOf: descriptor) ?? address,
-                capacity: Int(backlog) + 1)
+            let local = try SocketAddress.local(of: descriptor, "listen") ?? address
+            try self.init(driver, adopting: descriptor, local, capacity: Int(backlog) + 1)
         } catch {
             Glibc.close(descriptor)
             throw error
@@ -126,8 +125,9 @@ final class UVListener: UVHandle, ListenerSocket {
                 pipe.peerAddress = peer
                 return .success(pipe)
             }
+            let local = isWildcard ? try SocketAddress.local(of: descriptor, "accept") : localAddress
             let socket = try UVTCP(driver, adopting: descriptor)
-            socket.localAddress = isWildcard ? SocketAddress(localOf: descriptor) : localAddress
+            socket.localAddress = local
             socket.peerAddress = peer
             if passesOnNoDelay(to: descriptor) { socket.hasNoDelay() }
             return .success(socket)

@@ -11,11 +11,12 @@ extension UVTCP {
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             throw FutureError.invalidArgument("\(name) is not open; give one of a connected TCP socket")
         }
-        guard let local = SocketAddress(localOf: descriptor), [AF_INET, AF_INET6].contains(local.family)
+        guard let local = try SocketAddress.local(of: descriptor, "adopt"),
+            [AF_INET, AF_INET6].contains(local.family)
         else {
             throw FutureError.invalidArgument("\(name) is not a TCP socket; give one that is connected")
         }
-        guard let peer = SocketAddress(peerOf: descriptor) else {
+        guard let peer = try SocketAddress.peer(of: descriptor, "adopt") else {
             throw FutureError.invalidArgument("\(name) is a socket that is not connected; connect it before")
         }
         return try adopting(descriptor, local, peer, on: driver) { try UVTCP(driver, adopting: $0) }

@@ -68,7 +68,7 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
     func connect(to address: SocketAddress, completion: @escaping (UVError?) -> Void) {
         peerAddress = address
         let request = UVResultRequest(driver, UV_CONNECT) { [self] status in
-            completion(status == 0 ? nil : error(CInt(status), "connect"))
+            completion(status == 0 ? readLocalAddress() : error(CInt(status), "connect"))
         }
         let status = request.submit {
             unsafe address.withSocketAddress { address, _ in
@@ -80,15 +80,20 @@ final class UVTCP: UVStream, TCPTransport, ConnectingTCPSocket {
         if status != 0 { loop.later { [self] in completion(error(status, "connect")) } }
     }
 
-    private func readLocalAddress() { localAddress = descriptor.flatMap { SocketAddress(localOf: $0) } }
-
-    func connected() -> any TCPTransport {
-        readLocalAddress()
-        return self
+    /// Reads the address of this end. Returns the error if that is not to be had.
+    private func readLocalAddress() -> UVError? {
+        do throws(UVError) {
+            localAddress = try SocketAddress.local(of: descriptor ?? -1, "connect")
+            return nil
+        } catch {
+            return UVError(error.code, error.operation, peer: peerAddress)
+        }
     }
 
+    func connected() -> any TCPTransport { self }
+
     func timeout() -> UVError {
-        readLocalAddress()
+        _ = readLocalAddress()
         return UVError(.timedOut, "connect", local: localAddress, peer: peerAddress)
     }
 

@@ -23,8 +23,9 @@ enum UnixSocket {
             guard unsafe address.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) == 0 else {
                 throw UVError(-errno, "connect", local: nil, peer: address)
             }
+            let local = try SocketAddress.local(of: descriptor, "connect")
             let pipe = try UVPipe(driver, adopting: descriptor)
-            pipe.localAddress = SocketAddress(localOf: descriptor)
+            pipe.localAddress = local
             pipe.peerAddress = address
             return pipe
         } catch {

@@ -24,11 +24,13 @@ extension UnixConnection {
         loop.core.checkThread()
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
         let open = try OpenDescriptor(descriptor)
-        guard open.kind == .socket, let local = SocketAddress(localOf: descriptor), local.path != nil else {
+        guard open.kind == .socket, let local = try SocketAddress.local(of: descriptor, "adopt"),
+            local.path != nil
+        else {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is not a socket of the UNIX domain; give one that is connected")
         }
-        guard let peer = SocketAddress(peerOf: descriptor) else {
+        guard let peer = try SocketAddress.peer(of: descriptor, "adopt") else {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is a socket that is not connected; connect it before")
         }

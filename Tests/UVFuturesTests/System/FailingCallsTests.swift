@@ -65,6 +65,50 @@ struct FailingCallsTests {
             }
         }
     }
+
+    @Test("a socket whose address the system does not tell is not made, or says so", arguments: [ENOBUFS])
+    func addresses(error: CInt) async {
+        await #expect(processExitsWith: .success) { [error] in
+            try withLoop { loop in
+                let path = "/tmp/uvfutures-\(getpid()).\(UInt64.random(in: 0 ... .max))"
+                let tcp = try TCPServer.listen(host: "0.0.0.0", port: 0, on: loop) { _ in loop.succeeded() }
+                let unix = try UnixServer.listen(path: path, on: loop) { _ in loop.succeeded() }
+                tcp.onShortage = { _ in }
+                let port = tcp.localAddress.port
+                var ends: [CInt] = [-1, -1]
+                #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
+                let datagrams = socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
+                try fail(SYS_getsockname, error)
+                let ways: [(String, () throws -> Future<Void>)] = [
+                    ("listen", { try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo).close() }),
+                    ("datagrams", { try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop).close() }),
+                    (
+                        "datagrams",
+                        {
+                            try UDPSocket.connect(to: SocketAddress(host: "127.0.0.1", port: 9), on: loop)
+                                .close()
+                        }
+                    ),
+                    (
+                        "connect",
+                        { TCPConnection.connect(host: "127.0.0.1", port: port, on: loop).map { $0.abort() } }
+                    ),
+                    ("connect", { UnixConnection.connect(path: path, on: loop).map { $0.abort() } }),
+                    ("adopt", { try UnixConnection(adopting: ends[0], on: loop).close() }),
+                    ("adopt", { try TCPConnection(adopting: ends[0], on: loop).close() }),
+                    ("adopt", { try UDPSocket(adopting: datagrams, on: loop).close() }),
+                ]
+                for (operation, make) in ways {
+                    let failure = loop.failure(of: loop.succeeded().flatMap { try make() })
+                    let text = failure.map { "\($0)" } ?? "none"
+                    #expect(text.contains("\(operation) ENOBUFS"), "\(operation): \(text)")
+                }
+                // Who is accepted has connected.
+                try loop.runUntil { tcp.statistics.shortages > 0 }
+                _ = try loop.run(until: tcp.shutdown(within: .zero).and(unix.shutdown(within: .zero)))
+            }
+        }
+    }
 }
 
 /// Makes a system call fail from now on, in this process.
