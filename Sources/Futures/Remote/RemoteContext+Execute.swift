@@ -63,7 +63,9 @@ extension RemoteContext {
         guard !loop.isShutDown else { return loop.failed(FutureError.shutDown) }
         let promise = RemotePromise<Value>(loop, isForgottenAtEnd: true, file: file, line: line)
         guard let entry = promise.shared.entry(on: loop) else { return loop.failed(FutureError.shutDown) }
-        let job = RemoteJob(loop) { body(promise) }
+        let job = RemoteJob(loop) { refusal in
+            if let refusal { promise.fail(refusal) } else { body(promise) }
+        }
         let id = promise.shared.id
         // The reference is weak, so that the promise breaks if the runner releases the job without running
         // it.

@@ -1,8 +1,8 @@
 /// A closure that runs once, on a different thread. If the job is cancelled before, the closure is released
-/// without running.
+/// without running. If there is no thread for it, the closure is told the reason instead.
 package final class RemoteJob: Sendable {
     private struct State {
-        var body: (@Sendable () -> Void)?
+        var body: (@Sendable ((any Error)?) -> Void)?
         var hooks: [@Sendable () -> Void] = []
         var hasEnded = false
     }
@@ -11,7 +11,8 @@ package final class RemoteJob: Sendable {
     package let loop: LoopCore
     private let state: Locked<State>
 
-    package init(_ loop: LoopCore, body: @escaping @Sendable () -> Void) {
+    /// `body` gets `nil` if it is to run, or else the reason why it cannot.
+    package init(_ loop: LoopCore, body: @escaping @Sendable (_ refusal: (any Error)?) -> Void) {
         self.loop = loop
         state = Locked(State(body: body))
     }
@@ -26,9 +27,14 @@ package final class RemoteJob: Sendable {
 
     /// Runs the closure on the calling thread, and ends the job. Does nothing if the closure has been started, or if
     /// the job was cancelled.
-    package func run() {
+    package func run() { call(nil) }
+
+    /// Ends the job with an error, because there is no thread for it.
+    package func fail(_ error: any Error) { call(error) }
+
+    private func call(_ refusal: (any Error)?) {
         // The statement releases the closure before anybody learns that the job has ended.
-        if state.withLock({ $0.body.take() })?() != nil { end() }
+        if state.withLock({ $0.body.take() })?(refusal) != nil { end() }
     }
 
     /// Releases the closure and ends the job, if the closure has not been started.

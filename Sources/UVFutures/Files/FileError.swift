@@ -44,7 +44,7 @@ public struct FileError: Error, Hashable, Sendable {
             "it is a FIFO, a socket or a device, and only regular files are opened"
         case .wouldBlock where systemCall == "openat2":
             "the directories on the way were renamed again and again meanwhile; try again"
-        case .wouldBlock where systemCall == "pthread_create":
+        case _ where systemCall == "pthread_create":
             "no thread could be started for files; raise the limit of threads (TasksMax=, ulimit -u)"
         case .notImplemented where systemCall == "openat2", .notPermitted where systemCall == "openat2":
             "openat2 is missing or forbidden, without which a directory could be left; use Linux 5.6 or newer, and "

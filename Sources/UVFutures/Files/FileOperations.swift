@@ -86,8 +86,9 @@ extension LoopCore {
             return try body()
         }
         .mapError { error in
-            guard case FutureError.brokenPromise = error else { return error }
-            return FileError(operation, name, .wouldBlock, "pthread_create")
+            guard let error = error as? UVError, error.operation == UVError.noThread(error.code).operation
+            else { return error }
+            return FileError(operation, name, error.code, error.operation)
         }
     }
 }

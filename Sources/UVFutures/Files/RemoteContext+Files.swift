@@ -6,7 +6,7 @@ extension RemoteContext {
     ///
     /// The threads are the library's own. So a slow disk holds up neither the look-ups of names nor ``pool``. To change
     /// how many operations run at a time, call `RemoteContext.files.setLimit(_:)`. A thread that has been idle for five
-    /// seconds ends.
+    /// seconds ends. If there is none and none can be started, futures fail with ``UVError``.
     ///
     /// If the future of a closure belongs to a virtual loop or to a host of a `World`, the closure runs on that loop's
     /// thread. The end of a loop does not wait for closures that have started. They end by themselves.

@@ -53,7 +53,7 @@ package final class FilePool: Sendable {
     package var threadCount: Int { state.withLock { $0.busy + $0.idle } }
     package var waitingCount: Int { state.withLock { $0.line.count } }
 
-    /// Runs `job` on a thread of the pool, later. Cancels it if there is no thread, and none can be started.
+    /// Runs `job` on a thread of the pool, later. Fails it if there is no thread, and none can be started.
     package func run(_ job: RemoteJob) { add(.run(job)) }
 
     /// Closes a descriptor, later. The close may take long, if the file is on another machine.
@@ -69,8 +69,8 @@ package final class FilePool: Sendable {
         guard let isNew = state.withLock({ $0.takeThread() }) else { return }
         if !isNew {
             wakeUps.signal()
-        } else if startThread({ [self] in work() }) != nil {
-            for job in state.withLock({ $0.threadIsMissing() }) { job.cancel() }
+        } else if let code = startThread({ [self] in work() }) {
+            for job in state.withLock({ $0.threadIsMissing() }) { job.fail(.noThread(code)) }
         }
     }
 
@@ -98,9 +98,9 @@ private enum FilePoolJob {
     }
 
     /// Ends the job without a thread.
-    func cancel() {
+    func fail(_ error: UVError) {
         switch self {
-        case .run(let job): job.cancel()
+        case .run(let job): job.fail(error)
         case .close: run()
         }
     }

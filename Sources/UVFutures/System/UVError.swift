@@ -30,6 +30,11 @@ public struct UVError: Error, Hashable, Sendable {
     }
 }
 
+extension UVError {
+    /// No thread could be started.
+    static func noThread(_ code: Code) -> UVError { UVError(code, "pthread_create") }
+}
+
 extension UVError: CustomStringConvertible {
     /// The error in one line, such as `connect ECONNREFUSED 127.0.0.1:9: connection refused`.
     public var description: String {

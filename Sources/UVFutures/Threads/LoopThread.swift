@@ -32,7 +32,7 @@ public final class LoopThread: Sendable {
             loop.shutdown()
             loop.core.leaveThread()
         }
-        if let failure { throw UVError(failure, "thread") }
+        if let failure { throw .noThread(failure) }
         // From here on the loop belongs to the thread, and no longer to the caller.
         started.wait()
     }

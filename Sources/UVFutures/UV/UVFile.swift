@@ -48,6 +48,7 @@ final class UVFile: UVHandle, StreamCarrier {
         let request = UVResultRequest(driver, UV_FS) { [self] in didRead($0) }
         var buffer = unsafe uv_buf_t(block.prepare())
         do throws(UVError) {
+            try UVPoolThreads.check()
             let status = request.submit {
                 unsafe uv_fs_read(driver.loop, request.file, descriptor, &buffer, 1, -1, fileCallback)
             }
@@ -110,6 +111,7 @@ final class UVFile: UVHandle, StreamCarrier {
         let request = UVResultRequest(driver, UV_FS) { [self] in didWrite($0, bytes) }
         writing = request
         do throws(UVError) {
+            try UVPoolThreads.check()
             let status = unsafe bytes.withBuffers(batch) { buffers, count in
                 request.submit {
                     unsafe uv_fs_write(

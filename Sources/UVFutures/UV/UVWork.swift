@@ -16,6 +16,7 @@ final class UVWork: UVRequest {
     /// Starts a job. Call it on the thread of the job's loop.
     static func start(_ job: RemoteJob, on driver: UVLoop) {
         guard !job.loop.isShutDown, job.isWaiting else { return job.cancel() }
+        do throws(UVError) { try UVPoolThreads.check() } catch { return job.fail(error) }
         let work = UVWork(driver, job)
         driver.works[ObjectIdentifier(job)] = work
         // `uv_queue_work` fails only without a callback.

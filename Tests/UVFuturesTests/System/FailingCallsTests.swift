@@ -109,6 +109,56 @@ struct FailingCallsTests {
             }
         }
     }
+
+    @Test("what needs a thread says that there is none to be had")
+    func threads() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let resolver = try SystemResolver()
+                let descriptors = try (file([1, 2, 3]), file())
+                try fail(SYS_clone3, EAGAIN)
+                let stream = try DescriptorStream(adopting: descriptors.0, on: loop)
+                let writing = try DescriptorStream(adopting: descriptors.1, on: loop)
+                let text = "pthread_create EAGAIN: resource temporarily unavailable"
+                let ways: [(String, () throws -> Future<Void>)] = [
+                    (text, { RemoteContext.pool.execute(on: loop) {} }),
+                    (text, { RemoteContext.files.execute(on: loop) {} }),
+                    (text, { try RemoteContext.limited(maxConcurrent: 1, on: .files).execute(on: loop) {} }),
+                    (text, { RemoteContext.serial(on: .pool).execute(on: loop) {} }),
+                    (text, { stream.read().map { _ in } }),
+                    (text, { writing.write("a") }),
+                    (
+                        text,
+                        {
+                            try EventLoop.onNewThread().shutdown()
+                            return loop.succeeded()
+                        }
+                    ),
+                    (
+                        text,
+                        {
+                            _ = try TCPServerGroup.listen(
+                                host: "127.0.0.1", port: 0, loops: 2, owning: { _ in })
+                            return loop.succeeded()
+                        }
+                    ),
+                    (
+                        "open / below the root: \(text) (no thread could be started for files; raise the limit of threads "
+                            + "(TasksMax=, ulimit -u))", { Directory.open("/", on: loop).map { _ in } }
+                    ),
+                    (
+                        "resolve EAGAIN localhost: resource temporarily unavailable",
+                        { resolver.resolve("localhost", port: 1, on: loop).map { _ in } }
+                    ),
+                ]
+                for (text, start) in ways {
+                    let failure = loop.failure(of: loop.succeeded().flatMap { try start() })
+                    let said = failure.map { "\($0)" } ?? "none"
+                    #expect(said == text, "\(said)")
+                }
+            }
+        }
+    }
 }
 
 /// Makes a system call fail from now on, in this process.

@@ -15,7 +15,7 @@ struct FilePoolTests {
             let last = DispatchSemaphore(value: 0)
             for number in 0..<100 {
                 pool.run(
-                    RemoteJob(loop.core) {
+                    RemoteJob(loop.core) { _ in
                         ended.withLock { $0.append(number) }
                         if number == 99 { last.signal() }
                     })
@@ -35,7 +35,7 @@ struct FilePoolTests {
             for number in 0..<500 {
                 group.enter()
                 pool.run(
-                    RemoteJob(loop.core) {
+                    RemoteJob(loop.core) { _ in
                         let count = running.add(1)
                         if count > most.value { most.value = count }
                         ended.withLock { $0.append(number) }
@@ -57,7 +57,7 @@ struct FilePoolTests {
             func run100Jobs(on pool: FilePool) {
                 for _ in 0..<100 {
                     let ended = DispatchSemaphore(value: 0)
-                    pool.run(RemoteJob(loop.core) { ended.signal() })
+                    pool.run(RemoteJob(loop.core) { _ in ended.signal() })
                     ended.wait()
                 }
             }
@@ -80,7 +80,7 @@ struct FilePoolTests {
             let (started, gate) = (Counter(), DispatchSemaphore(value: 0))
             for _ in 0..<10 {
                 pool.run(
-                    RemoteJob(loop.core) {
+                    RemoteJob(loop.core) { _ in
                         started.add(1)
                         gate.wait()
                     })
@@ -99,21 +99,17 @@ struct FilePoolTests {
         }
     }
 
-    @Test("without a thread, the jobs are cancelled and their futures fail with what to do")
+    @Test("without a thread, the jobs fail with the reason, and their futures with what to do")
     func noThread() throws {
         try withLoop { loop in
             let pool = FilePool(limit: 2) { _ in .wouldBlock }
+            let refusals = Locked<[UVError?]>([])
             let ended = Counter()
-            let job = RemoteJob(loop.core) { Issue.record("it must not run") }
+            let job = RemoteJob(loop.core) { refusal in refusals.withLock { $0.append(refusal as? UVError) } }
             job.whenEnded { ended.add(1) }
             pool.run(job)
             #expect(ended.value == 1 && pool.waitingCount == 0 && pool.threadCount == 0)
-            let error = FileError(
-                "read", FileName(path: "a", directory: "spool"), .wouldBlock, "pthread_create")
-            #expect(
-                "\(error)"
-                    == "read a below spool: pthread_create EAGAIN: resource temporarily unavailable (no thread "
-                    + "could be started for files; raise the limit of threads (TasksMax=, ulimit -u))")
+            #expect(refusals.withLock { $0 } == [UVError(.wouldBlock, "pthread_create")])
         }
     }
 }
