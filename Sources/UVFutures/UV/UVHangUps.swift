@@ -56,7 +56,7 @@ final class UVHangUps {
     private func start(_ driver: UVLoop) -> Bool {
         if set < 0 { set = StandardDescriptors.leave(make_hang_up_set()) }
         guard set >= 0 else { return false }
-        guard let poll = unsafe driver.makePoll(of: set) else { return false }
+        guard let poll = unsafe try? driver.makePoll(of: set) else { return false }
         unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue)) { poll, _, _ in
             unsafe UVLoop.from(poll!.pointee.data).hangUps.tell()
         }

@@ -12,15 +12,25 @@ private let mainQueueDescriptor: CInt = {
     do {
         try checkFreeDescriptors(1, for: "main queue")
     } catch {
-        trap("An event loop cannot do the work of the main queue: \(error). \(adviceOnDescriptors)")
+        cannotServe(error, adviceOnDescriptors)
     }
     return _dispatch_get_main_queue_handle_4CF()
 }()
 
+private func cannotServe(_ error: any Error, _ advice: String) -> Never {
+    trap("An event loop cannot do the work of the main queue: \(error). \(advice)")
+}
+
 extension UVLoop {
     func startMainQueue() {
-        // Dispatch's descriptor can be watched, and nobody else on this loop watches it.
-        if unsafe mainQueue == nil { unsafe mainQueue = makePoll(of: mainQueueDescriptor) }
+        if unsafe mainQueue == nil {
+            do throws(UVError) {
+                // Nobody else on this loop watches Dispatch's descriptor.
+                unsafe mainQueue = try makePoll(of: mainQueueDescriptor)
+            } catch {
+                cannotServe(error, "The system has no memory for it, or a limit (fs.epoll.max_user_watches).")
+            }
+        }
         unsafe uv_poll_start(mainQueue, CInt(UV_READABLE.rawValue)) { poll, _, _ in
             let driver = unsafe UVLoop.from(poll!.pointee.data)
             // Another loop is doing the work of the main queue, and that work runs this loop. Dispatch would

@@ -107,15 +107,15 @@ final class UVLoop: LoopDriver {
         if let poll = unsafe hangUps.poll { unsafe body(poll.asHandle) }
     }
 
-    /// Makes a handle that watches `descriptor` for the driver itself, and does not keep the loop alive. Returns `nil`
-    /// if libuv refuses.
-    func makePoll(of descriptor: CInt) -> UnsafeMutablePointer<uv_poll_t>? {
+    /// Makes a handle that watches `descriptor` for the driver itself, and does not keep the loop alive.
+    func makePoll(of descriptor: CInt) throws(UVError) -> UnsafeMutablePointer<uv_poll_t> {
         claim(descriptor)
         let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
         unsafe poll.pointee.data = Unmanaged.passUnretained(self).toOpaque()
-        guard unsafe uv_poll_init(loop, poll, descriptor) == 0 else {
+        let status = unsafe uv_poll_init(loop, poll, descriptor)
+        guard status == 0 else {
             unsafe poll.deallocate()
-            return nil
+            throw UVError(status, "watch")
         }
         unsafe uv_unref(poll.asHandle)
         return unsafe poll

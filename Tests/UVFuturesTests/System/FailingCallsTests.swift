@@ -159,6 +159,31 @@ struct FailingCallsTests {
             }
         }
     }
+
+    @Test(
+        "a loop for which libuv would end the process is not made",
+        arguments: [
+            (SYS_pipe2, ENFILE), (SYS_epoll_create1, EMFILE), (SYS_eventfd2, ENFILE), (SYS_epoll_ctl, ENOMEM),
+            (SYS_epoll_ctl, ENOSPC),
+        ])
+    func loops(call: CInt, error: CInt) async {
+        await #expect(processExitsWith: .success) { [call, error] in
+            let status = inChild {
+                try fail(call, error)
+                let free = (0..<64).count { fcntl($0, F_GETFD) < 0 }
+                for _ in 0..<3 {
+                    do {
+                        try EventLoop().shutdown()
+                        return 1
+                    } catch let failure as UVError {
+                        if failure != UVError(-error, "loop") { return 2 }
+                    }
+                }
+                return (0..<64).count { fcntl($0, F_GETFD) < 0 } == free ? 0 : 3
+            }
+            #expect(status == 0)
+        }
+    }
 }
 
 /// Makes a system call fail from now on, in this process.
