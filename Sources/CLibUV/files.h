@@ -19,6 +19,7 @@ struct open_rules {
 };
 enum {
     CALL_OPENAT2 = 437,
+    CALL_FCHMODAT2 = 452,                 // since Linux 6.6
     RESOLVE_NO_MOUNTS = 0x01,
     RESOLVE_NO_MAGIC_LINKS = 0x02,
     RESOLVE_BENEATH_ONLY = 0x08,
@@ -76,6 +77,28 @@ static inline int lock_open_file(int file, short type) {
         status = fcntl(file, LOCK_OF_OPEN_FILE, &lock);
     } while (status < 0 && errno == EINTR);
     return status < 0 ? -errno : 0;
+}
+
+/// Changes the permissions of the file that a descriptor stands for, also of one that is only for a look. Zero, or the
+/// negated error: `ENOSYS` if that takes /proc, which is not mounted.
+static inline int change_permissions(int file, mode_t permissions) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    if (chmod(path, permissions) == 0) return 0;
+    if (errno == ENOENT && syscall(CALL_FCHMODAT2, file, "", permissions, EMPTY_PATH) == 0) return 0;
+    return -errno;
+}
+
+/// Gives an open file a name, in the same way.
+static inline int link_open_file(int file, int directory, const char *name) {
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    // This link is the caller's own, and not one on a path.
+    if (linkat(AT_FDCWD, path, directory, name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    if (errno != ENOENT || access("/proc/self/fd", F_OK) == 0) return -errno;
+    if (linkat(file, "", directory, name, EMPTY_PATH) == 0) return 0;
+    // So says the kernel to who lacks the privilege.
+    return errno == ENOENT ? -ENOSYS : -errno;
 }
 
 /// `struct linux_dirent64`, of which `name` begins the last part.

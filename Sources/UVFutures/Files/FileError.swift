@@ -49,6 +49,8 @@ public struct FileError: Error, Hashable, Sendable {
         case .notImplemented where systemCall == "openat2", .notPermitted where systemCall == "openat2":
             "openat2 is missing or forbidden, without which a directory could be left; use Linux 5.6 or newer, and "
                 + "allow openat2 in the filter of the container"
+        case .notImplemented where systemCall == "chmod" || systemCall == "link":
+            "/proc is not mounted, which this takes here; mount it"
         case .busy where systemCall == "rmdir" || systemCall == "unlink":
             "something is mounted there, or the system uses it; unmount it, and repeat"
         case .noSpace: "the disk is full, or has no more inodes; make room, and repeat"

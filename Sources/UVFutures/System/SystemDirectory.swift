@@ -81,7 +81,7 @@ final class SystemDirectory: DirectoryHandle {
     func setPermissions(of path: RelativePath, to permissions: UInt32) throws(UVError) {
         let file = try look(at: path, followsLink: true)
         // `fchmod` refuses such a descriptor, and `fchmodat` would follow a link that leaves the directory.
-        try check(unsafe chmod("/proc/self/fd/\(file.number)", permissions), "chmod")
+        try UVError.check(change_permissions(file.number, permissions), "chmod")
     }
 
     func makeListing() throws(UVError) -> any DirectoryListing {
@@ -146,12 +146,8 @@ final class SystemDirectory: DirectoryHandle {
     }
 
     func link(unnamed file: any FileHandle, as name: RelativePath) throws(UVError) {
-        // `AT_EMPTY_PATH` would need a privilege. This link is the caller's own, and not one on a path.
-        let status = unsafe name.withCString {
-            unsafe linkat(
-                AT_FDCWD, "/proc/self/fd/\(file.descriptor!)", number, $0, CInt(AT_SYMLINK_FOLLOW))
-        }
-        try check(status, "link")
+        let status = unsafe name.withCString { unsafe link_open_file(file.descriptor!, number, $0) }
+        try UVError.check(status, "link")
     }
 
     func close() throws(UVError) { try file.close() }

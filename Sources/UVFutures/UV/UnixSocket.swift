@@ -155,8 +155,7 @@ private struct SocketFile {
         guard file >= 0, FileIdentity(of: file) == identity else {
             throw UVError(.addressInUse, "listen", local: address, peer: nil)
         }
-        if unsafe chmod("/proc/self/fd/\(file)", permissions) != 0 {
-            throw UVError(-errno, "permissions", local: address, peer: nil)
-        }
+        let status = change_permissions(file, permissions)
+        if status != 0 { throw UVError(status, "permissions", local: address, peer: nil) }
     }
 }

@@ -184,6 +184,37 @@ struct FailingCallsTests {
             #expect(status == 0)
         }
     }
+
+    @Test("without /proc, permissions and unnamed files are as with it, or the error says that it is missing")
+    func withoutProc() async {
+        await #expect(processExitsWith: .success) {
+            #expect(unshare_mounts() == 0, "the gate runs as root, and may mount")
+            #expect(unsafe mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0)
+            try withDirectory { loop, directory, path in
+                #expect(unsafe mount("tmpfs", "/proc", "tmpfs", 0, nil) == 0)
+                try put("a", "\(path)/a")
+                let unnamed = try loop.run(until: directory.makeTemporaryFile())
+                try loop.run(until: directory.setPermissions(of: "a", to: 0o604))
+                #expect(try loop.run(until: directory.information(of: "a")).permissions == 0o604)
+                try loop.run(until: directory.link(unnamed, as: "b"))
+                try loop.run(until: UnixListener(path: "\(path)/c", permissions: 0o666, on: loop).close())
+
+                // As on older systems, and as without the privilege.
+                try fail(452, ENOSYS)
+                try fail(SYS_linkat, ENOENT)
+                let advice =
+                    "ENOSYS: function not implemented (/proc is not mounted, which this takes here; mount it)"
+                let chmod = loop.failure(of: directory.setPermissions(of: "a", to: 0o600))
+                #expect("\(chmod!)" == "setPermissions a below \(path): chmod \(advice)")
+                let link = loop.failure(of: directory.link(unnamed, as: "d"))
+                #expect("\(link!)" == "link d below \(path): link \(advice)")
+                #expect(throws: UVError.self) {
+                    try UnixListener(path: "\(path)/e", permissions: 0o666, on: loop)
+                }
+                #expect(unsafe umount2("/proc", CInt(MNT_DETACH)) == 0)
+            }
+        }
+    }
 }
 
 /// Makes a system call fail from now on, in this process.
