@@ -104,6 +104,7 @@ check:
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
 	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5
 	Tests/Checks/old-kernels.sh $(STRICT_BUILD)/debug
+	Tests/Checks/failing-calls.py $(STRICT_BUILD)/debug
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
 
 sanitize:
@@ -132,6 +133,7 @@ soak:
 	Tests/Checks/slow.sh
 	Tests/Checks/quiet.sh .build/release 5000
 	Tests/Checks/shipper.py .build/release 600
+	Tests/Checks/failing-calls.py .build/release --all
 
 examples:
 	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis $(WEB) testssl.sh
