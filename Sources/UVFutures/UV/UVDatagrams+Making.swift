@@ -24,7 +24,11 @@ extension UVDatagrams {
             if let peer, unsafe peer.withSocketAddress({ unsafe Glibc.connect(descriptor, $0, $1) }) != 0 {
                 throw failure("connect")
             }
-            return try UVDatagrams(driver, adopting: descriptor)
+            do throws(UVError) {
+                return try UVDatagrams(driver, adopting: descriptor)
+            } catch {
+                throw UVError(error.code, operation, local: local, peer: peer)
+            }
         } catch {
             Glibc.close(descriptor)
             throw error

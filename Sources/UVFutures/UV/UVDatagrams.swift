@@ -158,16 +158,20 @@ final class UVDatagrams: UVHandle, DatagramTransport {
     }
 
     private func didNotReceive(_ code: CInt) {
-        let error = UVError(-code, "receive", local: localAddress, peer: peerAddress)
-        failures += 1
         switch code {
-        case 0, EAGAIN, EINTR: break
+        case 0, EAGAIN, EINTR: failures = 0
         // The kernel gives an error of the network to the next call, whatever that does.
         case _ where takeNetworkErrors(): failures = 0
-        // A UNIX socket has no list of them.
-        case _ where [ECONNRESET, ECONNREFUSED].contains(code) && failures < Self.patience:
+        default: tell(UVError(-code, "receive", local: localAddress, peer: peerAddress))
+        }
+    }
+
+    private func tell(_ error: UVError) {
+        failures += 1
+        // A UNIX socket has no list of what its peers did.
+        if [.connectionReset, .connectionRefused].contains(error.code), failures < Self.patience {
             unsafe receiver?.transportDidLearn(of: error)
-        default:
+        } else {
             failures = 0
             unsafe receiver?.transportCannotReceive(because: error)
         }

@@ -52,7 +52,7 @@ final class UVListener: UVHandle, ListenerSocket {
             try self.init(driver, adopting: descriptor, local, capacity: Int(backlog) + 1)
         } catch {
             Glibc.close(descriptor)
-            throw error
+            throw UVError(error.code, "listen", local: address)
         }
         _ = setSocketOption(CInt(IPPROTO_TCP), TCP_NODELAY, 1, of: descriptor)
         passesOnNoDelay = nil
@@ -133,7 +133,7 @@ final class UVListener: UVHandle, ListenerSocket {
             return .success(socket)
         } catch {
             Glibc.close(descriptor)
-            return .failure(error)
+            return .failure(UVError(error.code, "accept", local: localAddress))
         }
     }
 

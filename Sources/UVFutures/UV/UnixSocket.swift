@@ -30,7 +30,7 @@ enum UnixSocket {
             return pipe
         } catch {
             close(descriptor)
-            throw error
+            throw UVError(error.code, "connect", local: nil, peer: address)
         }
     }
 

@@ -79,29 +79,33 @@ struct FailingCallsTests {
                 #expect(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
                 let datagrams = socket(AF_INET, CInt(SOCK_DGRAM.rawValue), 0)
                 try fail(SYS_getsockname, error)
+                let none = try SocketAddress(host: "127.0.0.1", port: 9)
                 let ways: [(String, () throws -> Future<Void>)] = [
-                    ("listen", { try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo).close() }),
-                    ("datagrams", { try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop).close() }),
                     (
-                        "datagrams",
-                        {
-                            try UDPSocket.connect(to: SocketAddress(host: "127.0.0.1", port: 9), on: loop)
-                                .close()
-                        }
+                        "listen ENOBUFS 127.0.0.1:0",
+                        { try TCPServer.listen(host: "127.0.0.1", port: 0, on: loop, echo).close() }
                     ),
                     (
-                        "connect",
+                        "bind ENOBUFS 127.0.0.1:0",
+                        { try UDPSocket.bind(host: "127.0.0.1", port: 0, on: loop).close() }
+                    ),
+                    ("connect ENOBUFS \(none)", { try UDPSocket.connect(to: none, on: loop).close() }),
+                    (
+                        "connect ENOBUFS 127.0.0.1:\(port)",
                         { TCPConnection.connect(host: "127.0.0.1", port: port, on: loop).map { $0.abort() } }
                     ),
-                    ("connect", { UnixConnection.connect(path: path, on: loop).map { $0.abort() } }),
-                    ("adopt", { try UnixConnection(adopting: ends[0], on: loop).close() }),
-                    ("adopt", { try TCPConnection(adopting: ends[0], on: loop).close() }),
-                    ("adopt", { try UDPSocket(adopting: datagrams, on: loop).close() }),
+                    (
+                        "connect ENOBUFS unix:\(path)",
+                        { UnixConnection.connect(path: path, on: loop).map { $0.abort() } }
+                    ),
+                    ("adopt ENOBUFS", { try UnixConnection(adopting: ends[0], on: loop).close() }),
+                    ("adopt ENOBUFS", { try TCPConnection(adopting: ends[0], on: loop).close() }),
+                    ("adopt ENOBUFS", { try UDPSocket(adopting: datagrams, on: loop).close() }),
                 ]
-                for (operation, make) in ways {
+                for (start, make) in ways {
                     let failure = loop.failure(of: loop.succeeded().flatMap { try make() })
                     let text = failure.map { "\($0)" } ?? "none"
-                    #expect(text.contains("\(operation) ENOBUFS"), "\(operation): \(text)")
+                    #expect(text.contains("\(start): no buffer space available"), "\(text)")
                 }
                 // Who is accepted has connected.
                 try loop.runUntil { tcp.statistics.shortages > 0 }
@@ -116,7 +120,8 @@ struct FailingCallsTests {
             try withLoop { loop in
                 let resolver = try SystemResolver()
                 let descriptors = try (file([1, 2, 3]), file())
-                try fail(SYS_clone3, EAGAIN)
+                // Of newer and of older systems.
+                for call in [SYS_clone3, SYS_clone] { try fail(call, EAGAIN) }
                 let stream = try DescriptorStream(adopting: descriptors.0, on: loop)
                 let writing = try DescriptorStream(adopting: descriptors.1, on: loop)
                 let text = "pthread_create EAGAIN: resource temporarily unavailable"
