@@ -30,7 +30,7 @@ extension Directory {
     }
 
     /// Gives a file of ``makeTemporaryFile(permissions:)`` the name `path`. Fails with ``UVError/Code/alreadyExists`` if the
-    /// name is taken. Calls `linkat`. Needs `/proc`. Traps if the file belongs to another loop.
+    /// name is taken. Calls `linkat`. Needs `/proc`, or `CAP_DAC_READ_SEARCH`. Traps if the file belongs to another loop.
     public func link(_ file: File, as path: String) -> Future<Void> {
         guard file.operations.loop === operations.loop else {
             trap(

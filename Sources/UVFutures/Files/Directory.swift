@@ -105,7 +105,7 @@ public final class Directory {
     }
 
     /// Changes the permissions of the file at `path`, or of the file that a link there leads to. Fails with
-    /// ``Futures/FutureError/invalidArgument(_:)`` if they are not from 0 to 0o7777. Needs `/proc`.
+    /// ``Futures/FutureError/invalidArgument(_:)`` if they are not from 0 to 0o7777. Before Linux 6.6, needs `/proc`.
     public func setPermissions(of path: String, to permissions: UInt32) -> Future<Void> {
         run("setPermissions", path, requiring: try checkPermissions(permissions)) {
             try $0.setPermissions(of: $1, to: permissions)
