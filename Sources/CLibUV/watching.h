@@ -6,26 +6,23 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/// What is told of the entries of a watched directory, and of the directory itself.
-static const uint32_t directory_changes = IN_CREATE | IN_DELETE | IN_MODIFY | IN_ATTRIB | IN_MOVED_FROM | IN_MOVED_TO
-    | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
-
 static inline int make_inotify(void) {
     return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 }
 
-/// Watches an open directory, under whatever name it has by now.
-static inline int watch_directory(int inotify, int directory) {
+/// Watches an open directory, under whatever name it has by now, for `changes`. What else is told of it stays so. Of what
+/// has no name there any more, nothing is told.
+static inline int watch_directory(int inotify, int directory, uint32_t changes) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d", directory);
-    return inotify_add_watch(inotify, path, directory_changes);
+    return inotify_add_watch(inotify, path, changes | IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK);
 }
 
-/// Watches the directory above an open one for what removes or replaces it. What else is told of that directory stays so.
-static inline int watch_directory_above(int inotify, int directory) {
+/// Watches the directory above an open one in the same way.
+static inline int watch_directory_above(int inotify, int directory, uint32_t changes) {
     char path[32];
     snprintf(path, sizeof path, "/proc/self/fd/%d/..", directory);
-    return inotify_add_watch(inotify, path, IN_DELETE | IN_MOVED_TO | IN_ONLYDIR | IN_MASK_ADD);
+    return inotify_add_watch(inotify, path, changes | IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK);
 }
 
 /// Writes the path of an open directory by now to `buffer`, and returns its length, or -1.

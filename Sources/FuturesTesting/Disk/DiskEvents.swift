@@ -16,10 +16,14 @@ struct DiskEvents {
 
     var isWatched: Bool { !watches.isEmpty }
 
-    mutating func watch(_ inode: UInt64, by source: UInt64) -> CInt {
-        if let watch = watches[source]?[inode] { return watch }
+    mutating func add(source: UInt64) { watches[source] = [:] }
+
+    /// Watches the directory for all changes, whatever was asked for. Throws `EBADF` if the source has been closed.
+    mutating func watch(_ inode: UInt64, by source: UInt64) throws(UVError) -> CInt {
+        guard watches[source] != nil else { throw UVError(.badDescriptor, "inotify_add_watch") }
+        if let watch = watches[source]![inode] { return watch }
         lastWatch += 1
-        watches[source, default: [:]][inode] = lastWatch
+        watches[source]![inode] = lastWatch
         return lastWatch
     }
 

@@ -2,7 +2,8 @@ public import FoundationEssentials
 public import Futures
 internal import UVFutures
 
-/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host.
+/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is one file
+/// system: nothing can be mounted in it, and no two names can be exchanged.
 ///
 /// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
 /// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be.
@@ -77,21 +78,23 @@ public final class SimulatedDisk {
         change { state in _ = state.makeParents(of: path + "/-") }
     }
 
-    /// Removes a file or a directory with all that is in it. Does nothing if there is none.
+    /// Removes a file, a link or a directory with all that is in it. Does nothing if there is none.
     public func remove(_ path: String) {
         change { state in
-            guard let found = state.found(path), let inode = found.inode, inode != DiskState.root else {
+            guard let found = state.found(path, followsLink: false), let inode = found.inode,
+                inode != DiskState.root
+            else {
                 return
             }
             state.removeAll(inode, found.name, from: found.directory)
         }
     }
 
-    /// Renames a file or a directory, as a program of the host could. Traps if there is none.
+    /// Renames a file, a link or a directory, as a program of the host could. Traps if there is none.
     public func rename(_ path: String, to newPath: String) {
         change { state in
             let (target, name) = state.makeParents(of: newPath)
-            guard let found = state.found(path), found.inode != nil,
+            guard let found = state.found(path, followsLink: false), found.inode != nil,
                 (try? state.rename(found.name, in: found.directory, to: name, in: target, replacing: true))
                     != nil
             else { fatalError("A test cannot rename \(path) to \(newPath) on the disk of a host.") }
@@ -195,9 +198,11 @@ extension EventLoop {
 }
 
 extension DiskState {
-    func found(_ path: String) -> (directory: UInt64, name: RelativePath, inode: UInt64?)? {
+    func found(
+        _ path: String, followsLink: Bool = true
+    ) -> (directory: UInt64, name: RelativePath, inode: UInt64?)? {
         try? find(
-            RelativePath(checked: path), from: Self.root, followsLink: true, staysBelow: false,
+            RelativePath(checked: path), from: Self.root, followsLink: followsLink, staysBelow: false,
             "open")
     }
 

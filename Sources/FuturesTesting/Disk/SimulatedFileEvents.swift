@@ -11,6 +11,7 @@ final class SimulatedFileEvents: SimulatedHandle, FileEventSource {
     init(_ driver: VirtualDriver) {
         store = driver.host.disk.store
         super.init(driver)
+        store.with { $0.events.add(source: number) }
     }
 
     func keepAlive(_ isNeeded: Bool) {}
@@ -51,16 +52,23 @@ final class SimulatedFileEvents: SimulatedHandle, FileEventSource {
 private struct SimulatedWatcher: DirectoryWatcher {
     let source: UInt64
 
-    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
         let directory = directory as! SimulatedDirectory
-        return directory.store.with { $0.events.watch(directory.inode, by: source) }
+        return try directory.store.change { state throws(UVError) in
+            try state.events.watch(directory.inode, by: source)
+        }
     }
 
     func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
         let directory = directory as! SimulatedDirectory
-        return directory.store.with { state in
+        return try directory.store.change { state throws(UVError) in
             guard let (above, name) = state.place(of: directory.inode) else { return nil }
-            return WatchedPlace(watch: state.events.watch(above, by: source), name: name)
+            return WatchedPlace(watch: try state.events.watch(above, by: source), name: name)
         }
+    }
+
+    /// A simulated disk is one file system.
+    func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
+        (MountTable(), MountTable())
     }
 }

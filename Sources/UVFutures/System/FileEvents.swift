@@ -1,6 +1,7 @@
 /// A change that the system tells of a watched directory, or of an entry in it.
 package struct FileEvent: Sendable {
-    /// The number of the watch. Negative if the event concerns all watches.
+    /// The number of the watch. Negative if the event concerns all watches: then events were lost, or something was mounted or
+    /// unmounted anywhere.
     package let watch: CInt
     package let changes: FileEventMask
     /// The number that the two events of a rename have in common, or 0.
@@ -31,6 +32,7 @@ package struct FileEventMask: OptionSet, Sendable {
     /// The watched directory itself has been removed, or renamed.
     package static let selfDeleted = Self(rawValue: 0x400)
     package static let selfMoved = Self(rawValue: 0x800)
+    /// The file system of the watched directory has been unmounted.
     package static let unmounted = Self(rawValue: 0x2000)
     /// Events were lost, because nobody read them in time.
     package static let overflow = Self(rawValue: 0x4000)
@@ -38,6 +40,13 @@ package struct FileEventMask: OptionSet, Sendable {
     package static let ignored = Self(rawValue: 0x8000)
     /// The entry is a directory.
     package static let isDirectory = Self(rawValue: 0x4000_0000)
+
+    /// What happens to the names in a directory, and to the directory.
+    package static let ofNames: Self = [.created, .deleted, .movedFrom, .movedTo, .selfDeleted, .selfMoved]
+    /// That, and what happens to the files that have these names.
+    package static let ofFiles: Self = ofNames.union([.modified, .attributes])
+    /// What removes or replaces an entry.
+    package static let ofReplacement: Self = [.deleted, .movedTo]
 }
 
 /// The changes of watched directories: an inotify instance, or a simulated one.
@@ -50,8 +59,8 @@ package protocol FileEventSource: AnyObject {
     var watcher: any DirectoryWatcher { get }
     /// Whether the source keeps the loop alive. At first, it does not.
     func keepAlive(_ isNeeded: Bool)
-    /// Removes and returns the events that wait.
-    func takeEvents() -> [FileEvent]
+    /// Removes and returns the events that wait. Throws if there will be no more.
+    func takeEvents() throws(UVError) -> [FileEvent]
     /// Ends a watch. Events of it may still wait.
     func removeWatch(_ watch: CInt)
     func close()
@@ -65,14 +74,22 @@ package struct WatchedPlace: Hashable, Sendable {
     package init(watch: CInt, name: RelativePath) { (self.watch, self.name) = (watch, name) }
 }
 
+extension UVError {
+    /// The error of a watch of an open directory where /proc is not mounted.
+    static let missingDescriptors = UVError(.notFound, "/proc/self/fd")
+}
+
 /// Adds watches to the source of events. Any thread may use it, and a call may block.
 package protocol DirectoryWatcher: Sendable {
-    /// Watches `directory`, and returns the number of the watch. A directory that is watched has that number already.
-    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt
+    /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched has that number
+    /// already, and what was told of it before is told still.
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt
     /// Watches the directory above `directory`, so that the removal or replacement of `directory` is told there. The system
     /// tells it of `directory` itself only when no program has it open any more. Returns `nil` for the root, and if this
     /// user may not read the directory above.
     func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace?
+    /// Returns what is mounted anywhere, and what of it is below `directory`.
+    func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable)
 }
 
 /// What the watches of files ask of the system of their loop.

@@ -5,6 +5,9 @@ internal import Glibc
 /// An inotify instance, which the loop watches. libuv's own watches of files lose the news of an overflow.
 final class UVFileEvents: UVHandle, FileEventSource {
     private let inotify: Inotify
+    private let mounts: UVMounts?
+    /// Why libuv does not watch the descriptor any more.
+    private var failure: UVError?
     var onEvents: () -> Void = {}
     var onEnd: () -> Void = {}
     var watcher: any DirectoryWatcher { inotify }
@@ -17,14 +20,18 @@ final class UVFileEvents: UVHandle, FileEventSource {
 
     private init(_ driver: UVLoop, _ inotify: Inotify) throws(UVError) {
         self.inotify = inotify
+        mounts = UVMounts.make(driver)
         driver.claim(inotify.descriptor)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
         unsafe uv_unref(handle)
         let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_READABLE.rawValue)) {
-            poll, _, _ in
-            unsafe UVFileEvents.from(poll!.pointee.data).onEvents()
+            poll, status, _ in
+            let events = unsafe UVFileEvents.from(poll!.pointee.data)
+            if status < 0 { events.failure = UVError(status, "poll") }
+            events.onEvents()
         }
         try closeUnlessDone(status, "watch")
+        mounts?.onChange = { [unowned self] in onEvents() }
     }
 
     func keepAlive(_ isNeeded: Bool) {
@@ -32,7 +39,12 @@ final class UVFileEvents: UVHandle, FileEventSource {
         unsafe (isNeeded ? uv_ref : uv_unref)(handle)
     }
 
-    func takeEvents() -> [FileEvent] { isClosing ? [] : inotify.takeEvents() }
+    func takeEvents() throws(UVError) -> [FileEvent] {
+        if let failure { throw failure }
+        guard !isClosing else { return [] }
+        let events = try inotify.takeEvents()
+        return mounts?.takeChange() == true ? events + [FileEvent(-1, .unmounted)] : events
+    }
 
     func removeWatch(_ watch: CInt) { if !isClosing { inotify.removeWatch(watch) } }
 
@@ -43,6 +55,8 @@ final class UVFileEvents: UVHandle, FileEventSource {
     }
 
     override var line: String { "watch of files" }
+
+    override func willClose() { mounts?.close() }
 
     override func didClose() {
         onEvents = {}
@@ -60,21 +74,31 @@ private final class Inotify: DirectoryWatcher {
 
     deinit { close(descriptor) }
 
-    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
-        let watch = watch_directory(descriptor, Self.number(of: directory))
-        guard watch >= 0 else { throw UVError(-errno, "inotify_add_watch") }
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+        let watch = watch_directory(descriptor, Self.number(of: directory), changes.rawValue)
+        guard watch >= 0 else { throw Self.error(errno) }
         return watch
     }
 
     func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
         let number = Self.number(of: directory)
         guard let name = Self.name(ofDirectory: number) else { return nil }
-        let watch = watch_directory_above(descriptor, number)
+        let watch = watch_directory_above(descriptor, number, FileEventMask.ofReplacement.rawValue)
         guard watch >= 0 else {
             if errno == EACCES { return nil }
-            throw UVError(-errno, "inotify_add_watch")
+            throw Self.error(errno)
         }
         return WatchedPlace(watch: watch, name: name)
+    }
+
+    /// An open directory is there. What is not, is the path of its descriptor.
+    private static func error(_ number: CInt) -> UVError {
+        number == ENOENT ? .missingDescriptors : UVError(-number, "inotify_add_watch")
+    }
+
+    func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
+        let all = MountTable.current
+        return (all, all.below(Self.path(ofDirectory: Self.number(of: directory))))
     }
 
     private static func number(of directory: any DirectoryHandle) -> CInt {
@@ -86,28 +110,36 @@ private final class Inotify: DirectoryWatcher {
 
     /// Returns the name in the directory above. `nil` for the root, and for a path that is too long for the system.
     private static func name(ofDirectory number: CInt) -> RelativePath? {
-        let path = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+        RelativePath(bytes: path(ofDirectory: number)).components.last
+    }
+
+    private static func path(ofDirectory number: CInt) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             let length = unsafe path_of_directory(number, buffer.baseAddress, buffer.count)
             count = max(length, 0)
         }
-        return RelativePath(bytes: path).components.last
     }
 
     func removeWatch(_ watch: CInt) { _ = inotify_rm_watch(descriptor, watch) }
 
     /// Takes the events that wait now. Those that come meanwhile may wait for the next call.
-    func takeEvents() -> [FileEvent] {
+    func takeEvents() throws(UVError) -> [FileEvent] {
         var events: [FileEvent] = []
+        var failure: CInt = 0
         var waiting = Int(waiting_events(descriptor))
         unsafe withUnsafeTemporaryAllocation(byteCount: Self.portion, alignment: 8) { buffer in
-            while waiting > 0 {
+            repeat {
                 let count = unsafe read(descriptor, buffer.baseAddress!, buffer.count)
-                guard count > 0 else { return }
+                guard count > 0 else {
+                    failure = count < 0 ? errno : EIO
+                    return
+                }
                 unsafe Self.append(buffer[..<count], to: &events)
                 waiting -= count
-            }
+            } while waiting > 0
         }
-        return events
+        guard events.isEmpty, ![0, EAGAIN, EINTR].contains(failure) else { return events }
+        throw UVError(-failure, "read")
     }
 
     private static func append(_ bytes: Slice<UnsafeMutableRawBufferPointer>, to events: inout [FileEvent]) {

@@ -7,8 +7,11 @@ final class FileEventHub {
     let system: any LoopSystem
     private let source: any FileEventSource
     private var engines: [WatchEngine] = []
-    /// The engines that have each watch of the system. The system has one for each directory.
+    /// The engines that have each watch of the system. The system has one for each directory, and an engine may have it twice.
     private var users: [CInt: [WatchEngine]] = [:]
+    /// What jobs are about to hand over, and the watches that no engine has but a job may have.
+    let claims = WatchClaims()
+    private var unused: Set<CInt> = []
     /// The number of engines for which somebody waits.
     private var awaited = 0
 
@@ -44,16 +47,26 @@ final class FileEventHub {
     @discardableResult
     func takeEvents() -> [WatchEngine] {
         var touched: [WatchEngine] = []
-        for event in source.takeEvents() {
+        let events: [FileEvent]
+        do throws(UVError) {
+            events = try source.takeEvents()
+        } catch {
+            // The descriptor tells nothing any more, to none of them.
+            for engine in engines { engine.end(FileWatchError(error, path: engine.path)) }
+            return []
+        }
+        for event in events {
             let isForAll = event.watch < 0
             let busy = engines.filter(\.isBusy)
             let others = isForAll ? engines : users[event.watch] ?? []
-            for engine in others where !engine.isBusy || isForAll { engine.take(event) }
+            for (index, engine) in others.enumerated() where !engine.isBusy || isForAll {
+                // An engine that has a watch twice gets its events once.
+                if !others[..<index].contains(where: { $0 === engine }) { engine.take(event) }
+            }
             if !isForAll { for engine in busy { engine.take(event) } }
             for engine in others + busy where !touched.contains(where: { $0 === engine }) {
                 touched.append(engine)
             }
-            if event.changes.contains(.ignored) { users[event.watch] = nil }
         }
         return touched
     }
@@ -63,6 +76,7 @@ final class FileEventHub {
     func remove(_ engine: WatchEngine) {
         engines.removeAll { $0 === engine }
         guard engines.isEmpty else { return }
+        users = [:]
         system.fileEventHub = nil
         source.close()
     }
@@ -71,15 +85,23 @@ final class FileEventHub {
     func retain(_ watch: CInt, by engine: WatchEngine) { users[watch, default: []].append(engine) }
 
     func release(_ watch: CInt, by engine: WatchEngine) {
-        users[watch]?.removeAll { $0 === engine }
+        if let index = users[watch]?.firstIndex(where: { $0 === engine }) { users[watch]!.remove(at: index) }
         removeUnused(watch)
     }
 
-    /// Ends a watch of the system that no engine has.
+    /// Ends a watch of the system that no engine has. If a job may have it, that waits until the end of the job.
     func removeUnused(_ watch: CInt) {
         guard users[watch]?.isEmpty != false else { return }
         users[watch] = nil
-        source.removeWatch(watch)
+        if !claims.whileUnclaimed(watch, { source.removeWatch(watch) }) { unused.insert(watch) }
+    }
+
+    /// Ends the watches that no engine has, among those of a job that has ended, and those that waited for it.
+    func jobHasEnded(_ watches: Set<CInt>) {
+        claims.end(watches)
+        let watches = watches.union(unused)
+        unused = []
+        for watch in watches.sorted() { removeUnused(watch) }
     }
 
     func awaitedChanged(by change: Int) {

@@ -2,19 +2,19 @@
 public enum FileWatchError: Error, Hashable, Sendable {
     /// There is no directory at `path`, or it has been removed.
     case removed(path: String)
-    /// The watched directory has been renamed, or another directory has taken its path.
+    /// The watched directory, or one on the way to it, has been renamed, or the path leads to another directory now.
     case moved(path: String)
     /// The file system with the watched directory has been unmounted.
     case unmounted(path: String)
     /// The tree has more directories than `limit`, the value of ``FileWatchLimits/maxDirectories``.
     case tooManyDirectories(path: String, limit: Int)
-    /// The system refuses `operation`, for example with `ENOSPC`, `EMFILE` or ``UVError/Code/permissionDenied``.
+    /// The system refuses `operation`, at the beginning or later, for example with `ENOSPC`, `EMFILE` or ``UVError/Code/permissionDenied``.
     case refused(path: String, operation: String, code: UVError.Code)
 
     init(_ error: UVError, path: String) {
         self =
             switch error.code {
-            case .notFound, .notDirectory: .removed(path: path)
+            case .notFound where error.meansGone, .notDirectory: .removed(path: path)
             default: .refused(path: path, operation: error.operation, code: error.code)
             }
     }
@@ -32,12 +32,14 @@ extension FileWatchError: CustomStringConvertible {
         case .tooManyDirectories(let path, let limit):
             "\(path) has more than \(limit) directories; watch a part of it, or raise FileWatchLimits.maxDirectories"
         case .refused(let path, let operation, let code):
-            "\(path) cannot be watched: \(operation) \(code.name), \(code.message)\(Self.advice(code))"
+            "\(path) cannot be watched: \(operation) \(code.name), \(code.message)\(Self.advice(operation, code))"
         }
     }
 
-    private static func advice(_ code: UVError.Code) -> String {
+    private static func advice(_ operation: String, _ code: UVError.Code) -> String {
         switch code {
+        case .notFound: "; mount /proc, by which the system is told what to watch"
+        case .inputOutput where operation == "read": "; changes may have been missed: watch it again"
         case .noSpace:
             "; the user has no watches left: raise the sysctl fs.inotify.max_user_watches, or watch less"
         case .tooManyOpenFiles:

@@ -1,34 +1,57 @@
-/// The way to a file: the directories in which a change may give the path another file, each watched.
+/// The way to a file or a directory: the directories in which a change may give the path another one, each watched.
 ///
-/// These are the directory of the file and, if the path leads through links, those of the links.
+/// These are the directory of the file and, if the path leads through links, those of the links, for the names in them. The
+/// directories on the way to these are watched for their own renames.
 struct PathTrail: Sendable {
+    /// What the path leads to.
+    enum Target: Sendable {
+        /// A file, which is watched through its directory, and may not be there.
+        case file
+        /// A directory, which has to be there. Watched is what leads to it.
+        case directory
+    }
+
     /// The most links that a path may lead through, as in the system.
     private static let mostLinks = 40
+    /// How often the way is followed while it changes.
+    private static let attempts = 1000
 
     private(set) var places: [WatchedPlace] = []
-    /// These directories as entries of those above, which tell their removal also while programs have them open.
+    /// These directories, or the target, as entries of those above, which tell their removal also while programs have them
+    /// open.
     private(set) var above: [WatchedPlace] = []
     /// The place of the last component of the path, behind all links. `nil` if the path leads nowhere.
     private(set) var end: WatchedPlace?
-    /// The file. `nil` if there is none.
+    /// The file or the directory. `nil` if there is none.
     private(set) var file: FileInformation?
-    var watches: [CInt] { (places + above).map(\.watch) }
+    private(set) var watches: Set<CInt> = []
+    /// What is mounted anywhere, and below the directory.
+    private(set) var mounts: (all: MountTable, below: MountTable) = (MountTable(), MountTable())
 
+    private let target: Target
     private let files: any FileSystem
     private let watcher: any DirectoryWatcher
     /// The directory from which `walked` leads on, without links.
-    private var base: String
+    private var base = ""
     private var walked: [RelativePath] = []
     /// The components that are to be walked, in reverse. `isLink` marks those of the target of a link.
     private var rest: [(name: RelativePath, isLink: Bool)] = []
+    /// What each name on the way was of.
+    private var found: [TreeScan.Identity?] = []
 
     /// Follows `path`. Blocks. The error is a `FileWatchError`.
-    init(_ path: String, _ files: any FileSystem, _ watcher: any DirectoryWatcher) throws {
-        (self.files, self.watcher) = (files, watcher)
-        base = path.hasPrefix("/") ? "/" : "."
-        push(path, isLink: false)
+    init(_ path: String, to target: Target, _ files: any FileSystem, _ watcher: any DirectoryWatcher) throws {
+        (self.target, self.files, self.watcher) = (target, files, watcher)
         do {
-            try walk(path)
+            // What has changed before its directory was watched is not told. So the way is followed until it is the same
+            // twice: then all of it was watched before it was looked at.
+            var before: [TreeScan.Identity?]?
+            for _ in 0..<Self.attempts {
+                let isWhole = try walk(path)
+                if isWhole, found == before { return }
+                before = isWhole ? found : nil
+            }
+            throw UVError(.wouldBlock, "open")
         } catch let error as UVError {
             throw FileWatchError(error, path: path)
         }
@@ -38,7 +61,11 @@ struct PathTrail: Sendable {
         rest += RelativePath(bytes: Array(path.utf8)).components.reversed().map { ($0, isLink) }
     }
 
-    private mutating func walk(_ path: String) throws {
+    /// Follows the way from its beginning. Returns `false` if something has gone between two looks at it.
+    private mutating func walk(_ path: String) throws -> Bool {
+        (places, above, end, file, watches) = ([], [], nil, nil, [])
+        (base, walked, rest, found) = (path.hasPrefix("/") ? "/" : ".", [], [], [])
+        push(path, isLink: false)
         var links = 0
         while let (name, isLink) = rest.popLast() {
             if name.isParent {
@@ -46,29 +73,49 @@ struct PathTrail: Sendable {
                 continue
             }
             let isLast = rest.isEmpty
-            let directory = try files.openDirectory(at: base)
-            var found = try Self.look(at: walked + [name], in: directory)
-            if !isLast, found?.kind == .directory {
+            let directory = try openBase()
+            let looked = try Self.ifThere { () throws(UVError) in
+                try directory.information(of: (walked + [name]).joined, followsLink: false)
+            }
+            found.append(looked.map(TreeScan.Identity.init))
+            if looked?.kind == .directory, !isLast || target == .directory {
                 walked.append(name)
+                if !isLast, try !watchItself(walked.joined, in: directory) { return false }
                 continue
             }
-            guard isLast || isLink || found?.kind == .symbolicLink else {
+            guard looked?.kind == .symbolicLink || target == .file && (isLast || isLink) else {
                 throw FileWatchError.removed(path: prefix(name))
             }
-            let place = WatchedPlace(watch: try watch(walked, in: directory), name: name)
+            let isLeading = !isLast || looked?.kind == .symbolicLink
+            guard let watch = try watchNames(in: directory, for: isLeading ? .ofNames : .ofFiles) else {
+                return false
+            }
+            let place = WatchedPlace(watch: watch, name: name)
             places.append(place)
-            // Once more: what has changed before the directory was watched is not told.
-            found = try Self.look(at: walked + [name], in: directory)
-            guard found?.kind == .symbolicLink else {
-                if isLast { (end, file) = (place, found) }
-                return
+            guard looked?.kind == .symbolicLink else {
+                if isLast { (end, file) = (place, looked) }
+                return true
             }
             links += 1
-            guard links <= Self.mostLinks else { return }
-            let target = try directory.symbolicLinkTarget((walked + [name]).joined)
-            if target.hasPrefix("/") { (base, walked) = ("/", []) }
-            push(target, isLink: true)
+            guard links <= Self.mostLinks else {
+                if target == .file { return true }
+                throw UVError(.tooManyLinks, "open")
+            }
+            guard let text = try Self.target(of: (walked + [name]).joined, in: directory) else {
+                return false
+            }
+            if text.hasPrefix("/") { (base, walked) = ("/", []) }
+            push(text, isLink: true)
         }
+        return try target == .file || watchTarget()
+    }
+
+    private func openBase() throws(UVError) -> any DirectoryHandle {
+        let directory = try files.openDirectory(at: base)
+        // The directory of the process stays at its path when it is removed.
+        let linkCount = try directory.information(of: .here, followsLink: false).linkCount
+        guard linkCount > 0 else { throw UVError(.notFound, "open") }
+        return directory
     }
 
     /// The path up to the component `name`.
@@ -76,34 +123,81 @@ struct PathTrail: Sendable {
         (base == "/" ? "/" : "") + (walked + [name]).joined.description
     }
 
-    private static func look(
-        at names: [RelativePath], in directory: any DirectoryHandle
-    ) throws(UVError) -> FileInformation? {
+    /// Returns `nil` if `body` finds nothing.
+    private static func ifThere<Value>(_ body: () throws(UVError) -> Value) throws(UVError) -> Value? {
         do throws(UVError) {
-            return try directory.information(of: names.joined, followsLink: false)
+            return try body()
         } catch {
             if error.meansGone { return nil }
             throw error
         }
     }
 
-    /// Watches a directory, and the one above it.
-    private mutating func watch(
-        _ names: [RelativePath], in directory: any DirectoryHandle
-    ) throws(UVError) -> CInt {
-        let path = names.isEmpty ? .here : names.joined
-        while true {
-            let opened = try directory.openDirectory(path, followsLink: false)
-            let watch = try watcher.watch(opened)
-            let place = try watcher.watchAbove(opened)
-            let now = try directory.information(of: path, followsLink: false)
-            // The directory of the process stays at its path when it is removed.
-            guard now.linkCount > 0 || !names.isEmpty else { throw UVError(.notFound, "open") }
-            // Nothing tells what has happened to the directory before it was watched.
-            guard try opened.information(of: .here, followsLink: false).inode == now.inode else { continue }
-            if let place { above.append(place) }
+    private static func target(
+        of link: RelativePath, in directory: any DirectoryHandle
+    ) throws(UVError) -> String? {
+        do throws(UVError) {
+            return try ifThere { () throws(UVError) in try directory.symbolicLinkTarget(link) }
+        } catch {
+            // It is no link any more.
+            if error.code == .invalidArgument { return nil }
+            throw error
+        }
+    }
+
+    /// Watches a directory on the way for its own renames. One that this user may not read cannot be watched. Returns `false`
+    /// if it has gone.
+    private mutating func watchItself(
+        _ path: RelativePath, in directory: any DirectoryHandle
+    ) throws(UVError) -> Bool {
+        do throws(UVError) {
+            let watch = try Self.ifThere { () throws(UVError) in
+                let opened = try directory.openDirectory(path, followsLink: false)
+                return try watcher.watch(opened, for: .selfMoved)
+            }
+            if let watch { watches.insert(watch) }
+            return watch != nil
+        } catch {
+            if error.code == .permissionDenied { return true }
+            throw error
+        }
+    }
+
+    /// Watches the directory that has been walked to for the names in it, and the directory above. Returns `nil` if it has
+    /// gone.
+    private mutating func watchNames(
+        in directory: any DirectoryHandle, for changes: FileEventMask
+    ) throws(UVError) -> CInt? {
+        try Self.ifThere { () throws(UVError) in
+            let opened = try directory.openDirectory(
+                walked.isEmpty ? .here : walked.joined, followsLink: false)
+            let watch = try watcher.watch(opened, for: changes)
+            watches.insert(watch)
+            if let place = try watchAbove(opened) { above.append(place) }
             return watch
         }
+    }
+
+    private mutating func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+        let place = try watcher.watchAbove(directory)
+        if let place { watches.insert(place.watch) }
+        return place
+    }
+
+    private mutating func watchTarget() throws(UVError) -> Bool {
+        let path = walked.isEmpty ? RelativePath.here : walked.joined
+        let directory = try openBase()
+        guard
+            let opened = try Self.ifThere({ () throws(UVError) in
+                try directory.openDirectory(path, followsLink: false)
+            })
+        else { return false }
+        watches.insert(try watcher.watch(opened, for: .selfMoved))
+        end = try watchAbove(opened)
+        mounts = watcher.mounts(below: opened)
+        file = try opened.information(of: .here, followsLink: false)
+        found.append(TreeScan.Identity(file!))
+        return true
     }
 }
 

@@ -28,8 +28,8 @@ struct TreeScan: Sendable {
     }
 
     private(set) var root: Identity
-    /// The root as an entry of the directory above. Found in a scan of the whole tree alone.
-    private(set) var place: WatchedPlace?
+    /// The way to the root. Followed in a scan of the whole tree alone.
+    private(set) var trail: PathTrail?
     private(set) var directories: [Directory] = []
 
     /// Scans as `order` says. Blocks. The error is a `FileWatchError`, or a `GoneDirectory` if the directory is not there.
@@ -37,9 +37,12 @@ struct TreeScan: Sendable {
         _ order: Order, in files: any FileSystem, _ watcher: any DirectoryWatcher
     ) throws -> TreeScan {
         do {
+            let trail =
+                order.path.isEmpty ? try PathTrail(order.root, to: .directory, files, watcher) : nil
             var directory = try files.openDirectory(at: order.root)
             let root = Identity(try directory.information(of: .here, followsLink: false))
-            guard order.identity ?? root == root else { throw FileWatchError.moved(path: order.root) }
+            let identity = order.identity ?? trail?.file.map(Identity.init)
+            guard identity == nil || identity == root else { throw FileWatchError.moved(path: order.root) }
             for name in order.path {
                 do throws(UVError) {
                     directory = try directory.openDirectory(name, followsLink: false)
@@ -48,8 +51,7 @@ struct TreeScan: Sendable {
                     throw error
                 }
             }
-            var scan = TreeScan(root: root)
-            if order.path.isEmpty { try scan.watchRoot(directory, order, files, watcher) }
+            var scan = TreeScan(root: root, trail: trail)
             try scan.add(directory, order.path.last ?? .here, parent: nil, order, watcher)
             return scan
         } catch let error as UVError {
@@ -57,20 +59,29 @@ struct TreeScan: Sendable {
         }
     }
 
-    private init(root: Identity) { self.root = root }
-
-    /// Watches the root, and the directory above. If the root has gone until then, nothing will tell it: throws an error.
-    private mutating func watchRoot(
-        _ directory: any DirectoryHandle, _ order: Order, _ files: any FileSystem,
+    /// Whether the directory to which `order` leads has an entry `name`. Returns `nil` if it is not the one with the `watch`.
+    static func hasEntry(
+        _ name: RelativePath, _ order: Order, _ watch: CInt, in files: any FileSystem,
         _ watcher: any DirectoryWatcher
-    ) throws {
-        _ = try watcher.watch(directory)
-        place = try watcher.watchAbove(directory)
-        let named = try files.openDirectory(at: order.root)
-        guard Identity(try named.information(of: .here, followsLink: false)) == root else {
-            throw FileWatchError.moved(path: order.root)
+    ) throws -> Bool? {
+        do throws(UVError) {
+            var directory = try files.openDirectory(at: order.root)
+            for name in order.path { directory = try directory.openDirectory(name, followsLink: false) }
+            guard try watcher.watch(directory, for: .ofFiles) == watch else { return nil }
+            do throws(UVError) {
+                _ = try directory.information(of: name, followsLink: false)
+                return true
+            } catch {
+                if error.meansGone { return false }
+                throw error
+            }
+        } catch {
+            if error.meansGone { return nil }
+            throw FileWatchError(error, path: order.root)
         }
     }
+
+    private init(root: Identity, trail: PathTrail?) { (self.root, self.trail) = (root, trail) }
 
     private mutating func add(
         _ directory: any DirectoryHandle, _ name: RelativePath, parent: Int?, _ order: Order,
@@ -80,7 +91,7 @@ struct TreeScan: Sendable {
             throw FileWatchError.tooManyDirectories(path: order.root, limit: order.limit)
         }
         // Watched first: what comes while the names are read is told by an event.
-        let watch = try watcher.watch(directory)
+        let watch = try watcher.watch(directory, for: .ofFiles)
         let index = directories.count
         directories.append(Directory(parent: parent, name: name, watch: watch))
         for entry in try Self.entries(of: directory) {
@@ -123,5 +134,7 @@ struct GoneDirectory: Error {}
 
 extension UVError {
     /// Whether there is no directory at the path, or something else than a directory.
-    var meansGone: Bool { [.notFound, .notDirectory, .tooManyLinks].contains(code) }
+    var meansGone: Bool {
+        self != .missingDescriptors && [.notFound, .notDirectory, .tooManyLinks].contains(code)
+    }
 }

@@ -4,21 +4,20 @@ internal import Futures
 ///
 /// It knows all names in its directories. So it can tell a new file from one that was replaced, and tells what a scan and an
 /// event both report only once.
-final class TreeWatch: WatchEngine {
-    private let path: String
+final class TreeWatch: TrailWatch {
     private let isRecursive: Bool
     private let limit: Int
     private let root = WatchedDirectory(.here, in: nil)
     private var identity: TreeScan.Identity?
-    /// The root as an entry of the directory above, which tells its removal also while programs have it open.
-    private var place: WatchedPlace?
     private var directories: [CInt: WatchedDirectory] = [:]
     /// The directories that had another path when they were to be scanned.
     private var unscanned: [WatchedDirectory] = []
+    /// The places of the last rename, if it has replaced something. If the next one leads back, the two may have been exchanged.
+    private var replacement: (source: WatchedPlace, target: WatchedPlace)?
 
     init(_ path: String, isRecursive: Bool, limit: Int, _ hub: FileEventHub, _ changes: ChangeBuffer) {
-        (self.path, self.isRecursive, self.limit) = (path, isRecursive, limit)
-        super.init(hub, changes)
+        (self.isRecursive, self.limit) = (isRecursive, limit)
+        super.init(path, to: .directory, hub, changes)
     }
 
     override var directoryCount: Int { directories.count }
@@ -38,7 +37,7 @@ final class TreeWatch: WatchEngine {
             do {
                 let found = try result.get()
                 identity = found.root
-                if directory === root { setPlace(found.place) }
+                if let trail = found.trail { install(trail) }
                 install(found, at: directory, tells: tells)
                 afterwards()
             } catch is GoneDirectory {
@@ -47,7 +46,21 @@ final class TreeWatch: WatchEngine {
             } catch FileWatchError.tooManyDirectories {
                 end(FileWatchError.tooManyDirectories(path: path, limit: limit))
             } catch {
-                end(error)
+                end(reason(for: error))
+            }
+        }
+    }
+
+    override func workIsDone() {
+        guard mustFollow, let identity, let before = trail?.mounts.below else { return }
+        follow { [self] in
+            guard let trail, let found = trail.file.map(TreeScan.Identity.init) else { return }
+            if found == identity {
+                hasLostEvents = isRecursive && trail.mounts.below != before
+            } else if found.device == identity.device || trail.mounts.all.has(device: identity.device) {
+                end(FileWatchError.moved(path: path))
+            } else {
+                end(FileWatchError.unmounted(path: path))
             }
         }
     }
@@ -74,7 +87,10 @@ final class TreeWatch: WatchEngine {
             for name in new.files { appear(name, in: target, directory: nil, tells: tells) }
         }
         for (directory, names) in zip(found, names) {
-            for gone in directory.entries.keys where !names.contains(gone) { forget(gone, in: directory) }
+            for (gone, entry) in directory.entries where !names.contains(gone) {
+                forget(gone, in: directory)
+                if tells { changes.removed(directory.path(of: gone), isDirectory: entry != nil) }
+            }
         }
         unscanned.removeAll { waiting in found.contains { $0 === waiting } }
         for other in mistaken where other.watch == nil && other.isBelow(root) {
@@ -112,14 +128,6 @@ final class TreeWatch: WatchEngine {
         return other
     }
 
-    private func setPlace(_ new: WatchedPlace?) {
-        let old = place
-        place = new
-        guard old?.watch != new?.watch else { return }
-        if let new { hub.retain(new.watch, by: self) }
-        if let old { hub.release(old.watch, by: self) }
-    }
-
     private func giveUpWatch(of directory: WatchedDirectory) {
         guard let watch = directory.watch.take() else { return }
         directories[watch] = nil
@@ -140,13 +148,14 @@ final class TreeWatch: WatchEngine {
     override func releaseWatches() {
         for watch in directories.keys.sorted() { hub.release(watch, by: self) }
         directories = [:]
-        setPlace(nil)
+        super.releaseWatches()
     }
 
     // MARK: Events
 
     override func handleChange(_ event: FileEvent) {
-        if let name = event.name, WatchedPlace(watch: event.watch, name: name) == place {
+        super.handleChange(event)
+        if let name = event.name, WatchedPlace(watch: event.watch, name: name) == trail?.end {
             // A rename of the root is told by itself.
             if event.changes.contains(.deleted) { return end(FileWatchError.removed(path: path)) }
             if event.changes.contains(.movedTo) { return end(FileWatchError.moved(path: path)) }
@@ -174,17 +183,14 @@ final class TreeWatch: WatchEngine {
         if what.contains(.selfDeleted) {
             if isRoot { return end(FileWatchError.removed(path: path)) }
             // The removal is told by the directory above.
-            if let watch = directory.watch.take() {
-                directories[watch] = nil
-                hub.release(watch, by: self)
-            }
+            giveUpWatch(of: directory)
         } else if what.contains(.unmounted) {
             if isRoot { return end(FileWatchError.unmounted(path: path)) }
             hasLostEvents = true
         } else if what.contains(.selfMoved) {
             if isRoot { end(FileWatchError.moved(path: path)) }
         } else if what.contains(.ignored) {
-            if let watch = directory.watch.take() { directories[watch] = nil }
+            giveUpWatch(of: directory)
             hasLostEvents = true
         }
     }
@@ -225,14 +231,47 @@ final class TreeWatch: WatchEngine {
             let new = target.name, let entry = from.entries[old]
         else { return false }
         let isDirectory = source.changes.contains(.isDirectory)
+        let places = (
+            WatchedPlace(watch: source.watch, name: old), WatchedPlace(watch: target.watch, name: new)
+        )
+        if let (there, here) = replacement.take(), places == (here, there) {
+            lookForExchange(from, to, source, target)
+            return true
+        }
         let oldPath = from.path(of: old)
         from.entries[old] = nil
         let replaces = to.entries[new] != nil
+        if replaces { replacement = places }
         forget(new, in: to)
         to.entries[new] = .some(entry)
         entry?.move(to: to, as: new)
         changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
         if let entry, entry.watch == nil || !unscanned.isEmpty { scan(entry, tells: true) }
         return true
+    }
+
+    /// Finds out whether a rename leads back what was renamed just before, or what was replaced then and has not gone: the two
+    /// names were exchanged.
+    private func lookForExchange(
+        _ from: WatchedDirectory, _ to: WatchedDirectory, _ source: FileEvent, _ target: FileEvent
+    ) {
+        let (old, new) = (source.name!, target.name!)
+        let order = TreeScan.Order(
+            root: path, identity: identity, path: from.names, isRecursive: isRecursive, limit: limit)
+        let watch = source.watch
+        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> Bool? = { files, watcher in
+            try TreeScan.hasEntry(old, order, watch, in: files, watcher)
+        }
+        run(job) { [self] (result: Result<Bool?, any Error>) in
+            switch result {
+            case .success(true):
+                // Its first rename has been told. What had been replaced has come back under the other name.
+                comes(new, to: to, isDirectory: source.changes.contains(.isDirectory), isRenamed: true)
+                if case .some(.none) = from.entries[old] { changes.modified(from.path(of: old)) }
+            case .success(false): _ = handleRename(source, target)
+            case .success(nil): hasLostEvents = true
+            case .failure(let error): end(reason(for: error))
+            }
+        }
     }
 }

@@ -10,6 +10,7 @@ class WatchEngine {
     /// The time for which the first event of a rename waits for the second one, which the system tells right behind it.
     private static let renameTime: Duration = .milliseconds(2)
 
+    final let path: String
     final let hub: FileEventHub
     final let changes: ChangeBuffer
     private final var queue = Fifo<(event: FileEvent, time: LoopInstant)>()
@@ -23,8 +24,8 @@ class WatchEngine {
     /// Called with the reason when the engine has ended by itself.
     final var onEnd: (any Error) -> Void = { _ in }
 
-    init(_ hub: FileEventHub, _ changes: ChangeBuffer) {
-        (self.hub, self.changes) = (hub, changes)
+    init(_ path: String, _ hub: FileEventHub, _ changes: ChangeBuffer) {
+        (self.path, self.hub, self.changes) = (path, hub, changes)
         hub.add(self)
     }
 
@@ -99,14 +100,14 @@ class WatchEngine {
         _ done: @escaping (Result<Found, any Error>) -> Void
     ) {
         isBusy = true
-        let (files, watcher) = (hub.system.fileSystem, RememberingWatcher(hub.watcher))
+        let (files, watcher) = (hub.system.fileSystem, ClaimingWatcher(hub.watcher, hub.claims))
         let found = RemoteContext.files.execute(on: loop) { try job(files, watcher) }
         found.whenComplete { [self] result in
             // What has happened until now is in the queue before anything else happens.
             let touched = hub.takeEvents()
             isBusy = false
             if !isEnded { done(result) }
-            for watch in watcher.watches { hub.removeUnused(watch) }
+            hub.jobHasEnded(watcher.watches)
             if !isEnded { process() }
             for engine in touched where engine !== self { engine.process() }
         }
@@ -151,26 +152,4 @@ class WatchEngine {
     func releaseWatches() {}
     /// The number of directories that are watched.
     var directoryCount: Int { 0 }
-}
-
-/// Remembers the watches of the system that a job has added, also if the job fails.
-private final class RememberingWatcher: DirectoryWatcher {
-    private let base: any DirectoryWatcher
-    private let added = Locked<Set<CInt>>([])
-
-    init(_ base: any DirectoryWatcher) { self.base = base }
-
-    var watches: [CInt] { added.withLock { $0.sorted() } }
-
-    func watch(_ directory: any DirectoryHandle) throws(UVError) -> CInt {
-        let watch = try base.watch(directory)
-        _ = added.withLock { $0.insert(watch) }
-        return watch
-    }
-
-    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
-        guard let place = try base.watchAbove(directory) else { return nil }
-        _ = added.withLock { $0.insert(place.watch) }
-        return place
-    }
 }

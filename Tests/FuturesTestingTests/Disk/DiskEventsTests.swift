@@ -7,11 +7,12 @@ struct DiskEventsTests {
     private let name = RelativePath(bytes: Array("x".utf8))
 
     @Test("events go to who watches the directory, and no more than the system keeps")
-    func overflow() {
+    func overflow() throws {
         var events = DiskEvents()
-        let watch = events.watch(7, by: 1)
-        #expect(events.watch(7, by: 1) == watch)
-        _ = events.watch(8, by: 2)
+        for source in 1...2 { events.add(source: UInt64(source)) }
+        let watch = try events.watch(7, by: 1)
+        #expect(try events.watch(7, by: 1) == watch)
+        _ = try events.watch(8, by: 2)
         for _ in 0..<20_000 { events.add(.modified, 7, name) }
         #expect(events.ready == [1])
         let told = events.take(1)
@@ -22,19 +23,21 @@ struct DiskEventsTests {
     }
 
     @Test("a watch ends with its directory, and with its source")
-    func ends() {
+    func ends() throws {
         var events = DiskEvents()
-        _ = events.watch(7, by: 1)
+        events.add(source: 1)
+        _ = try events.watch(7, by: 1)
         events.deleted(7)
         #expect(
             events.take(1).map(\.changes.rawValue) == [FileEventMask.selfDeleted, .ignored].map(\.rawValue))
         events.add(.modified, 7, name)
         #expect(events.ready.isEmpty)
-        events.removeWatch(events.watch(8, by: 1), by: 1)
+        events.removeWatch(try events.watch(8, by: 1), by: 1)
         #expect(events.take(1).map(\.changes.rawValue) == [FileEventMask.ignored.rawValue])
-        _ = events.watch(9, by: 1)
+        _ = try events.watch(9, by: 1)
         events.remove(1)
         events.add(.modified, 9, name)
         #expect(events.ready.isEmpty && !events.isWatched)
+        #expect(throws: UVError.self) { try events.watch(9, by: 1) }
     }
 }

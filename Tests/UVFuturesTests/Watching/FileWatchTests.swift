@@ -319,7 +319,8 @@ struct FileWatchTests {
             let missing = directory.url("no/such")
             #expect(
                 refusal(FileWatch.watch(tree: missing, on: loop))
-                    == "there is no directory \(missing) to watch any more; make it, and watch it again")
+                    == "there is no directory \(directory.url("no")) to watch any more; make it, and watch it again"
+            )
             #expect(
                 refusal(FileWatch.watch(file: missing, on: loop))
                     == "there is no directory \(directory.url("no")) to watch any more; make it, and watch it again"

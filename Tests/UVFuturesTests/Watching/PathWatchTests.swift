@@ -71,6 +71,47 @@ struct PathWatchTests {
         }
     }
 
+    @Test("what is written to a file that was removed is not told, and what is removed is told once")
+    func writtenWhenRemoved() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            for round in 0..<20 {
+                directory.write("x")
+                let watch = try loop.run(
+                    until: FileWatch.watch(file: directory.url("x"), debounce: .zero, on: loop))
+                let file = unsafe open(directory.url("x"), O_WRONLY | O_CLOEXEC)
+                directory.remove("x")
+                for _ in 0..<round { unsafe _ = write(file, "x", 1) }
+                #expect(try loop.run(until: watch.next()).kind == .removed)
+                unsafe _ = write(file, "x", 1)
+                close(file)
+                directory.write("x", "")
+                #expect(try loop.run(until: watch.next()).kind == .created)
+                try loop.run(until: watch.close())
+                directory.remove("x")
+            }
+        }
+    }
+
+    @Test(
+        "a directory on the way that is renamed, and made anew, leads to the new file",
+        arguments: ["p", "p/a", "p/a/b"])
+    func ancestorComesAgain(renamed: String) throws {
+        // On a simulated disk, on which all of this happens before the watch looks again.
+        let loop = EventLoop.virtual()
+        let disk = loop.simulatedDisk
+        disk.write("/p/a/b/f", "one")
+        let watch = try loop.run(until: FileWatch.watch(file: "/p/a/b/f", on: loop))
+        disk.rename("/" + renamed, to: "/z")
+        disk.write("/p/a/b/f", "two")
+        #expect(try loop.changes(of: watch, atLeast: 1) == ["modified f"])
+        disk.write("/p/a/b/f", "three")
+        #expect(try loop.changes(of: watch, atLeast: 1) == ["modified f"])
+        disk.rename("/p", to: "/y")
+        #expect(loop.failure(of: watch.next()) as? FileWatchError == .moved(path: "/p"))
+        loop.shutdown()
+    }
+
     @Test("a change of the permissions alone is no change of the contents")
     func attributes() throws {
         try withLoop { loop in

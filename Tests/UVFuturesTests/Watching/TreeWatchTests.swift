@@ -1,3 +1,4 @@
+import CLibUV
 import Futures
 import FuturesTesting
 import Glibc
@@ -113,6 +114,32 @@ struct TreeWatchTests {
                 try loop.changes(of: watch, atLeast: 4) == [
                     "created e", "created e/b", "created e/b/x", "created e/b/y",
                 ])
+            #expect(watch.directoryCount == 4)
+        }
+    }
+
+    @Test("two names that change places are a rename and a new directory, or two files that were modified")
+    func exchanges() throws {
+        try withTree(directories: ["tree/a", "tree/b", "tree/b/c"], file: "tree/a/x") {
+            (loop, directory, watch) throws in
+            func exchange(_ name: String, _ other: String) {
+                #expect(
+                    unsafe rename_with_flags(AT_FDCWD, directory.url(name), AT_FDCWD, directory.url(other), 2)
+                        == 0)
+            }
+            func expectChanges(_ told: [String], _ expected: [String]) { #expect(told == expected) }
+            exchange("tree/a", "tree/b")
+            expectChanges(
+                try loop.changes(of: watch, atLeast: 3), ["moved a to b", "created a", "created a/c"])
+            directory.write("tree/b/x")
+            directory.write("tree/a/c/y")
+            expectChanges(try loop.changes(of: watch, atLeast: 2), ["modified b/x", "created a/c/y"])
+            exchange("tree/b/x", "tree/a/c/y")
+            expectChanges(try loop.changes(of: watch, atLeast: 2), ["moved b/x to a/c/y", "created b/x"])
+            exchange("tree/a/c", "tree/b/x")
+            expectChanges(try loop.changes(of: watch, atLeast: 2), ["moved a/c to b/x", "created a/c"])
+            directory.write("tree/b/x/z")
+            expectChanges(try loop.changes(of: watch, atLeast: 1), ["created b/x/z"])
             #expect(watch.directoryCount == 4)
         }
     }

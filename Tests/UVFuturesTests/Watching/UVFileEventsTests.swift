@@ -1,4 +1,7 @@
+import CHeap
+import Foundation
 import Futures
+import Glibc
 import Testing
 
 @testable import UVFutures
@@ -12,15 +15,16 @@ struct UVFileEventsTests {
             var calls = 0
             source.onEvents = { calls += 1 }
             let handle = try SystemFiles().openDirectory(at: directory.path)
-            let watch = try source.watcher.watch(handle)
-            #expect(try source.watcher.watch(SystemFiles().openDirectory(at: directory.path)) == watch)
-            #expect(source.takeEvents().isEmpty)
+            let watch = try source.watcher.watch(handle, for: .ofFiles)
+            let same = try SystemFiles().openDirectory(at: directory.path)
+            #expect(try source.watcher.watch(same, for: .selfMoved) == watch)
+            #expect(try source.takeEvents().isEmpty)
             directory.write("x")
             directory.rename("x", "y")
             directory.makeDirectory("z")
             source.keepAlive(true)
             try loop.runUntil { calls > 0 }
-            let events = source.takeEvents()
+            let events = try source.takeEvents()
             #expect(events.allSatisfy { $0.watch == watch })
             #expect(events.map { $0.name?.description } == ["x", "x", "x", "y", "z"])
             #expect(
@@ -30,9 +34,70 @@ struct UVFileEventsTests {
                     ].map(\.rawValue))
             #expect(events[2].cookie == events[3].cookie && events[2].cookie != 0)
             source.removeWatch(watch)
-            #expect(source.takeEvents().map(\.changes.rawValue) == [FileEventMask.ignored.rawValue])
+            #expect(try source.takeEvents().map(\.changes.rawValue) == [FileEventMask.ignored.rawValue])
             source.close()
             try loop.run()
+        }
+    }
+
+    @Test("what cannot be read any more ends the watches, and is not read for ever")
+    func unreadable() async {
+        await #expect(processExitsWith: .success) {
+            try withLoop { loop in
+                let directory = TemporaryDirectory()
+                directory.makeDirectory("tree")
+                let tree = try loop.run(until: FileWatch.watch(tree: directory.url("tree"), on: loop))
+                let file = try loop.run(until: FileWatch.watch(file: directory.url("x"), on: loop))
+                let inotify = (0..<CInt(256)).first { number in
+                    let target = try? FileManager.default.destinationOfSymbolicLink(
+                        atPath: "/proc/self/fd/\(number)")
+                    return target?.contains("inotify") == true
+                }!
+                // The system goes on to tell of events, and what is read is the memory at address 0: EIO.
+                let kept = dup(inotify)
+                let memory = unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+                #expect(dup2(memory, inotify) == inotify)
+                close(memory)
+                directory.write("tree/x")
+                for watch in [tree, file] {
+                    let path = watch.path
+                    let failure = loop.failure(of: watch.next()) as? FileWatchError
+                    #expect(failure == .refused(path: path, operation: "read", code: .inputOutput))
+                    #expect(
+                        failure.map { "\($0)" }
+                            == "\(path) cannot be watched: read EIO, i/o error; changes may have been missed: watch it again"
+                    )
+                }
+                close(kept)
+                try loop.run()
+                // Later watches have a source of their own.
+                let next = try loop.run(until: FileWatch.watch(file: directory.url("x"), on: loop))
+                directory.write("x")
+                #expect(try loop.run(until: next.next()).kind == .created)
+                try loop.run(until: next.close())
+            }
+        }
+    }
+
+    @Test("where /proc is not mounted, the error says so, and not that the directory is gone")
+    func withoutProc() async {
+        await #expect(processExitsWith: .success) {
+            #expect(unshare_mounts() == 0, "the gate runs as root, and may mount")
+            #expect(unsafe mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0)
+            #expect(unsafe umount2("/proc", CInt(MNT_DETACH)) == 0)
+            try withLoop { loop in
+                let directory = TemporaryDirectory()
+                let path = directory.path
+                for future in [
+                    FileWatch.watch(tree: path, on: loop), FileWatch.watch(directory: path, on: loop),
+                    FileWatch.watch(file: path, on: loop),
+                ] {
+                    #expect(
+                        loop.failure(of: future).map { "\($0)" }
+                            == "\(path) cannot be watched: /proc/self/fd ENOENT, no such file or directory; mount /proc, by "
+                            + "which the system is told what to watch")
+                }
+            }
         }
     }
 }

@@ -26,7 +26,7 @@ struct WatchEngineTests {
     private func withEngine(_ body: (Notes, EventLoop) throws -> Void) throws {
         let loop = EventLoop.virtual()
         let hub = try FileEventHub.shared(on: loop.core)
-        let engine = Notes(hub, ChangeBuffer(.zero, limit: 10, on: loop.core))
+        let engine = Notes("/", hub, ChangeBuffer(.zero, limit: 10, on: loop.core))
         try body(engine, loop)
         engine.close()
         try loop.run()

@@ -1,0 +1,76 @@
+internal import Futures
+
+/// A watch whose path is followed again when something on the way has changed.
+class TrailWatch: WatchEngine {
+    private let target: PathTrail.Target
+    private(set) final var trail: PathTrail?
+    private final var watches: Set<CInt> = []
+    /// Whether something on the way has changed since it was followed, and what has happened to a directory on it.
+    private(set) final var mustFollow = false
+    private final var loss: FileEventMask = []
+
+    init(_ path: String, to target: PathTrail.Target, _ hub: FileEventHub, _ changes: ChangeBuffer) {
+        self.target = target
+        super.init(path, hub, changes)
+    }
+
+    /// Follows the path, and then calls `done`. If it leads nowhere, ends.
+    final func follow(_ done: @escaping () -> Void) {
+        mustFollow = false
+        let (path, target) = (path, target)
+        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> PathTrail = { files, watcher in
+            try PathTrail(path, to: target, files, watcher)
+        }
+        run(job) { [self] (result: Result<PathTrail, any Error>) in
+            switch result {
+            case .success(let trail):
+                install(trail)
+                done()
+            case .failure(let error): end(reason(for: error))
+            }
+            loss = []
+        }
+    }
+
+    /// Notes the way that a job has followed.
+    final func install(_ trail: PathTrail) {
+        self.trail = trail
+        let old = exchange(&watches, with: trail.watches)
+        for watch in watches.subtracting(old).sorted() { hub.retain(watch, by: self) }
+        for watch in old.subtracting(watches).sorted() { hub.release(watch, by: self) }
+    }
+
+    /// Returns the error with which the watch ends because the way leads nowhere, or elsewhere.
+    final func reason(for error: any Error) -> any Error {
+        guard case FileWatchError.removed(let path) = error else { return error }
+        if loss.contains(.unmounted) { return FileWatchError.unmounted(path: path) }
+        return loss.contains(.selfMoved) ? FileWatchError.moved(path: path) : error
+    }
+
+    override func releaseWatches() {
+        for watch in watches { hub.release(watch, by: self) }
+        watches = []
+    }
+
+    override func handleChange(_ event: FileEvent) {
+        guard let name = event.name else { return handleChange(ofDirectory: event) }
+        guard let trail else { return }
+        let place = WatchedPlace(watch: event.watch, name: name)
+        let isReplaced = !event.changes.isDisjoint(with: .ofReplacement)
+        let isChanged = !event.changes.isDisjoint(with: .ofNames)
+        if trail.above.contains(place) && isReplaced || trail.places.contains(place) && isChanged {
+            mustFollow = true
+        }
+    }
+
+    private func handleChange(ofDirectory event: FileEvent) {
+        if event.watch < 0 { mustFollow = true }
+        let ends: FileEventMask = [.selfDeleted, .selfMoved, .unmounted, .ignored]
+        guard watches.contains(event.watch), !event.changes.isDisjoint(with: ends) else { return }
+        mustFollow = true
+        loss.formUnion(event.changes)
+        guard event.changes.contains(.ignored) else { return }
+        watches.remove(event.watch)
+        hub.release(event.watch, by: self)
+    }
+}

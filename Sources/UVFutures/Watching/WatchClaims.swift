@@ -1,0 +1,87 @@
+internal import Futures
+
+/// The watches of the system that jobs under way have got, and that no engine has yet.
+///
+/// The system has one watch for each directory. So a job may get the number of a watch that was added for another engine. If
+/// that engine has ended meanwhile, the watch has to stay until the job hands it over.
+final class WatchClaims: Sendable {
+    private struct State {
+        /// The number of calls under way that may return any watch.
+        var adding = 0
+        /// The number of jobs that have each watch.
+        var jobs: [CInt: Int] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// Runs `body` if no job has the watch, or is about to get it. Returns whether.
+    func whileUnclaimed(_ watch: CInt, _ body: () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.adding == 0, state.jobs[watch] == nil else { return false }
+            body()
+            return true
+        }
+    }
+
+    fileprivate func add(
+        _ remembered: borrowing Locked<Set<CInt>>, _ add: () throws(UVError) -> CInt?
+    ) throws(UVError) {
+        state.withLock { $0.adding += 1 }
+        let result: Result<CInt?, UVError>
+        do throws(UVError) {
+            result = .success(try add())
+        } catch {
+            result = .failure(error)
+        }
+        state.withLock { state in
+            state.adding -= 1
+            guard case .success(let watch?) = result,
+                remembered.withLock({ $0.insert(watch).inserted })
+            else { return }
+            state.jobs[watch, default: 0] += 1
+        }
+        _ = try result.get()
+    }
+
+    func end(_ watches: Set<CInt>) {
+        state.withLock { state in
+            for watch in watches {
+                state.jobs[watch]! -= 1
+                if state.jobs[watch] == 0 { state.jobs[watch] = nil }
+            }
+        }
+    }
+}
+
+/// Claims the watches that a job adds, also if the job fails.
+final class ClaimingWatcher: DirectoryWatcher {
+    private let base: any DirectoryWatcher
+    private let claims: WatchClaims
+    private let added = Locked<Set<CInt>>([])
+
+    init(_ base: any DirectoryWatcher, _ claims: WatchClaims) { (self.base, self.claims) = (base, claims) }
+
+    var watches: Set<CInt> { added.withLock { $0 } }
+
+    func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt {
+        var watch: CInt = 0
+        try claims.add(added) { () throws(UVError) in
+            watch = try base.watch(directory, for: changes)
+            return watch
+        }
+        return watch
+    }
+
+    func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace? {
+        var place: WatchedPlace?
+        try claims.add(added) { () throws(UVError) in
+            place = try base.watchAbove(directory)
+            return place?.watch
+        }
+        return place
+    }
+
+    func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
+        base.mounts(below: directory)
+    }
+}
