@@ -12,7 +12,8 @@ final class TreeWatch: TrailWatch {
     private var directories: [CInt: WatchedDirectory] = [:]
     /// The directories that had another path when they were to be scanned.
     private var unscanned: [WatchedDirectory] = []
-    /// The places of the last rename, if it has replaced something. If the next one leads back, the two may have been exchanged.
+    /// The places of the last rename, if it has replaced something. If the next one leads back, the two may have been
+    /// exchanged.
     private var replacement: (source: WatchedPlace, target: WatchedPlace)?
 
     init(_ path: String, isRecursive: Bool, limit: Int, _ hub: FileEventHub, _ changes: ChangeBuffer) {
