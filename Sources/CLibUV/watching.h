@@ -25,6 +25,13 @@ static inline int watch_directory_above(int inotify, int directory, uint32_t cha
     return inotify_add_watch(inotify, path, changes | IN_ONLYDIR | IN_MASK_ADD | IN_EXCL_UNLINK);
 }
 
+/// Watches a file of an open directory itself.
+static inline int watch_file(int inotify, int directory, const char *name, uint32_t changes) {
+    char path[32 + 256];
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", directory, name);
+    return inotify_add_watch(inotify, path, changes | IN_DONT_FOLLOW | IN_MASK_ADD);
+}
+
 /// Writes the path of an open directory by now to `buffer`, and returns its length, or -1.
 static inline ssize_t path_of_directory(int directory, char *buffer, size_t size) {
     char path[32];

@@ -2,8 +2,8 @@ public import FoundationEssentials
 public import Futures
 internal import UVFutures
 
-/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is one file
-/// system: nothing can be mounted in it, and no two names can be exchanged.
+/// The disk of a ``SimulatedHost``, which `Directory`, `File` and `FileWatch` use on the loops of the host. It is one
+/// file system: nothing can be mounted in it, and no two names can be exchanged.
 ///
 /// A loss of power (``SimulatedHost/crash()``) loses what was not synchronised. Of the contents that were written, some
 /// sectors of 512 bytes may be on the disk, in any order. Of the names that were made, removed or changed, each may be.

@@ -67,7 +67,12 @@ private struct SimulatedWatcher: DirectoryWatcher {
         }
     }
 
-    /// A simulated disk is one file system.
+    // A simulated disk is one file system.
+
+    func watchMounted(
+        _ name: RelativePath, in directory: any DirectoryHandle
+    ) throws(UVError) -> CInt? { nil }
+
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
         (MountTable(), MountTable())
     }

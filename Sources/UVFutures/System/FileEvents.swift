@@ -1,7 +1,7 @@
 /// A change that the system tells of a watched directory, or of an entry in it.
 package struct FileEvent: Sendable {
-    /// The number of the watch. Negative if the event concerns all watches: then events were lost, or something was mounted or
-    /// unmounted anywhere.
+    /// The number of the watch. Negative if the event concerns all watches: then events were lost, or something was
+    /// mounted or unmounted anywhere.
     package let watch: CInt
     package let changes: FileEventMask
     /// The number that the two events of a rename have in common, or 0.
@@ -44,7 +44,9 @@ package struct FileEventMask: OptionSet, Sendable {
     /// What happens to the names in a directory, and to the directory.
     package static let ofNames: Self = [.created, .deleted, .movedFrom, .movedTo, .selfDeleted, .selfMoved]
     /// That, and what happens to the files that have these names.
-    package static let ofFiles: Self = ofNames.union([.modified, .attributes])
+    package static let ofFiles: Self = ofNames.union(ofContents)
+    /// What happens to a file, and not to its name.
+    package static let ofContents: Self = [.modified, .attributes]
     /// What removes or replaces an entry.
     package static let ofReplacement: Self = [.deleted, .movedTo]
 }
@@ -81,13 +83,16 @@ extension UVError {
 
 /// Adds watches to the source of events. Any thread may use it, and a call may block.
 package protocol DirectoryWatcher: Sendable {
-    /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched has that number
-    /// already, and what was told of it before is told still.
+    /// Watches `directory` for `changes`, and returns the number of the watch. A directory that is watched has that
+    /// number already, and what was told of it before is told still.
     func watch(_ directory: any DirectoryHandle, for changes: FileEventMask) throws(UVError) -> CInt
     /// Watches the directory above `directory`, so that the removal or replacement of `directory` is told there. The system
     /// tells it of `directory` itself only when no program has it open any more. Returns `nil` for the root, and if this
     /// user may not read the directory above.
     func watchAbove(_ directory: any DirectoryHandle) throws(UVError) -> WatchedPlace?
+    /// Watches the file `name` of `directory` itself, if it is mounted there: the system tells nothing of it in the
+    /// directory. Otherwise, returns `nil`.
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(UVError) -> CInt?
     /// Returns what is mounted anywhere, and what of it is below `directory`.
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable)
 }

@@ -67,6 +67,12 @@ package struct MountTable: Hashable, Sendable {
         return below
     }
 
+    /// Whether something is mounted at the entry `name` of the directory at `path`.
+    func has(path: [UInt8], _ name: RelativePath) -> Bool {
+        let path = (path == [UInt8(ascii: "/")] ? [] : path) + [UInt8(ascii: "/")] + name.bytes
+        return mounts.contains { $0.path == path }
+    }
+
     /// Whether the file system with this number is mounted.
     package func has(device: UInt64) -> Bool { mounts.contains { $0.device == device } }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 /// An inotify instance, which the loop watches. libuv's own watches of files lose the news of an overflow.
 final class UVFileEvents: UVHandle, FileEventSource {
     private let inotify: Inotify
-    private let mounts: UVMounts?
+    private var mounts: UVMounts?
     /// Why libuv does not watch the descriptor any more.
     private var failure: UVError?
     var onEvents: () -> Void = {}
@@ -20,7 +20,6 @@ final class UVFileEvents: UVHandle, FileEventSource {
 
     private init(_ driver: UVLoop, _ inotify: Inotify) throws(UVError) {
         self.inotify = inotify
-        mounts = UVMounts.make(driver)
         driver.claim(inotify.descriptor)
         try unsafe super.init(driver, UV_POLL, "watch") { unsafe uv_poll_init($0, $1, inotify.descriptor) }
         unsafe uv_unref(handle)
@@ -31,6 +30,12 @@ final class UVFileEvents: UVHandle, FileEventSource {
             events.onEvents()
         }
         try closeUnlessDone(status, "watch")
+        do throws(UVError) {
+            mounts = try UVMounts.make(driver)
+        } catch {
+            close()
+            throw error
+        }
         mounts?.onChange = { [unowned self] in onEvents() }
     }
 
@@ -89,6 +94,16 @@ private final class Inotify: DirectoryWatcher {
             throw Self.error(errno)
         }
         return WatchedPlace(watch: watch, name: name)
+    }
+
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(UVError) -> CInt? {
+        let number = Self.number(of: directory)
+        guard MountTable.current.has(path: Self.path(ofDirectory: number), name) else { return nil }
+        let path = name.bytes.map(CChar.init(bitPattern:)) + [0]
+        let watch = unsafe watch_file(descriptor, number, path, FileEventMask.ofContents.rawValue)
+        if watch < 0, errno == EACCES { return nil }
+        guard watch >= 0 else { throw UVError(-errno, "inotify_add_watch") }
+        return watch
     }
 
     /// An open directory is there. What is not, is the path of its descriptor.

@@ -4,16 +4,30 @@ internal import Glibc
 /// The table of what is mounted, which the loop watches for changes. No watch of a directory tells of them.
 final class UVMounts: UVHandle {
     private let descriptor: CInt
+    private var firstLook: UVFirstLook?
     private var hasChanged = false
     /// Called when something was mounted or unmounted. The call comes outside of a turn.
     var onChange: () -> Void = {}
 
-    /// Returns `nil` where the system has no such table, or tells no changes of it.
-    static func make(_ driver: UVLoop) -> UVMounts? {
+    /// Returns `nil` where the system has no such table.
+    static func make(_ driver: UVLoop) throws(UVError) -> UVMounts? {
+        guard let descriptor = try open() else { return nil }
+        let mounts = try UVMounts(driver, descriptor)
+        do throws(UVError) {
+            guard let witness = try open() else { return mounts }
+            mounts.firstLook = try UVFirstLook(driver, witness) { [unowned mounts] in mounts.changed() }
+        } catch {
+            mounts.close()
+            throw error
+        }
+        return mounts
+    }
+
+    private static func open() throws(UVError) -> CInt? {
         let descriptor = unsafe StandardDescriptors.leave(
-            open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-        guard descriptor >= 0 else { return nil }
-        return try? UVMounts(driver, descriptor)
+            Glibc.open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+        if descriptor < 0, errno != ENOENT, errno != EACCES { throw UVError(-errno, "open") }
+        return descriptor < 0 ? nil : descriptor
     }
 
     private init(_ driver: UVLoop, _ descriptor: CInt) throws(UVError) {
@@ -28,9 +42,7 @@ final class UVMounts: UVHandle {
         unsafe uv_unref(handle)
         let status = unsafe uv_poll_start(memory(as: uv_poll_t.self), CInt(UV_PRIORITIZED.rawValue)) {
             poll, _, _ in
-            let mounts = unsafe UVMounts.from(poll!.pointee.data)
-            mounts.hasChanged = true
-            mounts.onChange()
+            unsafe UVMounts.from(poll!.pointee.data).changed()
         }
         try closeUnlessDone(status, "watch")
     }
@@ -43,8 +55,44 @@ final class UVMounts: UVHandle {
 
     override var line: String { "watch of what is mounted" }
 
+    private func changed() {
+        hasChanged = true
+        onChange()
+    }
+
+    override func willClose() { firstLook?.close() }
+
     override func didClose() {
         onChange = {}
         Glibc.close(descriptor)
+    }
+}
+
+/// Looks once whether something was mounted before the loop's first wait. The system takes it for seen, since the loop
+/// hands its descriptors over only then.
+private final class UVFirstLook: UVHandle {
+    private let witness: CInt
+    private var onChange: () -> Void
+
+    init(_ driver: UVLoop, _ witness: CInt, onChange: @escaping () -> Void) throws(UVError) {
+        (self.witness, self.onChange) = (witness, onChange)
+        try unsafe super.init(driver, UV_CHECK, "watch", initialize: uv_check_init)
+        unsafe uv_unref(handle)
+        unsafe uv_check_start(memory(as: uv_check_t.self)) { check in
+            unsafe UVFirstLook.from(check!.pointee.data).look()
+        }
+    }
+
+    private func look() {
+        var poll = pollfd(fd: witness, events: Int16(POLLPRI), revents: 0)
+        if unsafe Glibc.poll(&poll, 1, 0) > 0 { onChange() }
+        close()
+    }
+
+    override var line: String { "first look at what is mounted" }
+
+    override func didClose() {
+        onChange = {}
+        Glibc.close(witness)
     }
 }

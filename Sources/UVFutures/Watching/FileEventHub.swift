@@ -7,7 +7,8 @@ final class FileEventHub {
     let system: any LoopSystem
     private let source: any FileEventSource
     private var engines: [WatchEngine] = []
-    /// The engines that have each watch of the system. The system has one for each directory, and an engine may have it twice.
+    /// The engines that have each watch of the system. The system has one for each directory, and an engine may have it
+    /// twice.
     private var users: [CInt: [WatchEngine]] = [:]
     /// What jobs are about to hand over, and the watches that no engine has but a job may have.
     let claims = WatchClaims()

@@ -8,7 +8,8 @@ public enum FileWatchError: Error, Hashable, Sendable {
     case unmounted(path: String)
     /// The tree has more directories than `limit`, the value of ``FileWatchLimits/maxDirectories``.
     case tooManyDirectories(path: String, limit: Int)
-    /// The system refuses `operation`, at the beginning or later, for example with `ENOSPC`, `EMFILE` or ``UVError/Code/permissionDenied``.
+    /// The system refuses `operation`, at the beginning or later, for example with `ENOSPC`, `EMFILE` or
+    /// ``UVError/Code/permissionDenied``.
     case refused(path: String, operation: String, code: UVError.Code)
 
     init(_ error: UVError, path: String) {

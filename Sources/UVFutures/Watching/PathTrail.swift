@@ -1,7 +1,7 @@
 /// The way to a file or a directory: the directories in which a change may give the path another one, each watched.
 ///
-/// These are the directory of the file and, if the path leads through links, those of the links, for the names in them. The
-/// directories on the way to these are watched for their own renames.
+/// These are the directory of the file and, if the path leads through links, those of the links, for the names in them.
+/// The directories on the way to these are watched for their own renames.
 struct PathTrail: Sendable {
     /// What the path leads to.
     enum Target: Sendable {
@@ -17,11 +17,13 @@ struct PathTrail: Sendable {
     private static let attempts = 1000
 
     private(set) var places: [WatchedPlace] = []
-    /// These directories, or the target, as entries of those above, which tell their removal also while programs have them
-    /// open.
+    /// These directories, or the target, as entries of those above, which tell their removal also while programs have
+    /// them open.
     private(set) var above: [WatchedPlace] = []
     /// The place of the last component of the path, behind all links. `nil` if the path leads nowhere.
     private(set) var end: WatchedPlace?
+    /// The watch of the file itself, if it is mounted at its place.
+    private(set) var mounted: CInt?
     /// The file or the directory. `nil` if there is none.
     private(set) var file: FileInformation?
     private(set) var watches: Set<CInt> = []
@@ -43,8 +45,8 @@ struct PathTrail: Sendable {
     init(_ path: String, to target: Target, _ files: any FileSystem, _ watcher: any DirectoryWatcher) throws {
         (self.target, self.files, self.watcher) = (target, files, watcher)
         do {
-            // What has changed before its directory was watched is not told. So the way is followed until it is the same
-            // twice: then all of it was watched before it was looked at.
+            // What has changed before its directory was watched is not told. So the way is followed until it is the
+            // same twice: then all of it was watched before it was looked at.
             var before: [TreeScan.Identity?]?
             for _ in 0..<Self.attempts {
                 let isWhole = try walk(path)
@@ -63,7 +65,7 @@ struct PathTrail: Sendable {
 
     /// Follows the way from its beginning. Returns `false` if something has gone between two looks at it.
     private mutating func walk(_ path: String) throws -> Bool {
-        (places, above, end, file, watches) = ([], [], nil, nil, [])
+        (places, above, end, mounted, file, watches) = ([], [], nil, nil, nil, [])
         (base, walked, rest, found) = (path.hasPrefix("/") ? "/" : ".", [], [], [])
         push(path, isLink: false)
         var links = 0
@@ -87,7 +89,7 @@ struct PathTrail: Sendable {
                 throw FileWatchError.removed(path: prefix(name))
             }
             let isLeading = !isLast || looked?.kind == .symbolicLink
-            guard let watch = try watchNames(in: directory, for: isLeading ? .ofNames : .ofFiles) else {
+            guard let watch = try watchNames(name, in: directory, for: isLeading ? .ofNames : .ofFiles) else {
                 return false
             }
             let place = WatchedPlace(watch: watch, name: name)
@@ -145,8 +147,8 @@ struct PathTrail: Sendable {
         }
     }
 
-    /// Watches a directory on the way for its own renames. One that this user may not read cannot be watched. Returns `false`
-    /// if it has gone.
+    /// Watches a directory on the way for its own renames. One that this user may not read cannot be watched. Returns
+    /// `false` if it has gone.
     private mutating func watchItself(
         _ path: RelativePath, in directory: any DirectoryHandle
     ) throws(UVError) -> Bool {
@@ -163,10 +165,10 @@ struct PathTrail: Sendable {
         }
     }
 
-    /// Watches the directory that has been walked to for the names in it, and the directory above. Returns `nil` if it has
-    /// gone.
+    /// Watches the directory that has been walked to for the names in it, the directory above, and `name` itself if it
+    /// is mounted. Returns `nil` if it has gone.
     private mutating func watchNames(
-        in directory: any DirectoryHandle, for changes: FileEventMask
+        _ name: RelativePath, in directory: any DirectoryHandle, for changes: FileEventMask
     ) throws(UVError) -> CInt? {
         try Self.ifThere { () throws(UVError) in
             let opened = try directory.openDirectory(
@@ -174,6 +176,8 @@ struct PathTrail: Sendable {
             let watch = try watcher.watch(opened, for: changes)
             watches.insert(watch)
             if let place = try watchAbove(opened) { above.append(place) }
+            mounted = try watcher.watchMounted(name, in: opened)
+            if let mounted { watches.insert(mounted) }
             return watch
         }
     }

@@ -55,9 +55,8 @@ final class PathWatch: TrailWatch {
 
     override func handleChange(_ event: FileEvent) {
         super.handleChange(event)
-        guard let name = event.name, WatchedPlace(watch: event.watch, name: name) == trail?.end else {
-            return
-        }
+        let isNamed = event.name.map { WatchedPlace(watch: event.watch, name: $0) == trail?.end } ?? false
+        guard isNamed || event.watch == trail?.mounted else { return }
         if mustFollow {
             // Whether the file is new is not known yet.
             isTouched = true

@@ -2,8 +2,8 @@ internal import Futures
 
 /// The watches of the system that jobs under way have got, and that no engine has yet.
 ///
-/// The system has one watch for each directory. So a job may get the number of a watch that was added for another engine. If
-/// that engine has ended meanwhile, the watch has to stay until the job hands it over.
+/// The system has one watch for each directory. So a job may get the number of a watch that was added for another
+/// engine. If that engine has ended meanwhile, the watch has to stay until the job hands it over.
 final class WatchClaims: Sendable {
     private struct State {
         /// The number of calls under way that may return any watch.
@@ -79,6 +79,15 @@ final class ClaimingWatcher: DirectoryWatcher {
             return place?.watch
         }
         return place
+    }
+
+    func watchMounted(_ name: RelativePath, in directory: any DirectoryHandle) throws(UVError) -> CInt? {
+        var watch: CInt?
+        try claims.add(added) { () throws(UVError) in
+            watch = try base.watchMounted(name, in: directory)
+            return watch
+        }
+        return watch
     }
 
     func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {

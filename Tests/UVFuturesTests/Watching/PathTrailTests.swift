@@ -18,6 +18,10 @@ struct PathTrailTests {
             WatchedPlace(watch: -(try watch(directory, for: .ofNames)), name: .here)
         }
 
+        func watchMounted(
+            _ name: RelativePath, in directory: any DirectoryHandle
+        ) throws(UVError) -> CInt? { nil }
+
         func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
             (MountTable(), MountTable())
         }

@@ -71,14 +71,18 @@ struct PathWatchTests {
         }
     }
 
-    @Test("what is written to a file that was removed is not told, and what is removed is told once")
-    func writtenWhenRemoved() throws {
+    @Test(
+        "what is written to a file that was removed is not told, and what is removed is told once",
+        arguments: [true, false])
+    func writtenWhenRemoved(watchesDirectory: Bool) throws {
         try withLoop { loop in
             let directory = TemporaryDirectory()
             for round in 0..<20 {
                 directory.write("x")
                 let watch = try loop.run(
-                    until: FileWatch.watch(file: directory.url("x"), debounce: .zero, on: loop))
+                    until: watchesDirectory
+                        ? FileWatch.watch(directory: directory.path, debounce: .zero, on: loop)
+                        : FileWatch.watch(file: directory.url("x"), debounce: .zero, on: loop))
                 let file = unsafe open(directory.url("x"), O_WRONLY | O_CLOEXEC)
                 directory.remove("x")
                 for _ in 0..<round { unsafe _ = write(file, "x", 1) }

@@ -17,6 +17,10 @@ struct TreeScanTests {
             WatchedPlace(watch: 2, name: RelativePath(bytes: Array("name".utf8)))
         }
 
+        func watchMounted(
+            _ name: RelativePath, in directory: any DirectoryHandle
+        ) throws(UVError) -> CInt? { nil }
+
         func mounts(below directory: any DirectoryHandle) -> (all: MountTable, below: MountTable) {
             (MountTable(), MountTable())
         }
@@ -67,7 +71,7 @@ struct TreeScanTests {
         directory.write("root/old")
         let (root, aside) = (directory.url("root"), directory.url("aside"))
         let found = try scan(directory, below: "/root") { _ in
-            guard access(aside, F_OK) != 0 else { return }
+            guard unsafe access(aside, F_OK) != 0 else { return }
             _ = unsafe rename(root, aside)
             _ = unsafe mkdir(root, 0o755)
         }

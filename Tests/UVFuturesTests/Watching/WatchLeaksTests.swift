@@ -34,7 +34,7 @@ struct WatchLeaksTests {
                     for _ in 0..<8 {
                         kind.watch(directory.path, on: loop).whenComplete { result in
                             closed += 1
-                            try? result.get().close()
+                            _ = try? result.get().close()
                         }
                     }
                     try loop.runUntil { closed == 8 }
