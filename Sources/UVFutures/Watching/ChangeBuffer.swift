@@ -5,18 +5,18 @@ internal import Futures
 /// With a debounce, changes are folded until none has come for that time, or for ten times as long. Without, each change
 /// is kept as it comes.
 final class ChangeBuffer {
-    private typealias Kind = FoldedChanges.Kind
+    private typealias Change = FoldedChanges.Change
     /// The number of times the debounce that a change is kept back at most.
     private static let patience = 10
 
     private let loop: LoopCore
     private let debounce: Duration
     private let limit: Int
-    /// The changes of the current burst.
+    /// The changes of the current burst, and those of the bursts before.
     private var burst = FoldedChanges()
     private var ready = FoldedChanges()
-    /// The changes as they came, without a debounce.
-    private var raw = Fifo<FileChange>()
+    /// The changes in the order in which they are told. Without a debounce, as they came.
+    private var waiting = Fifo<FileChange>()
     private var mustLookAgain = false
     private var timer: Future<Void>?
     private var burstBegan: LoopInstant
@@ -43,7 +43,7 @@ final class ChangeBuffer {
 
     private var folds: Bool { debounce > .zero }
 
-    private var count: Int { burst.count + ready.count + raw.count }
+    private var count: Int { burst.count + ready.count + waiting.count }
 
     func takeFirst() -> FileChange? {
         guard let change = removeFirst() else { return nil }
@@ -52,13 +52,27 @@ final class ChangeBuffer {
     }
 
     private func removeFirst() -> FileChange? {
+        if waiting.isEmpty, ready.added > 0 {
+            if let told = unfold(&ready) {
+                for change in told { waiting.append(FileChange(change)) }
+            } else {
+                giveUp()
+            }
+        }
         if mustLookAgain {
             mustLookAgain = false
             return FileChange(path: "", kind: .lookAgain)
         }
-        if let (path, kind) = ready.takeFirst() { return FileChange(path, kind) }
-        if raw.count == 1 { newest = nil }
-        return raw.takeFirst()
+        if waiting.count == 1 { newest = nil }
+        return waiting.takeFirst()
+    }
+
+    /// Returns what is told of `changes`, and empties them. `nil` if that cannot be told.
+    private func unfold(_ changes: inout FoldedChanges) -> [Change]? {
+        let folded = exchange(&changes, with: FoldedChanges())
+        let told = folded.tell()
+        if let told { note(\.merged, max(folded.added - told.count, 0)) }
+        return told
     }
 
     /// Counts for this watch, and for all of the loop.
@@ -67,59 +81,54 @@ final class ChangeBuffer {
         loop.watches.counts[keyPath: number] &+= UInt64(count)
     }
 
-    /// Runs `body`, which adds so many changes, and counts those that do not wait afterwards.
-    private func countingMerged(of added: Int, _ body: () -> Void) {
-        let before = count + added
-        body()
-        note(\.merged, before - count)
-    }
-
     // MARK: What happens
 
-    func created(_ path: RelativePath) { add(.created, path) }
-    func modified(_ path: RelativePath) { add(.modified, path) }
-    func attributesChanged(_ path: RelativePath) { add(.attributes, path) }
+    func created(_ path: RelativePath) { add(Change(kind: .created, path: path)) }
+    func modified(_ path: RelativePath) { add(Change(kind: .modified, path: path)) }
+    func attributesChanged(_ path: RelativePath) { add(Change(kind: .attributes, path: path)) }
 
     func removed(_ path: RelativePath, isDirectory: Bool) {
-        if isDirectory, folds { countingMerged(of: 0) { burst.rebase(below: path, to: nil) } }
-        add(.removed, path)
+        add(Change(kind: .removed, path: path, isDirectory: isDirectory))
     }
 
     func moved(_ source: RelativePath, to path: RelativePath, replacing: Bool, isDirectory: Bool) {
-        guard folds else { return add(.moved(from: source), path) }
-        countingMerged(of: 1) {
-            burst.move(source, to: path, replacing: replacing, isDirectory: isDirectory)
-        }
-        changed()
+        add(
+            Change(
+                kind: .moved(from: source), path: path, isDirectory: isDirectory, replaces: replacing))
     }
 
-    private func add(_ kind: Kind, _ path: RelativePath) {
+    private func add(_ change: Change) {
         if folds {
-            countingMerged(of: 1) { burst.add(kind, path) }
+            burst.add(change)
         } else {
-            let change = FileChange(path, kind)
+            let change = FileChange(change)
             // A write in many pieces is one change for a reader who has not looked yet.
-            if kind == .modified, change == newest { return note(\.merged, 1) }
+            if change.kind == .modified, change == newest { return note(\.merged, 1) }
             newest = change
-            raw.append(change)
+            waiting.append(change)
         }
         changed()
     }
 
     /// Replaces what waits by the advice to look at everything again.
     func lookAgain() {
-        (burst, ready, raw, newest) = (FoldedChanges(), FoldedChanges(), Fifo(), nil)
+        giveUp()
+        onReady()
+    }
+
+    private func giveUp() {
+        for folded in [burst, ready] { note(\.merged, max(folded.added - folded.count, 0)) }
+        (burst, ready, waiting, newest) = (FoldedChanges(), FoldedChanges(), Fifo(), nil)
         mustLookAgain = true
         note(\.overflows, 1)
         onOverflow()
-        onReady()
     }
 
     private func changed() {
         if count > limit { return lookAgain() }
         guard folds else { return onReady() }
         lastChange = loop.now
-        guard timer == nil, !burst.isEmpty else { return }
+        guard timer == nil else { return }
         burstBegan = lastChange
         startTimer(debounce)
     }
@@ -144,29 +153,29 @@ final class ChangeBuffer {
 
     /// Makes everything ready that waits for the debounce.
     func flush() {
-        countingMerged(of: 0) {
-            while let (path, kind) = burst.takeFirst() { ready.add(kind, path) }
-        }
+        guard let told = unfold(&burst) else { return lookAgain() }
+        for change in told { ready.add(change) }
         onReady()
     }
 
     func close() {
         timer?.cancel(.evenIfOthersWaiting)
-        (burst, ready, raw, mustLookAgain, newest) = (FoldedChanges(), FoldedChanges(), Fifo(), false, nil)
+        (burst, ready, waiting) = (FoldedChanges(), FoldedChanges(), Fifo())
+        (mustLookAgain, newest) = (false, nil)
         (onReady, onOverflow) = ({}, {})
     }
 }
 
 extension FileChange {
-    fileprivate init(_ path: RelativePath, _ kind: FoldedChanges.Kind) {
+    fileprivate init(_ change: FoldedChanges.Change) {
         let kind: Kind =
-            switch kind {
+            switch change.kind {
             case .created: .created
             case .modified: .modified
             case .attributes: .attributes
             case .removed: .removed
             case .moved(let source): .moved(from: source.description)
             }
-        self.init(path: path.description, kind: kind)
+        self.init(path: change.path.description, kind: kind)
     }
 }

@@ -234,10 +234,9 @@ extension FileWatch {
     /// Watches the file at `path`. Completes when it is watched: later changes are told. There may be no such file yet, but
     /// its directory has to be there.
     ///
-    /// Tells ``FileChange/Kind/modified`` when the file is written, and also when another file takes its place, or when a link
-    /// or a directory on the way is replaced. That is
-    /// found out by comparing the file before and after. So a file that is removed and made again between two looks has been
-    /// modified. A rename of the file is a removal.
+    /// Tells ``FileChange/Kind/modified`` when the file is written, and also when another file takes its place, or when
+    /// a link or a directory on the way is replaced. That is found out by comparing the file before and after. So a
+    /// file that is removed and made again between two looks has been modified. A rename of the file is a removal.
     ///
     /// Fails with ``FileWatchError``, or with ``Futures/FutureError/invalidArgument(_:)`` if `path`, `limits` or `debounce`
     /// is out of range. On Linux, uses `inotify`, and needs `/proc`.
@@ -255,10 +254,9 @@ extension FileWatch {
 
     /// Watches the directory at `path`: the files in it, and not those in directories below. Completes when it is watched.
     ///
-    /// The watch ends with ``FileWatchError`` when `path` does not lead to that directory any more: when the directory, or one
-    /// on the way, is removed, replaced, renamed, unmounted or mounted over, or when a link leads elsewhere. Fails with the
-    /// errors of
-    /// ``watch(file:debounce:limits:on:)``.
+    /// The watch ends with ``FileWatchError`` when `path` does not lead to that directory any more: when the directory,
+    /// or one on the way, is removed, replaced, renamed, unmounted or mounted over, or when a link leads elsewhere.
+    /// Fails with the errors of ``watch(file:debounce:limits:on:)``.
     public static func watch(
         directory path: String, debounce: Duration = defaultDebounce,
         limits: FileWatchLimits = FileWatchLimits(), on loop: EventLoop

@@ -1,101 +1,258 @@
-/// Changes that wait, one for each path, in the order of their first events.
+internal import Futures
+
+/// The difference between what a reader of changes knows and what there is by now.
 ///
-/// A file that was made and removed while its change waited has not changed. A file that was written under another name and
-/// then renamed over the old one has been modified. This is how programs save a file.
-struct FoldedChanges {
+/// Each file that has changed has a place where the reader knows it, and one where it is. However often it was renamed,
+/// replaced and made again meanwhile, what is told leads from the former to the latter. A file that was made and
+/// removed has not changed. One that was written under another name and then renamed over the old one has been
+/// modified. This is how programs save a file.
+final class FoldedChanges {
     enum Kind: Equatable {
         case created, modified, attributes, removed
         case moved(from: RelativePath)
     }
 
-    private var kinds: [RelativePath: (kind: Kind, number: UInt64)] = [:]
-    private var order = Fifo<(path: RelativePath, number: UInt64)>()
-    private var lastNumber: UInt64 = 0
-
-    var count: Int { kinds.count }
-    var isEmpty: Bool { kinds.isEmpty }
-
-    mutating func takeFirst() -> (path: RelativePath, kind: Kind)? {
-        while let (path, number) = order.takeFirst() {
-            guard let entry = kinds[path], entry.number == number else { continue }
-            kinds[path] = nil
-            return (path, entry.kind)
-        }
-        return nil
+    struct Change {
+        let kind: Kind
+        let path: RelativePath
+        /// Whether it is a directory that was removed or renamed.
+        var isDirectory = false
+        /// Whether there was a file or an empty directory where something was renamed to.
+        var replaces = false
+        /// How what was renamed has changed, too.
+        var alteration: Kind?
     }
 
-    mutating func add(_ kind: Kind, _ path: RelativePath) {
-        let before = kinds[path]?.kind
-        switch kind {
-        case .created:
-            if before == nil { set(.created, path) } else if before == .removed { set(.modified, path) }
-        case .modified:
-            if before == nil || before == .attributes || before == .removed { set(.modified, path) }
-        case .attributes:
-            if before == nil { set(.attributes, path) }
-        case .removed: remove(path, before)
-        case .moved(let source): set(.moved(from: source), path)
-        }
+    /// The number of files that may wait for each other's renames. With more, no order is looked for.
+    private static let patience = 500
+    /// The number of changes that are kept as they came.
+    private static let memory = 10_000
+
+    private let root = Node()
+    /// What has changed, by the number of its first change.
+    private var changed: [Int: Node] = [:]
+    private var lastNumber = 0
+    /// The number of changes that were added.
+    private(set) var added = 0
+
+    /// The changes as they came. Empty if they are too many.
+    private var all: [Change] = []
+    private var told: [Change] = []
+    private var waiting = 0
+    /// Whether no order of the changes leads on from one to the next.
+    private(set) var hasNoOrder = false
+
+    init() {
+        (root.known, root.present) = (Place(parent: root, name: .here), Place(parent: root, name: .here))
+        root.progress = .placed
     }
 
-    private mutating func remove(_ path: RelativePath, _ before: Kind?) {
-        switch before {
-        case .created: kinds[path] = nil
+    /// What was renamed may hold what has held it.
+    deinit { for node in changed.values { (node.knownEntries, node.presentEntries) = ([:], [:]) } }
+
+    var count: Int { changed.count }
+
+    // MARK: What happens
+
+    func add(_ change: Change) {
+        added += 1
+        if added <= Self.memory { all.append(change) } else { all = [] }
+        let place = place(at: change.path)
+        switch change.kind {
+        case .created: note(entry(place, isNew: true))
+        case .modified, .attributes:
+            let node = entry(place)
+            node.alter(change.kind)
+            note(node)
+        case .removed: remove(entry(place), isDirectory: change.isDirectory)
         case .moved(let source):
-            kinds[path] = nil
-            wasRemoved(source)
-        default: set(.removed, path)
+            let node = entry(self.place(at: source))
+            node.isDirectory = change.isDirectory
+            if let alteration = change.alteration { node.alter(alteration) }
+            note(node)
+            if change.replaces || place.parent.presentEntries[place.name] != nil {
+                remove(entry(place), isDirectory: change.isDirectory)
+            }
+            node.setPresent(place)
         }
     }
 
-    /// Notes that the file that `path` named before its present changes is gone.
-    private mutating func wasRemoved(_ path: RelativePath) {
-        switch kinds[path]?.kind {
-        case nil: set(.removed, path)
-        case .created: set(.modified, path)
-        default: break
+    private func place(at path: RelativePath) -> Place {
+        var names = path.components
+        let name = names.popLast() ?? path
+        return Place(parent: names.reduce(root) { entry(Place(parent: $0, name: $1)) }, name: name)
+    }
+
+    /// Returns what is at `place`. What has not changed until now is where the reader knows it.
+    private func entry(_ place: Place, isNew: Bool = false) -> Node {
+        if let node = place.parent.presentEntries[place.name] { return node }
+        let node = Node()
+        if !isNew, place.parent.known != nil, place.parent.knownEntries[place.name] == nil {
+            node.setKnown(place)
+        }
+        node.setPresent(place)
+        return node
+    }
+
+    private func note(_ node: Node) {
+        guard node.number == nil else { return }
+        lastNumber += 1
+        node.number = lastNumber
+        changed[lastNumber] = node
+    }
+
+    private func forget(_ node: Node) { if let number = node.number.take() { changed[number] = nil } }
+
+    private func remove(_ node: Node, isDirectory: Bool) {
+        vanish(node)
+        guard node.known != nil else { return }
+        node.isDirectory = isDirectory || !node.knownEntries.isEmpty
+        forgetGone(below: node)
+        note(node)
+    }
+
+    private func vanish(_ node: Node) {
+        for child in node.presentEntries.values { vanish(child) }
+        node.setPresent(nil)
+        if node.known == nil { forget(node) }
+    }
+
+    /// Forgets what goes with the directory.
+    private func forgetGone(below node: Node) {
+        for (name, child) in node.knownEntries where child.present == nil {
+            forgetGone(below: child)
+            guard child.knownEntries.isEmpty else { continue }
+            forget(child)
+            node.knownEntries[name] = nil
         }
     }
 
-    /// Adds a rename. `replacing` says whether there was a file at `path`.
-    mutating func move(_ source: RelativePath, to path: RelativePath, replacing: Bool, isDirectory: Bool) {
-        let before = kinds.removeValue(forKey: source)?.kind
-        defer { if isDirectory { rebase(below: source, to: path) } }
-        let overwritten = kinds[path]?.kind
-        switch before {
-        case .created: add(replacing ? .modified : .created, path)
-        case .moved(let first) where first == path: if replacing { add(.modified, path) }
-        case .moved(let first): set(.moved(from: first), path)
-        case .removed: break
-        case nil, .modified, .attributes: set(.moved(from: source), path)
-        }
-        if case .moved(let lost) = overwritten, lost != source, kinds[path]?.kind != overwritten {
-            wasRemoved(lost)
-        }
+    // MARK: What is told
+
+    /// Returns the changes in an order in which each leads on from those before. If none does, as for directories that
+    /// have changed places, returns them as they came, or `nil` if these were too many. Nothing can be added
+    /// afterwards.
+    func tell() -> [Change]? {
+        for (_, node) in changed.sorted(by: { $0.key < $1.key }) { settle(node) }
+        guard hasNoOrder else { return told }
+        return all.isEmpty ? nil : all
     }
 
-    /// Gives the changes below the directory `source` their new paths, or forgets them if the directory has gone.
-    mutating func rebase(below source: RelativePath, to path: RelativePath?) {
-        let start = source.bytes + [UInt8(ascii: "/")]
-        let below = kinds.filter { $0.key.bytes.starts(with: start) }
-        for (old, entry) in below.sorted(by: { $0.value.number < $1.value.number }) {
-            kinds[old] = nil
-            guard let path else { continue }
-            let new = RelativePath(bytes: path.bytes + old.bytes[source.bytes.count...])
-            kinds[new] = entry
-            order.append((new, entry.number))
-        }
+    private func settle(_ node: Node) {
+        guard node.present == nil else { return place(node) }
+        // What goes with its directory, or gives its place to something else, is told with that.
+        guard let known = node.known, known.parent.present != nil,
+            known.parent.presentEntries[known.name] == nil
+        else { return }
+        clear(node)
+        tellRemoved(node)
     }
 
-    private mutating func set(_ kind: Kind, _ path: RelativePath) {
-        // A rename comes behind the changes of the file that was renamed.
-        let comesLast = if case .moved = kind { true } else { false }
-        if !comesLast, let number = kinds[path]?.number {
-            kinds[path] = (kind, number)
+    /// Tells where `node` is, after what has to be told before.
+    private func place(_ node: Node) {
+        guard let place = node.present, node.progress != .placed else { return }
+        if waiting == Self.patience { hasNoOrder = true }
+        // What waits for itself cannot be renamed. A file is made again, but what is in a directory is not known.
+        if hasNoOrder || node.isWaiting {
+            if node.isDirectory { hasNoOrder = true }
+            if node.known != nil { tellRemoved(node) }
             return
         }
-        lastNumber += 1
-        kinds[path] = (kind, lastNumber)
-        order.append((path, lastNumber))
+        node.progress = .waits
+        waiting += 1
+        self.place(place.parent)
+        if node.known != place {
+            if let there = place.parent.knownEntries[place.name] { clear(there) }
+            put(node, at: place)
+        } else if let alteration = node.alteration {
+            told.append(Change(kind: alteration, path: path(of: place)))
+        }
+        waiting -= 1
+        node.progress = .placed
+    }
+
+    /// Lets `node`, or what is left below it if it has gone, go where it is now.
+    private func clear(_ node: Node) {
+        if node.present != nil { return place(node) }
+        let names = node.knownEntries.keys.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+        for name in names { if let child = node.knownEntries[name] { clear(child) } }
+    }
+
+    private func put(_ node: Node, at place: Place) {
+        let path = path(of: place)
+        let gone = place.parent.knownEntries[place.name]
+        if let gone { if gone.isDirectory { tellRemoved(gone) } else { gone.setKnown(nil) } }
+        let replaces = gone?.isDirectory == false
+        if let known = node.known {
+            told.append(
+                Change(
+                    kind: .moved(from: self.path(of: known)), path: path, isDirectory: node.isDirectory,
+                    replaces: replaces, alteration: node.alteration))
+        } else {
+            told.append(Change(kind: replaces ? .modified : .created, path: path))
+        }
+        node.setKnown(place)
+    }
+
+    private func tellRemoved(_ node: Node) {
+        told.append(Change(kind: .removed, path: path(of: node.known!), isDirectory: node.isDirectory))
+        node.setKnown(nil)
+    }
+
+    /// The path by which the reader knows the place.
+    private func path(of place: Place) -> RelativePath {
+        var names = [place.name]
+        var directory = place.parent
+        while directory !== root, let known = directory.known {
+            names.append(known.name)
+            directory = known.parent
+        }
+        return names.reversed().joined
+    }
+}
+
+private struct Place: Equatable {
+    unowned let parent: Node
+    let name: RelativePath
+
+    static func == (a: Place, b: Place) -> Bool { a.parent === b.parent && a.name == b.name }
+}
+
+/// A file or a directory.
+private final class Node {
+    enum Progress { case new, waits, placed }
+
+    /// Where the reader knows it. `nil` if it is new.
+    var known: Place?
+    /// Where it is. `nil` if it has gone.
+    var present: Place?
+    var knownEntries: [RelativePath: Node] = [:]
+    var presentEntries: [RelativePath: Node] = [:]
+    var isDirectory = false
+    var alteration: FoldedChanges.Kind?
+    var number: Int?
+    var progress = Progress.new
+
+    /// Whether this, or a directory above, waits for others to be told.
+    var isWaiting: Bool {
+        switch progress {
+        case .new: present?.parent.isWaiting == true
+        case .waits: true
+        case .placed: false
+        }
+    }
+
+    func alter(_ kind: FoldedChanges.Kind) { if alteration != .modified { alteration = kind } }
+
+    func setKnown(_ place: Place?) {
+        if let known { known.parent.knownEntries[known.name] = nil }
+        known = place
+        if let place { place.parent.knownEntries[place.name] = self }
+    }
+
+    func setPresent(_ place: Place?) {
+        if let present { present.parent.presentEntries[present.name] = nil }
+        present = place
+        if let place { place.parent.presentEntries[place.name] = self }
     }
 }

@@ -59,28 +59,6 @@ struct TreeScan: Sendable {
         }
     }
 
-    /// Whether the directory to which `order` leads has an entry `name`. Returns `nil` if it is not the one with the `watch`.
-    static func hasEntry(
-        _ name: RelativePath, _ order: Order, _ watch: CInt, in files: any FileSystem,
-        _ watcher: any DirectoryWatcher
-    ) throws -> Bool? {
-        do throws(UVError) {
-            var directory = try files.openDirectory(at: order.root)
-            for name in order.path { directory = try directory.openDirectory(name, followsLink: false) }
-            guard try watcher.watch(directory, for: .ofFiles) == watch else { return nil }
-            do throws(UVError) {
-                _ = try directory.information(of: name, followsLink: false)
-                return true
-            } catch {
-                if error.meansGone { return false }
-                throw error
-            }
-        } catch {
-            if error.meansGone { return nil }
-            throw FileWatchError(error, path: order.root)
-        }
-    }
-
     private init(root: Identity, trail: PathTrail?) { (self.root, self.trail) = (root, trail) }
 
     private mutating func add(

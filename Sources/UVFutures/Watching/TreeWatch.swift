@@ -5,6 +5,9 @@ internal import Futures
 /// It knows all names in its directories. So it can tell a new file from one that was replaced, and tells what a scan and an
 /// event both report only once.
 final class TreeWatch: TrailWatch {
+    /// How often a tree is scanned in a row while it changes.
+    private static let mostLooks = 10
+
     private let isRecursive: Bool
     private let limit: Int
     private let root = WatchedDirectory(.here, in: nil)
@@ -12,9 +15,11 @@ final class TreeWatch: TrailWatch {
     private var directories: [CInt: WatchedDirectory] = [:]
     /// The directories that had another path when they were to be scanned.
     private var unscanned: [WatchedDirectory] = []
-    /// The places of the last rename, if it has replaced something. If the next one leads back, the two may have been
-    /// exchanged.
-    private var replacement: (source: WatchedPlace, target: WatchedPlace)?
+    /// The number of scans since events were lost.
+    private var looks = 0
+    /// The place where a rename has replaced something last, and when. If that is renamed at once, the two may have been
+    /// exchanged: the system tells this as two renames.
+    private var replaced: (place: WatchedPlace, time: LoopInstant)?
 
     init(_ path: String, isRecursive: Bool, limit: Int, _ hub: FileEventHub, _ changes: ChangeBuffer) {
         (self.isRecursive, self.limit) = (isRecursive, limit)
@@ -67,8 +72,16 @@ final class TreeWatch: TrailWatch {
     }
 
     override func lookAtEverything() {
-        // Told when all directories are watched, so that nothing is missed after the user has looked.
-        scan(root, tells: false) { [self] in changes.lookAgain() }
+        scan(root, tells: false) { [self] in
+            looks += 1
+            if namesHaveChanged, looks < Self.mostLooks {
+                hasLostEvents = true
+            } else {
+                // Told when all directories are watched, so that nothing is missed after the user has looked.
+                looks = 0
+                changes.lookAgain()
+            }
+        }
     }
 
     private func install(_ scan: TreeScan, at directory: WatchedDirectory, tells: Bool) {
@@ -163,10 +176,15 @@ final class TreeWatch: TrailWatch {
         }
         guard let directory = directories[event.watch] else { return }
         guard let name = event.name else { return handleChange(ofDirectory: directory, event.changes) }
-        let isDirectory = event.changes.contains(.isDirectory)
+        let (isDirectory, place) = (
+            event.changes.contains(.isDirectory), WatchedPlace(watch: event.watch, name: name)
+        )
         if !event.changes.isDisjoint(with: [.created, .movedTo]) {
-            comes(name, to: directory, isDirectory: isDirectory, isRenamed: event.changes.contains(.movedTo))
+            let isRenamed = event.changes.contains(.movedTo)
+            if isRenamed, directory.entries[name] != nil { replaced = (place, eventTime) }
+            comes(name, to: directory, isDirectory: isDirectory, isRenamed: isRenamed)
         } else if !event.changes.isDisjoint(with: [.deleted, .movedFrom]) {
+            if event.changes.contains(.movedFrom), mayBeExchanged(place) { return }
             goes(name, from: directory, isDirectory: isDirectory)
         } else if directory.entries[name] != nil {
             // A name that is not known has gone since, or has not been told yet.
@@ -199,13 +217,20 @@ final class TreeWatch: TrailWatch {
     private func comes(
         _ name: RelativePath, to directory: WatchedDirectory, isDirectory: Bool, isRenamed: Bool
     ) {
-        if directory.entries[name] != nil {
+        let path = directory.path(of: name)
+        if let known = directory.entries[name] {
             // A scan has found what was made. What was renamed may have replaced something.
             guard isRenamed else { return }
             forget(name, in: directory)
-            changes.modified(directory.path(of: name))
+            if known == nil {
+                changes.modified(path)
+            } else {
+                // What a scan has told of it may have gone meanwhile.
+                changes.removed(path, isDirectory: true)
+                changes.created(path)
+            }
         } else {
-            changes.created(directory.path(of: name))
+            changes.created(path)
         }
         add(name, to: directory, isDirectory: isDirectory)
     }
@@ -227,52 +252,30 @@ final class TreeWatch: TrailWatch {
         changes.removed(path, isDirectory: isDirectory)
     }
 
+    /// Whether what is renamed may be what has been replaced there. The disk does not tell, since more may have happened by
+    /// now. Then looks at everything.
+    private func mayBeExchanged(_ place: WatchedPlace) -> Bool {
+        guard let replaced, replaced.place == place, replaced.time.duration(to: eventTime) <= Self.renameTime
+        else { return false }
+        hasLostEvents = true
+        return true
+    }
+
     override func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool {
         guard let from = directories[source.watch], let to = directories[target.watch], let old = source.name,
             let new = target.name, let entry = from.entries[old]
         else { return false }
         let isDirectory = source.changes.contains(.isDirectory)
-        let places = (
-            WatchedPlace(watch: source.watch, name: old), WatchedPlace(watch: target.watch, name: new)
-        )
-        if let (there, here) = replacement.take(), places == (here, there) {
-            lookForExchange(from, to, source, target)
-            return true
-        }
+        if mayBeExchanged(WatchedPlace(watch: source.watch, name: old)) { return true }
         let oldPath = from.path(of: old)
         from.entries[old] = nil
         let replaces = to.entries[new] != nil
-        if replaces { replacement = places }
+        if replaces { replaced = (WatchedPlace(watch: target.watch, name: new), eventTime) }
         forget(new, in: to)
         to.entries[new] = .some(entry)
         entry?.move(to: to, as: new)
         changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
         if let entry, entry.watch == nil || !unscanned.isEmpty { scan(entry, tells: true) }
         return true
-    }
-
-    /// Finds out whether a rename leads back what was renamed just before, or what was replaced then and has not gone: the two
-    /// names were exchanged.
-    private func lookForExchange(
-        _ from: WatchedDirectory, _ to: WatchedDirectory, _ source: FileEvent, _ target: FileEvent
-    ) {
-        let (old, new) = (source.name!, target.name!)
-        let order = TreeScan.Order(
-            root: path, identity: identity, path: from.names, isRecursive: isRecursive, limit: limit)
-        let watch = source.watch
-        let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> Bool? = { files, watcher in
-            try TreeScan.hasEntry(old, order, watch, in: files, watcher)
-        }
-        run(job) { [self] (result: Result<Bool?, any Error>) in
-            switch result {
-            case .success(true):
-                // Its first rename has been told. What had been replaced has come back under the other name.
-                comes(new, to: to, isDirectory: source.changes.contains(.isDirectory), isRenamed: true)
-                if case .some(.none) = from.entries[old] { changes.modified(from.path(of: old)) }
-            case .success(false): _ = handleRename(source, target)
-            case .success(nil): hasLostEvents = true
-            case .failure(let error): end(reason(for: error))
-            }
-        }
     }
 }

@@ -8,7 +8,7 @@ class WatchEngine {
     /// The most events that wait for a job. With more, the engine looks at everything again.
     private static let patience = 65_536
     /// The time for which the first event of a rename waits for the second one, which the system tells right behind it.
-    private static let renameTime: Duration = .milliseconds(2)
+    static let renameTime: Duration = .milliseconds(2)
 
     final let path: String
     final let hub: FileEventHub
@@ -17,6 +17,8 @@ class WatchEngine {
     /// The second events of renames that wait in the queue, by cookie.
     private final var targets: [UInt32: FileEvent] = [:]
     private final var isWaitingForTarget = false
+    /// When the event has come that is handled.
+    private(set) final var eventTime: LoopInstant
     private(set) final var isBusy = false
     private final var isEnded = false
     /// Whether events were lost, so that everything has to be looked at again.
@@ -26,6 +28,7 @@ class WatchEngine {
 
     init(_ path: String, _ hub: FileEventHub, _ changes: ChangeBuffer) {
         (self.path, self.hub, self.changes) = (path, hub, changes)
+        eventTime = hub.loop.now
         hub.add(self)
     }
 
@@ -53,6 +56,8 @@ class WatchEngine {
         while !isBusy, !isEnded {
             if hasLostEvents {
                 hasLostEvents = false
+                // What is there by now, is found. Renames that led there would be taken for others.
+                (queue, targets) = (Fifo(), [:])
                 lookAtEverything()
                 continue
             }
@@ -61,6 +66,7 @@ class WatchEngine {
                 return
             }
             _ = queue.takeFirst()
+            eventTime = time
             handle(event)
         }
     }
@@ -89,6 +95,11 @@ class WatchEngine {
             self?.process()
         }
         return true
+    }
+
+    /// Whether names have changed during the last job.
+    final var namesHaveChanged: Bool {
+        queue.all.contains { !$0.event.changes.isDisjoint(with: .ofNames) }
     }
 
     // MARK: Jobs

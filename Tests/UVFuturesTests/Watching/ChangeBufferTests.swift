@@ -82,22 +82,23 @@ struct ChangeBufferTests {
     func counts(debounce: Int) {
         let buffer = ChangeBuffer(.milliseconds(debounce), limit: 1000, on: loop.core)
         var random = SeededGenerator(seed: 7)
-        let names = ["a", "b", "a/x", "a/y", "b/x"].map(path)
+        var tree = RandomTree()
         for round in 1...200 {
             let before = buffer.counts
             var added: UInt64 = 0
             for _ in 0..<Int.random(in: 1...20, using: &random) {
-                let (name, other) = (
-                    names.randomElement(using: &random)!, names.randomElement(using: &random)!
-                )
-                let (isDirectory, replaces) = (Bool.random(using: &random), Bool.random(using: &random))
-                added += 1
-                switch Int.random(in: 0..<(name == other ? 4 : 5), using: &random) {
-                case 0: buffer.created(name)
-                case 1: buffer.modified(name)
-                case 2: buffer.attributesChanged(name)
-                case 3: buffer.removed(name, isDirectory: isDirectory)
-                default: buffer.moved(name, to: other, replacing: replaces, isDirectory: isDirectory)
+                for change in tree.change(&random) {
+                    added += 1
+                    switch change.kind {
+                    case .created: buffer.created(change.path)
+                    case .modified: buffer.modified(change.path)
+                    case .attributes: buffer.attributesChanged(change.path)
+                    case .removed: buffer.removed(change.path, isDirectory: change.isDirectory)
+                    case .moved(let source):
+                        buffer.moved(
+                            source, to: change.path, replacing: change.replaces,
+                            isDirectory: change.isDirectory)
+                    }
                 }
                 if round.isMultiple(of: 2), Int.random(in: 0..<4, using: &random) == 0 {
                     loop.advance(by: .milliseconds(60))
@@ -106,9 +107,12 @@ struct ChangeBufferTests {
             buffer.flush()
             let taken = told(buffer).count
             #expect(buffer.counts.told - before.told == taken)
-            #expect(buffer.counts.told + buffer.counts.merged == before.told + before.merged + added)
+            // What cannot be told is an advice to look again.
+            if debounce > 0, buffer.counts.overflows > before.overflows { continue }
+            // A directory that gives its place to another one is told as removed, too.
+            #expect(buffer.counts.told + buffer.counts.merged >= before.told + before.merged + added)
         }
-        #expect(buffer.counts.overflows == 0)
+        #expect(buffer.counts.overflows < (debounce > 0 ? 50 : 1))
         #expect(loop.core.watches.counts == buffer.counts)
         buffer.close()
         loop.shutdown()

