@@ -60,13 +60,13 @@ struct PathTrail: Sendable {
     }
 
     private mutating func push(_ path: String, isLink: Bool) {
-        rest += RelativePath(bytes: Array(path.utf8)).components.reversed().map { ($0, isLink) }
+        rest += RelativePath(checked: path).components.reversed().map { ($0, isLink) }
     }
 
     /// Follows the way from its beginning. Returns `false` if something has gone between two looks at it.
     private mutating func walk(_ path: String) throws -> Bool {
         (places, above, end, mounted, file, watches) = ([], [], nil, nil, nil, [])
-        (base, walked, rest, found) = (path.hasPrefix("/") ? "/" : ".", [], [], [])
+        (base, walked, rest, found) = (RelativePath(checked: path).isAbsolute ? "/" : ".", [], [], [])
         push(path, isLink: false)
         var links = 0
         while let (name, isLink) = rest.popLast() {
@@ -106,7 +106,7 @@ struct PathTrail: Sendable {
             guard let text = try Self.target(of: (walked + [name]).joined, in: directory) else {
                 return false
             }
-            if text.hasPrefix("/") { (base, walked) = ("/", []) }
+            if RelativePath(checked: text).isAbsolute { (base, walked) = ("/", []) }
             push(text, isLink: true)
         }
         return try target == .file || watchTarget()

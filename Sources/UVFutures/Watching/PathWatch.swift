@@ -10,7 +10,7 @@ final class PathWatch: TrailWatch {
     private var isTouched = false
 
     init(_ path: String, _ hub: FileEventHub, _ changes: ChangeBuffer) {
-        name = RelativePath(bytes: Array(path.utf8)).components.last ?? .here
+        name = RelativePath(checked: path).components.last ?? .here
         super.init(path, to: .file, hub, changes)
     }
 
