@@ -70,6 +70,22 @@ func echo(_ connected: Future<some ByteStream>) -> Future<String> {
             server.close()
         }
     },
+    "unixDatagrams": { loop in
+        let server = try UnixDatagramSocket.bind(path: "\(folder)/\(newName())", permissions: 0o700, on: loop)
+        let client = try UnixDatagramSocket.connect(
+            path: server.localAddress?.path ?? "", from: "\(folder)/\(newName())", on: loop)
+        return Work {
+            Future(on: loop) {
+                try await client.send(payload.prefix(1000)).value
+                let asked = try await server.receive().value
+                try await server.send(asked.bytes, to: asked.source).value
+                return try await done(client.receive().value.bytes == payload.prefix(1000))
+            }
+        } end: {
+            client.close()
+            server.close()
+        }
+    },
     "groups": { loop in
         Work {
             let group = try TCPServerGroup.listen(host: "127.0.0.1", port: 0, loops: 2) { connection in

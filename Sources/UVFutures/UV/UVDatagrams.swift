@@ -183,7 +183,8 @@ final class UVDatagrams: UVHandle, DatagramTransport {
         var hasAny = false
         var address = sockaddr_storage()
         var size = socklen_t()
-        while !isClosing {
+        // A UNIX socket has no list of them, and would give the next datagram instead.
+        while !isClosing, family != AF_UNIX {
             let error = unsafe next_network_error(socket, &address, &size)
             guard error != 0 else { break }
             hasAny = true

@@ -35,6 +35,23 @@ struct UnixDatagramSocketTests: UsesUnixSockets {
         }
     }
 
+    @Test("a send that fails takes none of the datagrams that wait", arguments: TestNetwork.allCases)
+    func failingSend(network: TestNetwork) throws {
+        try withDirectory(network) { directory, loop in
+            let server = try UnixDatagramSocket.bind(path: directory + "/server", on: loop)
+            let client = try UnixDatagramSocket.connect(path: directory + "/server", on: loop)
+            for text in ["1", "2"] { try loop.run(until: client.send(text)) }
+            let nobody = try SocketAddress(path: directory + "/nobody")
+            #expect(loop.failure(of: server.send("x", to: nobody)) is UVError)
+            for text in ["1", "2"] {
+                #expect(
+                    try loop.run(until: server.receive().timeout(after: .seconds(10))).bytes
+                        == Data(text.utf8))
+            }
+            try loop.run(until: client.close().and(server.close()).map { _ in })
+        }
+    }
+
     @Test("a connected socket waits for a slow reader, and loses nothing", arguments: TestNetwork.allCases)
     func backPressure(network: TestNetwork) throws {
         try withDirectory(network) { directory, loop in
