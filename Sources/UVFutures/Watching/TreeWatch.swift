@@ -272,10 +272,15 @@ final class TreeWatch: TrailWatch {
         let replaces = to.entries[new] != nil
         if replaces { replaced = (WatchedPlace(watch: target.watch, name: new), eventTime) }
         forget(new, in: to)
-        to.entries[new] = .some(entry)
-        entry?.move(to: to, as: new)
         changes.moved(oldPath, to: to.path(of: new), replacing: replaces, isDirectory: isDirectory)
-        if let entry, entry.watch == nil || !unscanned.isEmpty { scan(entry, tells: true) }
+        guard let entry else {
+            // A directory may have been renamed between two looks of a scan, which took it for a file.
+            add(new, to: to, isDirectory: isDirectory)
+            return true
+        }
+        to.entries[new] = .some(entry)
+        entry.move(to: to, as: new)
+        if entry.watch == nil || !unscanned.isEmpty { scan(entry, tells: true) }
         return true
     }
 }
