@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import UVFutures
 
-struct WatchLeaksTests {
+struct WatchClaimsTests {
     /// What is watched.
     private enum Kind: String, CaseIterable, Codable {
         case file, directory, tree
