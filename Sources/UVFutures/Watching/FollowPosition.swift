@@ -9,7 +9,7 @@ extension FollowStream {
         /// another one. 0 if the file system does not keep it.
         public let birth: Int64
         /// The number of bytes before the place.
-        public var offset: Int
+        public internal(set) var offset: Int
     }
 
     /// What a stream cannot read any more.

@@ -86,7 +86,16 @@ extension File {
     ) -> Future<FollowStream> {
         let core = loop.core
         core.checkThread()
-        do { try limits.validate() } catch { return core.failed(error) }
+        do {
+            try limits.validate()
+            if case .position(let place) = start {
+                try requireArgument(
+                    place.offset >= 0,
+                    "a follow was to begin at \(place); give a position that a stream has had")
+            }
+        } catch {
+            return core.failed(error)
+        }
         return FileWatch.watch(file: path, debounce: .zero, on: loop).flatMap { [unowned core] watch in
             let files = core.system.fileSystem
             let name = FileName(path: path, directory: "the root")

@@ -174,6 +174,41 @@ struct FollowStreamTests {
         #expect(throws: (any Error).self) { try world.run(until: third) }
     }
 
+    /// A position as a program has stored it.
+    private func position(
+        _ inode: UInt64, _ device: UInt64, _ birth: Int64, _ offset: Int
+    ) throws -> FollowStream.Position {
+        let text = #"{"device":\#(device),"inode":\#(inode),"birth":\#(birth),"offset":\#(offset)}"#
+        return try JSONDecoder().decode(FollowStream.Position.self, from: Data(text.utf8))
+    }
+
+    @Test(
+        "a position that no stream has had is refused, or lost", arguments: [Int.min, -1, 0, .max - 1, .max])
+    func oddPositions(offset: Int) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("log", "one\n")
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            let start = try #require(stream.position)
+            let place = try position(start.inode, start.device, start.birth, offset)
+            loop.closeAll(stream)
+            let follow = File.follow(directory.url("log"), from: .position(place), on: loop)
+            guard offset >= 0 else {
+                #expect(
+                    "\(loop.failure(of: follow)!)"
+                        == "a follow was to begin at byte \(offset) of inode \(start.inode) on device \(start.device); give "
+                        + "a position that a stream has had")
+                return
+            }
+            let second = try loop.run(until: follow)
+            var losses: [FollowStream.Loss] = []
+            second.onLoss { losses.append($0) }
+            #expect(try line(second, loop) == "one")
+            #expect(losses == (offset == 0 ? [] : [.cutOff(after: place)]))
+            loop.closeAll(second)
+        }
+    }
+
     /// Rotates as `logrotate` does, with a new file each time, and keeps `count` former ones.
     private func rotate(_ directory: TemporaryDirectory, keeping count: Int = 20) {
         for number in (0..<count).reversed() {
@@ -317,8 +352,8 @@ struct FollowStreamTests {
             #expect(read == ["one", "two", "unfinished", "three", "four"])
             #expect(offsets == (verb == .chunk ? [18, 11] : [4, 8, 0, 6, 11]))
             #expect(first?.inode != lastPlace?.inode)
-            var place = try #require(first)
-            place.offset = 4
+            let start = try #require(first)
+            let place = try position(start.inode, start.device, start.birth, 4)
             stream = try loop.run(until: File.follow(directory.url("log"), from: .position(place), on: loop))
             #expect(stream.position == place)
             #expect(try line(stream, loop) == "two")
