@@ -3,7 +3,7 @@ internal import Futures
 /// An entry of a tree of directories.
 public struct TreeEntry: Hashable, Sendable {
     /// The path below the directory where the walk began. Bytes that are no UTF-8 are in it as
-    /// ``Swift/String/init(systemBytes:)`` has them. Two entries are equal if their paths have the same bytes.
+    /// `String(systemBytes:)` has them. Two entries are equal if their paths have the same bytes.
     public var path: String { name.description }
     public let kind: FileKind
     /// The number of directories between the entry and the one where the walk began.

@@ -50,7 +50,7 @@ public struct FileInformation: Hashable, Sendable {
 
 /// An entry of a directory: a name, and the kind of the file that has it.
 public struct DirectoryEntry: Hashable, Sendable {
-    /// The name. Bytes that are no UTF-8 are in it as ``Swift/String/init(systemBytes:)`` has them. Two entries are equal if
+    /// The name. Bytes that are no UTF-8 are in it as `String(systemBytes:)` has them. Two entries are equal if
     /// their names have the same bytes.
     public var name: String { path.description }
     /// The kind of the file. ``FileKind/unknown`` on file systems that do not tell.

@@ -22,7 +22,7 @@ public struct FileChange: Hashable, Sendable {
     }
 
     /// The path, relative to the watched directory. For a watch of a file, the name of the file. Empty for
-    /// ``Kind/lookAgain``. Bytes that are no UTF-8 are in it as ``Swift/String/init(systemBytes:)`` has them.
+    /// ``Kind/lookAgain``. Bytes that are no UTF-8 are in it as `String(systemBytes:)` has them.
     public let path: String
     public let kind: Kind
 

@@ -28,7 +28,7 @@ public final class FollowStream: ByteStream {
         carrier.stream = self
     }
 
-    /// The place behind the last byte that your code has read: behind the line, in the body of a loop over ``lines(limit:)``.
+    /// The place behind the last byte that your code has read: behind the line, in the body of a loop over ``ByteStreams/ByteStream/lines(limit:)``.
     /// `nil` if there has been no file yet.
     public var position: Position? {
         core.checkThread()

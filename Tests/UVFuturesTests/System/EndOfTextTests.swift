@@ -59,7 +59,6 @@ struct TextCrossing: Sendable, CustomTestStringConvertible {
         TextCrossing("watch a directory") { FileWatch.watch(directory: $0.text, on: $0.loop) },
         TextCrossing("watch a tree") { FileWatch.watch(tree: $0.text, on: $0.loop) },
         TextCrossing(now: "a path of a socket") { _ = try SocketAddress(path: $0.text) },
-        TextCrossing(now: "an abstract name") { _ = try SocketAddress(path: "@" + $0.text) },
         TextCrossing(now: "an address") { try listen($0.behind("127.0.0.1"), $0.loop) },
         TextCrossing(now: "a zone") { try listen($0.behind("fe80::1%lo"), $0.loop) },
         TextCrossing("connect by a path") { UnixConnection.connect(path: $0.text, on: $0.loop) },

@@ -8,12 +8,6 @@ import Testing
 import UVFutures
 
 struct FollowStreamTests {
-    private func line(_ stream: FollowStream, _ loop: EventLoop) throws -> String? {
-        try loop.run(until: stream.readLine().timeout(after: .seconds(10))).map {
-            String(decoding: $0, as: UTF8.self)
-        }
-    }
-
     @Test("what is appended to a file comes, from its end or from its beginning")
     func appended() throws {
         try withLoop { loop in
@@ -22,11 +16,11 @@ struct FollowStreamTests {
             let fromEnd = try loop.run(until: File.follow(directory.url("log"), on: loop))
             let fromBeginning = try loop.run(
                 until: File.follow(directory.url("log"), from: .beginning, on: loop))
-            #expect(try line(fromBeginning, loop) == "one")
+            #expect(try loop.line(of: fromBeginning) == "one")
             for text in ["two", "three"] {
                 directory.write("log", "\(text)\n", appending: true)
-                #expect(try line(fromEnd, loop) == text)
-                #expect(try line(fromBeginning, loop) == text)
+                #expect(try loop.line(of: fromEnd) == text)
+                #expect(try loop.line(of: fromBeginning) == text)
             }
             loop.closeAll(fromEnd, fromBeginning)
         }
@@ -40,7 +34,7 @@ struct FollowStreamTests {
             let first = stream.readLine()
             directory.write("log", "one\ntwo\n")
             #expect(try loop.run(until: first) == Data("one".utf8))
-            #expect(try line(stream, loop) == "two")
+            #expect(try loop.line(of: stream) == "two")
             // As copytruncate: the line that was begun goes on in the emptied file.
             directory.write("log", "thr", appending: true)
             let third = stream.readLine()
@@ -48,7 +42,7 @@ struct FollowStreamTests {
             directory.write("log", "")
             directory.write("log", "ee\nfour\n", appending: true)
             #expect(try loop.run(until: third) == Data("three".utf8))
-            #expect(try line(stream, loop) == "four")
+            #expect(try loop.line(of: stream) == "four")
             loop.closeAll(stream)
         }
     }
@@ -110,7 +104,7 @@ struct FollowStreamTests {
             directory.write("new", "whole\n")
             directory.rename("new", "log")
             #expect(try loop.run(until: first) == Data("half".utf8))
-            #expect(try line(stream, loop) == "whole")
+            #expect(try loop.line(of: stream) == "whole")
             loop.closeAll(stream)
         }
     }
@@ -174,195 +168,6 @@ struct FollowStreamTests {
         #expect(throws: (any Error).self) { try world.run(until: third) }
     }
 
-    /// A position as a program has stored it.
-    private func position(
-        _ inode: UInt64, _ device: UInt64, _ birth: Int64, _ offset: Int
-    ) throws -> FollowStream.Position {
-        let text = #"{"device":\#(device),"inode":\#(inode),"birth":\#(birth),"offset":\#(offset)}"#
-        return try JSONDecoder().decode(FollowStream.Position.self, from: Data(text.utf8))
-    }
-
-    @Test(
-        "a position that no stream has had is refused, or lost", arguments: [Int.min, -1, 0, .max - 1, .max])
-    func oddPositions(offset: Int) throws {
-        try withLoop { loop in
-            let directory = TemporaryDirectory()
-            directory.write("log", "one\n")
-            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
-            let start = try #require(stream.position)
-            let place = try position(start.inode, start.device, start.birth, offset)
-            loop.closeAll(stream)
-            let follow = File.follow(directory.url("log"), from: .position(place), on: loop)
-            guard offset >= 0 else {
-                #expect(
-                    "\(loop.failure(of: follow)!)"
-                        == "a follow was to begin at byte \(offset) of inode \(start.inode) on device \(start.device); give "
-                        + "a position that a stream has had")
-                return
-            }
-            let second = try loop.run(until: follow)
-            var losses: [FollowStream.Loss] = []
-            second.onLoss { losses.append($0) }
-            #expect(try line(second, loop) == "one")
-            #expect(losses == (offset == 0 ? [] : [.cutOff(after: place)]))
-            loop.closeAll(second)
-        }
-    }
-
-    /// Rotates as `logrotate` does, with a new file each time, and keeps `count` former ones.
-    private func rotate(_ directory: TemporaryDirectory, keeping count: Int = 20) {
-        for number in (0..<count).reversed() {
-            let old = number == 0 ? "log" : "log.\(number)"
-            if unsafe access(directory.url(old), F_OK) == 0 { directory.rename(old, "log.\(number + 1)") }
-        }
-        directory.write("log", "")
-    }
-
-    @Test(
-        "rotations while nobody reads lose no line, whether the loop runs meanwhile or not",
-        arguments: [false, true])
-    func heldBack(runs: Bool) throws {
-        try withLoop { loop in
-            let directory = TemporaryDirectory()
-            directory.write("log", "")
-            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
-            stream.onLoss { _ = Issue.record("\($0)") }
-            directory.write("log", "0\n", appending: true)
-            #expect(try line(stream, loop) == "0")
-            var number = 0
-            for round in 0..<8 {
-                var text = ""
-                for _ in 0..<1000 {
-                    number += 1
-                    text += "\(number)\n"
-                }
-                directory.write("log", text, appending: true)
-                // Those that are removed have been opened.
-                rotate(directory, keeping: runs ? 1 : 20)
-                if runs { try loop.run(for: .milliseconds(round == 0 ? 100 : 20)) }
-            }
-            directory.write("log", "end\n", appending: true)
-            for expected in 1...number { #expect(try line(stream, loop) == "\(expected)") }
-            #expect(try line(stream, loop) == "end")
-            loop.closeAll(stream)
-        }
-    }
-
-    @Test("files that came and went while the loop stood still are counted, and told with their place")
-    func lost() throws {
-        try withLoop { loop in
-            var warnings: [String] = []
-            loop.observe { if case .warning(let text) = $0 { warnings.append(text) } }
-            let directory = TemporaryDirectory()
-            directory.write("log", "one\n")
-            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
-            #expect(try line(stream, loop) == "one")
-            let place = try #require(stream.position)
-            var losses: [FollowStream.Loss] = []
-            for number in 2...5 {
-                rotate(directory, keeping: 1)
-                directory.write("log", "number \(number)\n", appending: true)
-            }
-            #expect(try line(stream, loop) == "number 4")
-            #expect(try line(stream, loop) == "number 5")
-            try loop.runUntil { !warnings.isEmpty }
-            stream.onLoss { losses.append($0) }
-            try loop.runUntil { !losses.isEmpty }
-            #expect(losses == [.files(atLeast: 2, after: place)])
-            #expect(
-                warnings == [
-                    "the file \(directory.url("log")) is followed, and at least 2 files are lost after \(place)"
-                ])
-            directory.write("log", "6\n")
-            #expect(try line(stream, loop) == "6")
-            if case .cutOff = losses.last {} else { Issue.record("\(losses)") }
-            loop.closeAll(stream)
-        }
-    }
-
-    @Test("files that came, and were found, are not told as lost", arguments: 0..<20)
-    func notLost(_: Int) throws {
-        try withLoop { loop in
-            let directory = TemporaryDirectory()
-            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
-            stream.onLoss { _ = Issue.record("\($0)") }
-            for number in 0..<20 {
-                directory.write("log", "\(number)\n")
-                #expect(try line(stream, loop) == "\(number)")
-                if number % 2 == 0 {
-                    directory.rename("log", "log.\(number)")
-                } else {
-                    rotate(directory)
-                }
-            }
-            try loop.run(for: .milliseconds(5))
-            loop.closeAll(stream)
-        }
-    }
-
-    /// The ways to read lines.
-    enum Verb: CaseIterable {
-        case readLine, lines, forEachMessage, messages, chunk
-    }
-
-    @Test(
-        "the place is behind what has been read, and another stream goes on there", arguments: Verb.allCases)
-    func places(verb: Verb) throws {
-        try withLoop { loop in
-            let directory = TemporaryDirectory()
-            directory.write("log", "one\ntwo\nunfinished")
-            var stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
-            let first = stream.position
-            #expect(first?.offset == 0)
-            rotate(directory)
-            directory.write("log", "three\nfour\n", appending: true)
-            var (read, offsets): ([String], [Int]) = ([], [])
-            var lastPlace = first
-            func took(_ text: String) {
-                read += text.split(separator: "\n").map(String.init)
-                offsets.append(stream.position?.offset ?? -1)
-                lastPlace = stream.position
-            }
-            let target = verb == .chunk ? 2 : 5
-            let lines = LineFeedDecoder()
-            let end: Future<Void>
-            switch verb {
-            case .readLine:
-                func next() -> Future<Void> {
-                    stream.readLine().flatMap {
-                        took(String(decoding: $0!, as: UTF8.self))
-                        return next()
-                    }
-                }
-                end = next()
-            case .lines:
-                end = stream.lines().iterate(byActor: false) { took(String(decoding: $0, as: UTF8.self)) }
-            case .messages:
-                end = stream.messages(decodedBy: lines).iterate(byActor: false) { took($0) }
-            case .forEachMessage:
-                end = stream.forEachMessage(decodedBy: lines) { range, bytes in
-                    took(lines.message(from: range, bytes))
-                }.asVoid()
-            case .chunk:
-                end = stream.forEachChunk { took(String(decoding: $0, as: UTF8.self)) }.asVoid()
-            }
-            end.ignoreFailure()
-            try loop.runUntil { offsets.count == target }
-            loop.closeAll(stream)
-            #expect(read == ["one", "two", "unfinished", "three", "four"])
-            #expect(offsets == (verb == .chunk ? [18, 11] : [4, 8, 0, 6, 11]))
-            #expect(first?.inode != lastPlace?.inode)
-            let start = try #require(first)
-            let place = try position(start.inode, start.device, start.birth, 4)
-            stream = try loop.run(until: File.follow(directory.url("log"), from: .position(place), on: loop))
-            #expect(stream.position == place)
-            #expect(try line(stream, loop) == "two")
-            loop.closeAll(stream)
-            let coded = try JSONEncoder().encode(lastPlace!)
-            #expect(try JSONDecoder().decode(FollowStream.Position.self, from: coded) == lastPlace)
-        }
-    }
-
     @Test("a line over the limit is cut or skipped, and counted", arguments: [LongLines.cut, .skip])
     func longLines(_ way: LongLines) throws {
         try withLoop { loop in
@@ -382,22 +187,5 @@ struct FollowStreamTests {
             #expect(stream.longLineCount == 1 && stream.position?.offset == 1_000_009)
             loop.closeAll(stream)
         }
-    }
-}
-
-/// Lines as text, by a decoder of a user.
-private struct LineFeedDecoder: StreamDecoder {
-    mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) -> DecodedFrame<Range<Int>>? {
-        for index in 0..<bytes.byteCount
-        where unsafe bytes.unsafeLoad(fromByteOffset: index, as: UInt8.self) == 10 {
-            return DecodedFrame(0..<index, byteCount: index + 1)
-        }
-        return nil
-    }
-
-    func message(from frame: Range<Int>, _ bytes: RawSpan) -> String {
-        String(
-            decoding: frame.map { unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }, as: UTF8.self
-        )
     }
 }

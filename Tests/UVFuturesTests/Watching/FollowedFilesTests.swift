@@ -6,44 +6,9 @@ import Testing
 @testable import UVFutures
 
 struct FollowedFilesTests {
-    /// A directory, and what a look at `log` in it finds.
-    private struct Log {
-        let directory = TemporaryDirectory()
-        var files: FollowedFiles!
-        var path: String { directory.url("log") }
-
-        mutating func begin(from start: File.FollowStart = .beginning) throws {
-            files = try FollowedFiles(path, from: start, in: SystemFiles())
-        }
-
-        mutating func look(
-            reads: Bool = true, hasChanged: Bool = true, in system: any FileSystem = SystemFiles()
-        ) throws -> String {
-            let parts = try files.look(at: path, reads: reads, hasChanged: hasChanged, in: system)
-            return parts.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
-        }
-
-        func place(_ name: String, _ offset: Int) throws -> FollowStream.Position {
-            var status = stat()
-            try #require(unsafe stat(directory.url(name), &status) == 0)
-            let file = try #require(try FollowedName(directory.url(name), in: SystemFiles()).open())
-            #expect(
-                file.position.inode == UInt64(status.st_ino) && file.position.device == UInt64(status.st_dev))
-            var position = file.position
-            position.offset = offset
-            return position
-        }
-
-        /// Gives a file the times of its last write and its last change.
-        func setWritten(_ name: String, _ seconds: Int) {
-            let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
-            #expect(unsafe utimensat(AT_FDCWD, directory.url(name), times, 0) == 0)
-        }
-    }
-
     @Test("the old file is read to its end before the new one, which may still be empty")
     func rotation() throws {
-        var log = Log()
+        var log = FollowedLog()
         try log.begin()
         #expect(log.files.position == nil)
         #expect(try log.look() == "" && !log.files.hasLostName)
@@ -75,7 +40,7 @@ struct FollowedFilesTests {
 
     @Test("what is written into the old file while the new one is looked for comes before the new one")
     func lateBytes() throws {
-        var log = Log()
+        var log = FollowedLog()
         log.directory.write("log", "one\n")
         try log.begin(from: .end)
         log.directory.rename("log", "log.1")
@@ -90,23 +55,6 @@ struct FollowedFilesTests {
         #expect(try log.look() == "\nthree\n")
     }
 
-    @Test(
-        "a file that is shorter than what was read is read from its beginning, and what may be lost is told")
-    func emptied() throws {
-        var log = Log()
-        log.directory.write("log", "before\n")
-        try log.begin(from: .end)
-        let place = try log.place("log", 7)
-        #expect(try log.look() == "" && log.files.losses.isEmpty)
-        log.directory.write("log", "new\n")
-        #expect(try log.look() == "new\n" && log.files.losses == [.cutOff(after: place)])
-        #expect(
-            "\(log.files.losses[0])"
-                == "what was written after byte 7 of inode \(place.inode) on device \(place.device) was cut off, and is lost "
-                + "if it had not been read")
-        #expect(try log.look() == "" && log.files.losses.isEmpty)
-    }
-
     @Test("files that had the name between two looks are read in their order, whatever rotates them")
     func missed() throws {
         let ways: [(String, [(String, String)])] = [
@@ -115,7 +63,7 @@ struct FollowedFilesTests {
             ("counting up", [("log", "log.8"), ("log", "log.9"), ("log", "log.10")]),
         ]
         for (way, renames) in ways {
-            var log = Log()
+            var log = FollowedLog()
             log.directory.write("log", "0\n")
             try log.begin(from: .end)
             for (index, (old, new)) in renames.enumerated() {
@@ -131,59 +79,9 @@ struct FollowedFilesTests {
         }
     }
 
-    @Test("files that were written and renamed in the same moment are in the order of their numbers")
-    func tie() throws {
-        var log = Log()
-        for number in [9, 10, 11, 12] { log.directory.write("log.\(number)", "\(number)\n") }
-        log.directory.write("log", "end\n")
-        let names = ["log.9", "log.10", "log.11", "log.12"]
-        // One call changes the times of all, within one tick of the kernel's clock for most.
-        for _ in 0..<100 {
-            for name in names { log.setWritten(name, 1_000_000) }
-            var changes: Set<Int> = []
-            for name in names {
-                var status = stat()
-                #expect(unsafe stat(log.directory.url(name), &status) == 0)
-                changes.insert(status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec)
-            }
-            if changes.count == 1 { break }
-        }
-        let place = try log.place("log", 0)
-        try log.begin(
-            from: .position(.init(device: place.device, inode: .max, birth: 0, offset: 5)))
-        let texts = try (0..<5).map { _ in try log.look() }
-        #expect(texts == ["12\n", "11\n", "10\n", "9\n", "end\n"], "\(texts)")
-    }
-
-    @Test("only names that a rotation gives are taken for those of former files")
-    func names() throws {
-        func former(_ name: String, of log: String) throws -> Bool {
-            let directory = TemporaryDirectory()
-            directory.write(name, "x\n")
-            directory.write(log, "y\n")
-            let found = try FollowedName(directory.url(log), in: SystemFiles()).former(after: nil)
-            return found.files.count == 1
-        }
-        for name in [
-            "log.1", "log.10", "log-20261127", "log.2026-11-27", "log_1", "log.old", "log.bak",
-            "log.20261127T10",
-        ] {
-            #expect(try former(name, of: "log"), "\(name)")
-        }
-        for name in ["app.log.1", "app.1.log", "app-20261127.log", "app-2026-11-27.log"] {
-            #expect(try former(name, of: "app.log"), "\(name)")
-        }
-        for name in ["log.lock", "log1", "log.", "catalog.1", "log.1.tmp", "log.1.gz", "log.conf"] {
-            #expect(try !former(name, of: "log"), "\(name)")
-        }
-        for name in ["app-error.log", "app.log.", "app2.log", "app.log1", "app.1.txt", "app.log.pos"] {
-            #expect(try !former(name, of: "app.log"), "\(name)")
-        }
-    }
-
     @Test("a follow begins at a place in a file that has been rotated, or in another one of its directory")
     func places() throws {
-        var log = Log()
+        var log = FollowedLog()
         log.directory.write("log", "one\ntwo\n")
         let place = try log.place("log", 4)
         for (index, name) in ["log", "log.1", "log.2", "elsewhere"].enumerated() {
@@ -210,7 +108,7 @@ struct FollowedFilesTests {
 
     @Test("what is lost at the beginning is told: the file, its end, and files that were compressed since")
     func losses() throws {
-        var log = Log()
+        var log = FollowedLog()
         log.directory.write("log", "one\ntwo\n")
         let place = try log.place("log", 4)
         log.directory.write("log", "a\n")
@@ -250,23 +148,39 @@ struct FollowedFilesTests {
         #expect("\(log.files.losses[0])".hasPrefix("at least 2 files are lost after byte 2 of inode "))
     }
 
-    @Test("a link is followed, one that leads in a circle is an error, and so is a directory")
-    func links() throws {
-        let directory = TemporaryDirectory()
-        directory.write("log", "x")
-        directory.link("relative", to: "log")
-        directory.link("absolute", to: directory.url("relative"))
-        directory.link("circle", to: "circle")
-        func open(_ path: String) throws -> FollowedFiles {
-            try FollowedFiles(path, from: .beginning, in: SystemFiles())
-        }
-        #expect(try open(directory.url("absolute")).position != nil)
-        func code(_ path: String) -> UVError.Code? {
-            do { _ = try open(path) } catch { return (error as? UVError)?.code }
-            return nil
-        }
-        #expect(code(directory.url("circle")) == .tooManyLinks)
-        #expect(code(directory.path) == .isDirectory)
-        #expect(code(directory.path + "/") == .isDirectory)
+}
+
+/// A directory, and what a look at `log` in it finds.
+struct FollowedLog {
+    let directory = TemporaryDirectory()
+    var files: FollowedFiles!
+    var path: String { directory.url("log") }
+
+    mutating func begin(from start: File.FollowStart = .beginning) throws {
+        files = try FollowedFiles(path, from: start, in: SystemFiles())
+    }
+
+    mutating func look(
+        reads: Bool = true, hasChanged: Bool = true, in system: any FileSystem = SystemFiles()
+    ) throws -> String {
+        let parts = try files.look(at: path, reads: reads, hasChanged: hasChanged, in: system)
+        return parts.map { String(decoding: $0.bytes, as: UTF8.self) }.joined()
+    }
+
+    func place(_ name: String, _ offset: Int) throws -> FollowStream.Position {
+        var status = stat()
+        try #require(unsafe stat(directory.url(name), &status) == 0)
+        let file = try #require(try FollowedName(directory.url(name), in: SystemFiles()).open())
+        #expect(
+            file.position.inode == UInt64(status.st_ino) && file.position.device == UInt64(status.st_dev))
+        var position = file.position
+        position.offset = offset
+        return position
+    }
+
+    /// Gives a file the times of its last write and its last change.
+    func setWritten(_ name: String, _ seconds: Int) {
+        let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
+        #expect(unsafe utimensat(AT_FDCWD, directory.url(name), times, 0) == 0)
     }
 }

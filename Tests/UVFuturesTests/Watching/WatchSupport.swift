@@ -36,10 +36,26 @@ final class TemporaryDirectory {
 
     func link(_ name: String, to target: String) { check(unsafe symlink(target, url(name)), name) }
 
+    /// Rotates `log` as `logrotate` does, with a new file each time, and keeps `count` former ones.
+    func rotate(keeping count: Int = 20) {
+        for number in (0..<count).reversed() {
+            let old = number == 0 ? "log" : "log.\(number)"
+            if unsafe access(url(old), F_OK) == 0 { rename(old, "log.\(number + 1)") }
+        }
+        write("log", "")
+    }
+
     private func check(_ status: CInt, _ name: String) { precondition(status == 0, "\(name): \(errno)") }
 }
 
 extension EventLoop {
+    /// The next line of a log that is followed.
+    func line(of stream: FollowStream) throws -> String? {
+        try run(until: stream.readLine().timeout(after: .seconds(10))).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
     /// The next changes, in words: waits for `count`, and takes all that come shortly after.
     func changes(
         of watch: FileWatch, atLeast count: Int = 0, for time: Duration = .milliseconds(100)

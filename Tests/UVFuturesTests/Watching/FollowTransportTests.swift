@@ -1,0 +1,92 @@
+import ByteStreams
+import Foundation
+import Futures
+import FuturesTesting
+import Glibc
+import TestSupport
+import Testing
+import UVFutures
+
+struct FollowTransportTests {
+    @Test(
+        "rotations while nobody reads lose no line, whether the loop runs meanwhile or not",
+        arguments: [false, true])
+    func heldBack(runs: Bool) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            directory.write("log", "")
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            stream.onLoss { _ = Issue.record("\($0)") }
+            directory.write("log", "0\n", appending: true)
+            #expect(try loop.line(of: stream) == "0")
+            var number = 0
+            for round in 0..<8 {
+                var text = ""
+                for _ in 0..<1000 {
+                    number += 1
+                    text += "\(number)\n"
+                }
+                directory.write("log", text, appending: true)
+                // Those that are removed have been opened.
+                directory.rotate(keeping: runs ? 1 : 20)
+                if runs { try loop.run(for: .milliseconds(round == 0 ? 100 : 20)) }
+            }
+            directory.write("log", "end\n", appending: true)
+            for expected in 1...number { #expect(try loop.line(of: stream) == "\(expected)") }
+            #expect(try loop.line(of: stream) == "end")
+            loop.closeAll(stream)
+        }
+    }
+
+    @Test("files that came and went while the loop stood still are counted, and told with their place")
+    func lost() throws {
+        try withLoop { loop in
+            var warnings: [String] = []
+            loop.observe { if case .warning(let text) = $0 { warnings.append(text) } }
+            let directory = TemporaryDirectory()
+            directory.write("log", "one\n")
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            #expect(try loop.line(of: stream) == "one")
+            let place = try #require(stream.position)
+            var losses: [FollowStream.Loss] = []
+            for number in 2...5 {
+                directory.rotate(keeping: 1)
+                directory.write("log", "number \(number)\n", appending: true)
+            }
+            #expect(try loop.line(of: stream) == "number 4")
+            #expect(try loop.line(of: stream) == "number 5")
+            try loop.runUntil { !warnings.isEmpty }
+            stream.onLoss { losses.append($0) }
+            try loop.runUntil { !losses.isEmpty }
+            #expect(losses == [.files(atLeast: 2, after: place)])
+            #expect(
+                warnings == [
+                    "the file \(directory.url("log")) is followed, and at least 2 files are lost after \(place)"
+                ])
+            directory.write("log", "6\n")
+            #expect(try loop.line(of: stream) == "6")
+            if case .cutOff = losses.last {} else { Issue.record("\(losses)") }
+            loop.closeAll(stream)
+        }
+    }
+
+    @Test("files that came, and were found, are not told as lost", arguments: 0..<20)
+    func notLost(_: Int) throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let stream = try loop.run(until: File.follow(directory.url("log"), from: .beginning, on: loop))
+            stream.onLoss { _ = Issue.record("\($0)") }
+            for number in 0..<20 {
+                directory.write("log", "\(number)\n")
+                #expect(try loop.line(of: stream) == "\(number)")
+                if number % 2 == 0 {
+                    directory.rename("log", "log.\(number)")
+                } else {
+                    directory.rotate()
+                }
+            }
+            try loop.run(for: .milliseconds(5))
+            loop.closeAll(stream)
+        }
+    }
+}

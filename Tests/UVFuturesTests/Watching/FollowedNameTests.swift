@@ -1,0 +1,78 @@
+import CLibUV
+import Foundation
+import Glibc
+import Testing
+
+@testable import UVFutures
+
+struct FollowedNameTests {
+    @Test("only names that a rotation gives are taken for those of former files")
+    func names() throws {
+        func former(_ name: String, of log: String) throws -> Bool {
+            let directory = TemporaryDirectory()
+            directory.write(name, "x\n")
+            directory.write(log, "y\n")
+            let found = try FollowedName(directory.url(log), in: SystemFiles()).former(after: nil)
+            return found.files.count == 1
+        }
+        for name in [
+            "log.1", "log.10", "log-20261127", "log.2026-11-27", "log_1", "log.old", "log.bak",
+            "log.20261127T10",
+        ] {
+            #expect(try former(name, of: "log"), "\(name)")
+        }
+        for name in ["app.log.1", "app.1.log", "app-20261127.log", "app-2026-11-27.log"] {
+            #expect(try former(name, of: "app.log"), "\(name)")
+        }
+        for name in ["log.lock", "log1", "log.", "catalog.1", "log.1.tmp", "log.1.gz", "log.conf"] {
+            #expect(try !former(name, of: "log"), "\(name)")
+        }
+        for name in ["app-error.log", "app.log.", "app2.log", "app.log1", "app.1.txt", "app.log.pos"] {
+            #expect(try !former(name, of: "app.log"), "\(name)")
+        }
+    }
+
+    @Test("files that were written and renamed in the same moment are in the order of their numbers")
+    func tie() throws {
+        var log = FollowedLog()
+        for number in [9, 10, 11, 12] { log.directory.write("log.\(number)", "\(number)\n") }
+        log.directory.write("log", "end\n")
+        let names = ["log.9", "log.10", "log.11", "log.12"]
+        // One call changes the times of all, within one tick of the kernel's clock for most.
+        for _ in 0..<100 {
+            for name in names { log.setWritten(name, 1_000_000) }
+            var changes: Set<Int> = []
+            for name in names {
+                var status = stat()
+                #expect(unsafe stat(log.directory.url(name), &status) == 0)
+                changes.insert(status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec)
+            }
+            if changes.count == 1 { break }
+        }
+        let place = try log.place("log", 0)
+        try log.begin(
+            from: .position(.init(device: place.device, inode: .max, birth: 0, offset: 5)))
+        let texts = try (0..<5).map { _ in try log.look() }
+        #expect(texts == ["12\n", "11\n", "10\n", "9\n", "end\n"], "\(texts)")
+    }
+
+    @Test("a link is followed, one that leads in a circle is an error, and so is a directory")
+    func links() throws {
+        let directory = TemporaryDirectory()
+        directory.write("log", "x")
+        directory.link("relative", to: "log")
+        directory.link("absolute", to: directory.url("relative"))
+        directory.link("circle", to: "circle")
+        func open(_ path: String) throws -> FollowedFiles {
+            try FollowedFiles(path, from: .beginning, in: SystemFiles())
+        }
+        #expect(try open(directory.url("absolute")).position != nil)
+        func code(_ path: String) -> UVError.Code? {
+            do { _ = try open(path) } catch { return (error as? UVError)?.code }
+            return nil
+        }
+        #expect(code(directory.url("circle")) == .tooManyLinks)
+        #expect(code(directory.path) == .isDirectory)
+        #expect(code(directory.path + "/") == .isDirectory)
+    }
+}
