@@ -75,7 +75,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     /// Takes a datagram that has arrived, or drops it if the buffer is full.
     func take(_ datagram: Datagram) {
         let load = datagram.bytes.count + Self.overhead
-        guard localAddress?.path != nil || arrivedLoad + load <= options[.receiveBuffer]! else {
+        guard localAddress?.isUnix == true || arrivedLoad + load <= options[.receiveBuffer]! else {
             dropped += 1
             return
         }
@@ -135,7 +135,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
             let bytes = Data(queue.bytes[entry.bytes])
             let target = (entry.target ?? peerAddress)!
             let canSend =
-                target.path != nil
+                target.isUnix
                 ? true : leavingBytes == 0 || leavingBytes + bytes.count <= options[.sendBuffer]!
             guard canSend else {
                 waitsToSend = true

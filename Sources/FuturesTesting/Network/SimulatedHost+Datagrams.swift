@@ -20,7 +20,7 @@ extension SimulatedHost {
     func makeDatagramSocket(
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
-        if let peer, peer.path != nil { return try connectDatagrams(to: peer, from: local, driver) }
+        if let peer, peer.isUnix { return try connectDatagrams(to: peer, from: local, driver) }
         let peer = peer.map(destination)
         var local = local
         if let peer, local?.isWildcard ?? true {
@@ -109,7 +109,7 @@ extension SimulatedHost {
     func send(
         _ bytes: Data, from source: SocketAddress?, to target: SocketAddress, by socket: SimulatedDatagrams
     ) -> UVError.Code? {
-        if target.path != nil { return deliver(bytes, toPath: target, by: socket) }
+        if target.isUnix { return deliver(bytes, toPath: target, by: socket) }
         let bound = socket.localAddress!
         let target = destination(of: target)
         guard let own = source?.unmapped ?? (bound.isWildcard ? ownAddress(towards: target) : bound) else {
@@ -192,10 +192,9 @@ extension SimulatedHost {
         guard let peer = datagrams.paths[target], !peer.isClosing else {
             return socket.peerAddress != nil || target.isAbstract ? .connectionRefused : .notFound
         }
-        let ownPath = socket.localAddress?.path ?? ""
-        if let only = peer.peerAddress, only.path != ownPath { return .permissionDenied }
+        let source = socket.localAddress.flatMap { $0.hasName ? $0 : nil }
+        if let only = peer.peerAddress, only != source { return .permissionDenied }
         guard peer.hasRoom else { return .wouldBlock }
-        let source = ownPath.isEmpty ? nil : socket.localAddress
         peer.take(Datagram(bytes, DatagramHeader(source: source, destination: target)))
         return nil
     }

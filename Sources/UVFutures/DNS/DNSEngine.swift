@@ -103,7 +103,7 @@ final class DNSEngine {
     }
 
     func names(of address: SocketAddress) throws -> Future<[PTRRecord]> {
-        guard address.path == nil else {
+        guard !address.isUnix else {
             throw FutureError.invalidArgument("\(address) is no IP address, and has no names")
         }
         _ = client()

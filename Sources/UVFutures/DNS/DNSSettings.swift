@@ -14,7 +14,7 @@ struct DNSSettings {
         try check(
             !(servers?.isEmpty ?? false), "an empty list of name servers answers nothing; give one, or nil")
         try check(
-            !(servers?.contains { $0.port == 0 || $0.path != nil } ?? false),
+            !(servers?.contains { $0.port == 0 || $0.isUnix } ?? false),
             "a name server has an IP address and a port, which is 53 for most; give both")
         try check(
             maxConcurrent > 0, "a limit of \(maxConcurrent) queries at a time is out of range; give 1 or more"

@@ -53,7 +53,7 @@ public final class UDPSocket: DatagramSocket {
         let system = try check(limits, on: loop)
         for address in [peer, local].compactMap({ $0 }) {
             try requireArgument(
-                address.path == nil, "\(address) is no address of UDP; use UnixDatagramSocket for it")
+                !address.isUnix, "\(address) is no address of UDP; use UnixDatagramSocket for it")
         }
         try requireArgument(peer.port > 0, "port 0 is none to send to; give 1 to 65535")
         try requireArgument(
@@ -99,14 +99,14 @@ public final class UDPSocket: DatagramSocket {
 
     override func reachable(_ target: SocketAddress) throws -> SocketAddress {
         try requireArgument(
-            target.path == nil, "\(self) cannot send to \(target), which is of the UNIX domain")
+            !target.isUnix, "\(self) cannot send to \(target), which is of the UNIX domain")
         try requireArgument(target.port > 0, "port 0 of \(target.host) is none to send to; give 1 to 65535")
         return try suited(target, "send to")
     }
 
     override func checkedSource(_ source: SocketAddress) throws -> SocketAddress {
         try requireArgument(
-            source.path == nil && !source.isMulticast,
+            !source.isUnix && !source.isMulticast,
             "\(self) cannot send from \(source); give an address of this machine")
         return try suited(source, "send from")
     }

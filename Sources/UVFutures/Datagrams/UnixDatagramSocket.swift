@@ -47,7 +47,7 @@ public final class UnixDatagramSocket: DatagramSocket {
 
     override func reachable(_ target: SocketAddress) throws -> SocketAddress {
         try requireArgument(
-            target.path?.isEmpty == false,
+            target.hasName,
             "\(self) cannot send to \(target), which is no path in the UNIX domain")
         return target
     }

@@ -131,7 +131,7 @@ extension ProxyHeader {
     private var addressBlock: (UInt8, [UInt8]) {
         guard let source, let destination else { return (0, []) }
         let transport: UInt8 = isDatagram ? 2 : 1
-        guard source.path == nil else {
+        guard !source.isUnix else {
             return (0x30 | transport, source.proxied + destination.proxied)
         }
         let ports = Self.big(source.port) + Self.big(destination.port)

@@ -38,7 +38,7 @@ extension ProxyHeader {
 
     /// The line of version 1.
     var line: [UInt8] {
-        guard let source, let destination, source.path == nil, !isDatagram else {
+        guard let source, let destination, !source.isUnix, !isDatagram else {
             return Array("PROXY UNKNOWN\r\n".utf8)
         }
         let family = source.isIPv6 ? "TCP6" : "TCP4"

@@ -58,7 +58,7 @@ public struct ProxyHeader: Hashable, Sendable {
     public init(source: SocketAddress, destination: SocketAddress, tlvs: [TLV] = []) throws {
         let (plain, other) = (source.unmapped, destination.unmapped)
         try requireArgument(
-            (plain.path == nil) == (other.path == nil),
+            plain.isUnix == other.isUnix,
             "a PROXY header cannot tell of \(source) and \(destination); give two addresses of one kind")
         let areAlike = plain.isIPv6 == other.isIPv6
         self.init(areAlike ? plain : plain.mapped, areAlike ? other : other.mapped, tlvs)

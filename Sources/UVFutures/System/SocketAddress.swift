@@ -42,6 +42,10 @@ public struct SocketAddress: Hashable, Sendable {
         return prefix + String(systemBytes: name.dropFirst(isAbstract ? 1 : 0))
     }
 
+    /// Whether the address is in the UNIX domain, and whether it has a name there.
+    package var isUnix: Bool { if case .unix = form { true } else { false } }
+    package var hasName: Bool { if case .unix(let name) = form { !name.isEmpty } else { false } }
+
     /// Creates an address from a numeric `host` and a `port`. Does not accept names, not even `localhost`.
     ///
     /// Throws ``Futures/FutureError/invalidArgument(_:)`` if `host` is not numeric, or if `port` is not from

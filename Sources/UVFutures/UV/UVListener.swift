@@ -119,7 +119,7 @@ final class UVListener: UVHandle, ListenerSocket {
         of descriptor: CInt, _ peer: SocketAddress?
     ) -> Result<any SocketTransport, UVError> {
         do throws(UVError) {
-            if localAddress.path != nil {
+            if localAddress.isUnix {
                 let pipe = try UVPipe(driver, adopting: descriptor)
                 pipe.localAddress = localAddress
                 pipe.peerAddress = peer

@@ -25,7 +25,7 @@ extension UnixConnection {
         guard !loop.core.isShutDown else { throw FutureError.shutDown }
         let open = try OpenDescriptor(descriptor)
         guard open.kind == .socket, let local = try SocketAddress.local(of: descriptor, "adopt"),
-            local.path != nil
+            local.isUnix
         else {
             throw FutureError.invalidArgument(
                 "descriptor \(descriptor) is not a socket of the UNIX domain; give one that is connected")

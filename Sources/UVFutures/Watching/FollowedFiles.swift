@@ -70,15 +70,21 @@ struct FollowedFiles: Sendable {
         isNamed = current.map { files.last?.isSame(as: $0.position) == true } ?? false
         if isNamed { return }
         if let last = files.last {
-            let former = try name.former(after: last.information())
-            if former.compressed > 0 {
-                losses.append(.files(atLeast: former.compressed, after: last.position))
+            let found = try name.newer(than: last.information())
+            if found.compressed > 0 {
+                losses.append(.files(atLeast: found.compressed, after: last.position))
             }
-            append(former.files)
+            append(found)
         } else if fromOldest {
-            append(try name.former(after: nil).files)
+            append(try name.newer(than: nil))
+        } else {
+            append(FollowedName.Found(current: current))
         }
-        guard let current else { return }
+    }
+
+    private mutating func append(_ found: FollowedName.Found) {
+        append(found.former)
+        guard let current = found.current else { return }
         append([current])
         isNamed = true
     }

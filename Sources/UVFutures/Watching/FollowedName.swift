@@ -3,7 +3,11 @@ internal import Futures
 /// The name that is followed, behind all links, and the files beside it that have had it. All of its functions block.
 struct FollowedName {
     private static let mostLinks = 40
+    /// How often the names are read while they change.
+    private static let attempts = 100
     private static let compressed = [".gz", ".xz", ".bz2", ".zst"].map { Array($0.utf8) }
+
+    private typealias Entry = (name: RelativePath, file: FileInformation)
 
     private let directory: any DirectoryHandle
     private let name: RelativePath
@@ -54,32 +58,57 @@ struct FollowedName {
         return nil
     }
 
-    /// The files that have had the name after `file`, from the oldest to the newest. With `nil`, all that have had it.
-    func former(after file: FileInformation?) throws(UVError) -> (files: [FollowedFile], compressed: Int) {
-        let all = try entries { name in name != self.name && isFormer(name) }
-            .filter { $0.file.kind == .regularFile }
-            .sorted { a, b in
-                if Self.isOlder(a.file, b.file) { return true }
-                if Self.isOlder(b.file, a.file) { return false }
-                // As in `log.10` and `log.9`.
-                let (a, b) = (a.name.bytes, b.name.bytes)
-                return a.count == b.count ? b.lexicographicallyPrecedes(a) : a.count > b.count
-            }
+    /// What has the name, and what has had it.
+    struct Found {
+        /// The files that have had the name, from the oldest to the newest, and the one that has it.
+        var former: [FollowedFile] = []
+        var current: FollowedFile?
+        /// The number of former ones that cannot be read, since they are compressed.
+        var compressed = 0
+    }
+
+    /// Finds the files that have had the name after `file`. With `nil`, all that have had it.
+    func newer(than file: FileInformation?) throws(UVError) -> Found {
+        var entries = try entries { $0 == name || isFormer($0) }
+        var found = Found()
+        // Files are renamed meanwhile. So all are opened until they have the same names before and after.
+        for _ in 0..<Self.attempts {
+            let opened = try open(entries, after: file)
+            let now = try self.entries { $0 == name || isFormer($0) }
+            let isSame = now.elementsEqual(entries) { $0.name == $1.name && $0.file.isSame(as: $1.file) }
+            entries = now
+            guard let opened else { continue }
+            found = opened
+            if isSame { break }
+        }
+        return found
+    }
+
+    /// Opens those of `entries` that are newer than `file`. Returns `nil` if one has another name by now.
+    private func open(_ entries: [Entry], after file: FileInformation?) throws(UVError) -> Found? {
+        var found = Found()
+        let all = entries.filter { $0.name != name }.sorted { a, b in
+            if Self.isOlder(a.file, b.file) { return true }
+            if Self.isOlder(b.file, a.file) { return false }
+            // As in `log.10` and `log.9`.
+            let (a, b) = (a.name.bytes, b.name.bytes)
+            return a.count == b.count ? b.lexicographicallyPrecedes(a) : a.count > b.count
+        }
         var later = all[...]
         if let file {
-            let place = all.firstIndex { $0.file.inode == file.inode && $0.file.device == file.device }
+            let place = all.firstIndex { $0.file.isSame(as: file) }
             // Rotations remove the oldest file first.
             later = place.map { all[($0 + 1)...] } ?? all.drop { Self.isOlder($0.file, file) }
         }
-        var (files, compressed): ([FollowedFile], Int) = ([], 0)
-        for (name, _) in later {
-            if Self.isCompressed(name) {
-                compressed += 1
-            } else if let file = try open(name) {
-                files.append(file)
+        for entry in later + entries.filter({ $0.name == name }) {
+            if Self.isCompressed(entry.name), entry.name != name {
+                if file != nil { found.compressed += 1 }
+                continue
             }
+            guard let opened = try open(entry.name), opened.isSame(as: entry.file) else { return nil }
+            if entry.name == name { found.current = opened } else { found.former.append(opened) }
         }
-        return (files, file == nil ? 0 : compressed)
+        return found
     }
 
     /// The time of the last write tells the order, and after it the time of the rename.
@@ -114,20 +143,26 @@ struct FollowedName {
             || [".old", ".bak", ".prev"].contains { text.elementsEqual($0.utf8) }
     }
 
-    private func entries(
-        _ isWanted: (RelativePath) -> Bool
-    ) throws(UVError) -> [(name: RelativePath, file: FileInformation)] {
+    /// The regular files with names that are wanted, in the order of the names.
+    private func entries(_ isWanted: (RelativePath) -> Bool) throws(UVError) -> [Entry] {
         let listing = try directory.makeListing()
-        var found: [(name: RelativePath, file: FileInformation)] = []
+        var found: [Entry] = []
         while case let entries = try listing.next(), !entries.isEmpty {
             for entry in entries where isWanted(entry.path) {
                 do throws(UVError) {
-                    found.append((entry.path, try directory.information(of: entry.path, followsLink: false)))
+                    let file = try directory.information(of: entry.path, followsLink: false)
+                    if file.kind == .regularFile { found.append((entry.path, file)) }
                 } catch {
                     guard error.code == .notFound else { throw error }
                 }
             }
         }
-        return found
+        return found.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
+    }
+}
+
+extension FileInformation {
+    fileprivate func isSame(as other: FileInformation) -> Bool {
+        inode == other.inode && device == other.device
     }
 }

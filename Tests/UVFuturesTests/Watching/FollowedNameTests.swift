@@ -12,8 +12,8 @@ struct FollowedNameTests {
             let directory = TemporaryDirectory()
             directory.write(name, "x\n")
             directory.write(log, "y\n")
-            let found = try FollowedName(directory.url(log), in: SystemFiles()).former(after: nil)
-            return found.files.count == 1
+            let found = try FollowedName(directory.url(log), in: SystemFiles()).newer(than: nil)
+            return found.former.count == 1
         }
         for name in [
             "log.1", "log.10", "log-20261127", "log.2026-11-27", "log_1", "log.old", "log.bak",
