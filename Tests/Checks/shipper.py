@@ -25,7 +25,7 @@ def write():
     global written
     chance = random.Random(seed + 1)
     file = open(log, "ab", buffering=0)
-    kept = 0
+    kept, rotated = 0, 0
     while not end.is_set():
         for _ in range(chance.choice([1, 10, 1000, 20000])):
             line = f"{written} {'x' * chance.choice([0, 1, 100, 3000])}\n".encode()
@@ -33,7 +33,8 @@ def write():
             if cut:
                 file.write(line[:cut])
             written += 1
-            if chance.random() < 0.002:
+            if received and chance.random() < 0.002 and time.monotonic() > rotated + 0.02:
+                rotated = time.monotonic()
                 # As logrotate does: all former files get the next number.
                 for number in range(kept, 0, -1):
                     os.rename(f"{log}.{number}", f"{log}.{number + 1}")

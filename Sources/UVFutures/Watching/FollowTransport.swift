@@ -112,7 +112,7 @@ final class FollowTransport: ByteTransport {
         tell(files.losses)
         // Files that came and went between two looks.
         let lost = arrivals - files.found - lostArrivals
-        if lost > 0, files.isNamed, !files.isFull, let last {
+        if lost > 0, files.isComplete, let last {
             lostArrivals += lost
             tell([.files(atLeast: lost, after: last)])
         }

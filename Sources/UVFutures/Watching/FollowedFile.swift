@@ -28,10 +28,6 @@ struct FollowedFile: Sendable {
         place.device == position.device && place.inode == position.inode && place.birth == position.birth
     }
 
-    func isSame(as file: FileInformation) -> Bool {
-        file.device == position.device && file.inode == position.inode
-    }
-
     func information() throws(UVError) -> FileInformation { try handle.information() }
 
     mutating func skipToEnd() throws(UVError) { position.offset = try handle.information().size }

@@ -8,10 +8,14 @@ struct FollowedFiles: Sendable {
     private static let mostOpen = 64
 
     private var files: [FollowedFile] = []
+    /// The last files that were read to their ends.
+    private var past: [FollowStream.Position] = []
     /// The number of files that have been found since the first look.
     private(set) var found = 0
     /// Whether the last file has the name.
-    private(set) var isNamed = false
+    private var isNamed = false
+    /// Whether the last look has found all files that have had the name.
+    private(set) var isComplete = false
     /// What the last look has found to be lost.
     private(set) var losses: [FollowStream.Loss] = []
 
@@ -38,8 +42,6 @@ struct FollowedFiles: Sendable {
     var position: FollowStream.Position? { files.first?.position }
     /// How far the last file has been read.
     var lastPosition: FollowStream.Position? { files.last?.position }
-    /// Whether no more files are opened until one has been read.
-    var isFull: Bool { files.count >= Self.mostOpen }
 
     /// Whether the file that is read has lost its name, and may still be written by programs that have it open.
     var hasLostName: Bool { files.count > 1 || !files.isEmpty && !isNamed }
@@ -49,7 +51,7 @@ struct FollowedFiles: Sendable {
     mutating func look(
         at path: String, reads: Bool, hasChanged: Bool, in system: any FileSystem
     ) throws -> [FollowedFile.Part] {
-        losses = []
+        (losses, isComplete) = ([], false)
         let part = reads && !files.isEmpty ? try files[0].read(&losses) : nil
         if let part, !hasChanged { return [part] }
         do {
@@ -65,18 +67,19 @@ struct FollowedFiles: Sendable {
 
     /// Opens the files that have taken the name after the last one that is known.
     private mutating func findNewer(_ name: FollowedName, fromOldest: Bool = false) throws {
-        guard !isFull else { return }
+        guard files.count < Self.mostOpen else { return }
+        defer { isComplete = isNamed }
         let current = try name.open()
         isNamed = current.map { files.last?.isSame(as: $0.position) == true } ?? false
         if isNamed { return }
         if let last = files.last {
-            let found = try name.newer(than: last.information())
+            let found = try name.newer(than: last.information(), known: past + files.map(\.position))
             if found.compressed > 0 {
                 losses.append(.files(atLeast: found.compressed, after: last.position))
             }
             append(found)
         } else if fromOldest {
-            append(try name.newer(than: nil))
+            append(try name.newer(than: nil, known: []))
         } else {
             append(FollowedName.Found(current: current))
         }
@@ -103,7 +106,9 @@ struct FollowedFiles: Sendable {
             let isFollowed = try files.count > 2 || files.count == 2 && files[1].information().size > 0
             if let part = try files[0].read(&losses) { return [part] }
             guard isFollowed else { return [] }
-            let end = files.removeFirst().endOfLine()
+            let read = files.removeFirst()
+            past = (past + [read.position]).suffix(Self.mostOpen)
+            let end = read.endOfLine()
             let next = try files[0].read(&losses)
             if end != nil || next != nil { return [end, next].compactMap { $0 } }
         }

@@ -67,53 +67,50 @@ struct FollowedName {
         var compressed = 0
     }
 
-    /// Finds the files that have had the name after `file`. With `nil`, all that have had it.
-    func newer(than file: FileInformation?) throws(UVError) -> Found {
-        var entries = try entries { $0 == name || isFormer($0) }
-        var found = Found()
-        // Files are renamed meanwhile. So all are opened until they have the same names before and after.
-        for _ in 0..<Self.attempts {
-            let opened = try open(entries, after: file)
-            let now = try self.entries { $0 == name || isFormer($0) }
-            let isSame = now.elementsEqual(entries) { $0.name == $1.name && $0.file.isSame(as: $1.file) }
-            entries = now
-            guard let opened else { continue }
-            found = opened
-            if isSame { break }
-        }
-        return found
-    }
+    /// A file beside the name that is newer than the one that was asked for.
+    private struct Newer {
+        let file: FollowedFile
+        let name: RelativePath
+        var information: FileInformation
 
-    /// Opens those of `entries` that are newer than `file`. Returns `nil` if one has another name by now.
-    private func open(_ entries: [Entry], after file: FileInformation?) throws(UVError) -> Found? {
-        var found = Found()
-        let all = entries.filter { $0.name != name }.sorted { a, b in
-            if Self.isOlder(a.file, b.file) { return true }
-            if Self.isOlder(b.file, a.file) { return false }
-            // As in `log.10` and `log.9`.
+        /// The time of the last write tells the order, and after it the time of the rename, and `log.10` before `log.9`.
+        static func < (a: Newer, b: Newer) -> Bool {
+            if a.information.isOlder(than: b.information) { return true }
+            if b.information.isOlder(than: a.information) { return false }
             let (a, b) = (a.name.bytes, b.name.bytes)
             return a.count == b.count ? b.lexicographicallyPrecedes(a) : a.count > b.count
         }
-        var later = all[...]
-        if let file {
-            let place = all.firstIndex { $0.file.isSame(as: file) }
-            // Rotations remove the oldest file first.
-            later = place.map { all[($0 + 1)...] } ?? all.drop { Self.isOlder($0.file, file) }
-        }
-        for entry in later + entries.filter({ $0.name == name }) {
-            if Self.isCompressed(entry.name), entry.name != name {
-                if file != nil { found.compressed += 1 }
-                continue
-            }
-            guard let opened = try open(entry.name), opened.isSame(as: entry.file) else { return nil }
-            if entry.name == name { found.current = opened } else { found.former.append(opened) }
-        }
-        return found
     }
 
-    /// The time of the last write tells the order, and after it the time of the rename.
-    private static func isOlder(_ a: FileInformation, _ b: FileInformation) -> Bool {
-        (a.modified, a.changed) < (b.modified, b.changed)
+    /// Finds the files that have had the name after `file`. With `nil`, all that have had it. Those of `known` are left out.
+    func newer(than file: FileInformation?, known: [FollowStream.Position]) throws(UVError) -> Found {
+        var (newer, compressed): ([Newer], Set<UInt64>) = ([], [])
+        // Files are renamed meanwhile. So the names are read until none comes up between those that were found.
+        for attempt in 0..<Self.attempts {
+            let newest = newer.max { $0 < $1 }
+            var wasMissed = attempt == 0
+            for (name, listed) in try entries({ $0 == name || isFormer($0) }) {
+                if file.map(listed.isOlder) == true { continue }
+                if Self.isCompressed(name), name != self.name {
+                    if let file, file.isOlder(than: listed) { compressed.insert(listed.inode) }
+                    continue
+                }
+                guard let opened = try open(name), !known.contains(where: opened.isSame),
+                    !newer.contains(where: { $0.file.isSame(as: opened.position) })
+                else { continue }
+                let found = Newer(file: opened, name: name, information: try opened.information())
+                if file.map(found.information.isOlder) == true { continue }
+                if let newest, found < newest { wasMissed = true }
+                newer.append(found)
+            }
+            if !wasMissed { break }
+        }
+        for index in newer.indices { newer[index].information = try newer[index].file.information() }
+        let current = try open(name)
+        var found = Found(
+            former: newer.sorted(by: <).map(\.file), current: current, compressed: compressed.count)
+        if let current { found.former.removeAll { $0.isSame(as: current.position) } }
+        return found
     }
 
     private static func isCompressed(_ name: RelativePath) -> Bool {
@@ -162,7 +159,7 @@ struct FollowedName {
 }
 
 extension FileInformation {
-    fileprivate func isSame(as other: FileInformation) -> Bool {
-        inode == other.inode && device == other.device
+    fileprivate func isOlder(than other: FileInformation) -> Bool {
+        (modified, changed) < (other.modified, other.changed)
     }
 }

@@ -12,7 +12,7 @@ struct FollowedNameTests {
             let directory = TemporaryDirectory()
             directory.write(name, "x\n")
             directory.write(log, "y\n")
-            let found = try FollowedName(directory.url(log), in: SystemFiles()).newer(than: nil)
+            let found = try FollowedName(directory.url(log), in: SystemFiles()).newer(than: nil, known: [])
             return found.former.count == 1
         }
         for name in [
