@@ -38,8 +38,10 @@ int rename_with_flags(int old_directory, const char *old, int new_directory, con
     __asm__("renameat2");
 ssize_t write_with_flags(int file, const struct iovec *parts, int count, off_t offset, int flags) __asm__("pwritev64v2");
 
-/// How often an open is repeated that the kernel gave up, since something on the way was renamed meanwhile.
-enum { OPEN_ATTEMPTS = 64 };
+/// How often an open is repeated that the kernel gave up, since something on the way was renamed meanwhile, and one whose
+/// path seemed to leave the directory. That is also said when what was found has been renamed to elsewhere before the kernel has
+/// looked where it is.
+enum { OPEN_ATTEMPTS = 64, LEAVING_ATTEMPTS = 4 };
 
 /// Opens `path` at `directory` by the rules `resolve`; the negated error if that fails.
 static inline int open_by_rules(int directory, const char *path, int flags, mode_t mode, unsigned resolve) {
@@ -48,7 +50,8 @@ static inline int open_by_rules(int directory, const char *path, int flags, mode
         long file = syscall(CALL_OPENAT2, directory, path, &how, sizeof how);
         if (file >= 0) return (int)file;
         if (errno == EINTR) continue;
-        if (errno != EAGAIN || attempt == OPEN_ATTEMPTS) return -errno;
+        int most = errno == EAGAIN ? OPEN_ATTEMPTS : errno == EXDEV ? LEAVING_ATTEMPTS : 0;
+        if (attempt >= most) return -errno;
     }
 }
 

@@ -91,4 +91,30 @@ struct SystemDirectoryTests {
             #expect(reads > 0 && refusals > 0 && swaps.value > 0)
         }
     }
+
+    @Test("what is renamed to elsewhere at the moment of its opening is there or not, and leads nobody out")
+    func renamedAway() throws {
+        let (inside, outside) = (TemporaryDirectory(), TemporaryDirectory())
+        inside.makeDirectory("x")
+        let (name, elsewhere) = (inside.url("x"), outside.url("x"))
+        let (isOver, group) = (Counter(), DispatchGroup())
+        startThread(of: group) {
+            while isOver.value == 0 {
+                _ = unsafe rename(name, elsewhere)
+                _ = unsafe rename(elsewhere, name)
+            }
+        }
+        let directory = try SystemFiles().openDirectory(at: inside.path)
+        var found: [UVError.Code?: Int] = [:]
+        for _ in 0..<largeCount * 2 {
+            do throws(UVError) {
+                _ = try directory.openDirectory(RelativePath(checked: "x"), followsLink: false)
+                found[nil, default: 0] += 1
+            } catch { found[error.code, default: 0] += 1 }
+        }
+        isOver.value = 1
+        group.wait()
+        #expect(found[nil] ?? 0 > 0)
+        #expect(Set(found.keys).isSubset(of: [nil, .notFound]), "\(found)")
+    }
 }
