@@ -69,6 +69,9 @@ final class FoldedChanges {
             let node = entry(self.place(at: source))
             node.isDirectory = change.isDirectory
             if let alteration = change.alteration { node.alter(alteration) }
+            // The system tells two files that take a name one right after the other as one, if that is all it sees of the
+            // second. So one that comes back may be another.
+            if !node.isDirectory { node.alter(.modified) }
             note(node)
             if change.replaces || place.parent.presentEntries[place.name] != nil {
                 remove(entry(place), isDirectory: change.isDirectory)

@@ -16,6 +16,8 @@ struct TreeScan: Sendable {
         let identity: Identity?
         /// The names that lead from the root to the directory.
         let path: [RelativePath]
+        /// The watch of the directory that has the last name. `nil` if that has no watch, or there is no name.
+        let parent: CInt?
         let isRecursive: Bool
         let limit: Int
     }
@@ -43,11 +45,19 @@ struct TreeScan: Sendable {
             let root = Identity(try directory.information(of: .here, followsLink: false))
             let identity = order.identity ?? trail?.file.map(Identity.init)
             guard identity == nil || identity == root else { throw FileWatchError.moved(path: order.root) }
-            for name in order.path {
+            for (index, name) in order.path.enumerated() {
+                // Another directory may have this path by now.
+                if index == order.path.count - 1,
+                    try watch(directory, isRoot: index == 0, watcher) != order.parent
+                {
+                    throw GoneDirectory()
+                }
                 do throws(UVError) {
                     directory = try directory.openDirectory(name, followsLink: false)
                 } catch {
                     if error.meansGone { throw GoneDirectory() }
+                    // Nothing below it can be watched, until its permissions are others.
+                    if error.code == .permissionDenied { return TreeScan(root: root, trail: trail) }
                     throw error
                 }
             }
@@ -69,7 +79,7 @@ struct TreeScan: Sendable {
             throw FileWatchError.tooManyDirectories(path: order.root, limit: order.limit)
         }
         // Watched first: what comes while the names are read is told by an event.
-        let watch = try watcher.watch(directory, for: .ofFiles)
+        let watch = try Self.watch(directory, isRoot: order.path.isEmpty && parent == nil, watcher)
         let index = directories.count
         directories.append(Directory(parent: parent, name: name, watch: watch))
         for entry in try Self.entries(of: directory) {
@@ -77,7 +87,23 @@ struct TreeScan: Sendable {
                 directories[index].files.append(entry.path)
                 continue
             }
-            try add(child, entry.path, parent: index, order, watcher)
+            do {
+                try add(child, entry.path, parent: index, order, watcher)
+            } catch is GoneDirectory {
+                directories[index].files.append(entry.path)
+            }
+        }
+    }
+
+    /// Watches it. That fails if it was removed after it has been opened, which is no end unless it is the root.
+    private static func watch(
+        _ directory: any DirectoryHandle, isRoot: Bool, _ watcher: any DirectoryWatcher
+    ) throws -> CInt {
+        do throws(UVError) {
+            return try watcher.watch(directory, for: .ofFiles)
+        } catch {
+            if !isRoot, error.meansGone { throw GoneDirectory() }
+            throw error
         }
     }
 
@@ -111,8 +137,9 @@ struct TreeScan: Sendable {
 struct GoneDirectory: Error {}
 
 extension UVError {
-    /// Whether there is no directory at the path, or something else than a directory.
+    /// Whether there is no directory at the path, or something else than a directory, or whether it was renamed meanwhile.
     var meansGone: Bool {
-        self != .missingDescriptors && [.notFound, .notDirectory, .tooManyLinks].contains(code)
+        self != .missingDescriptors
+            && [.notFound, .notDirectory, .tooManyLinks, .crossesDirectory].contains(code)
     }
 }

@@ -13,10 +13,16 @@ final class TreeWatch: TrailWatch {
     private let root = WatchedDirectory(.here, in: nil)
     private var identity: TreeScan.Identity?
     private var directories: [CInt: WatchedDirectory] = [:]
-    /// The directories that had another path when they were to be scanned.
-    private var unscanned: [WatchedDirectory] = []
+    /// The directories that may have another watch than they should. Scanned when no event waits.
+    private var doubtful: [WatchedDirectory] = []
+    /// The directory whose rename was handled last.
+    private var lastMoved: WatchedDirectory?
+    /// Those that were not at their paths. The next events tell where they are.
+    private var missing: [WatchedDirectory] = []
     /// The number of scans since events were lost.
     private var looks = 0
+    /// The number of directories that were renamed.
+    private var moves = 0
     /// The place where a rename has replaced something last, and when. If that is renamed at once, the two may have been
     /// exchanged: the system tells this as two renames.
     private var replaced: (place: WatchedPlace, time: LoopInstant)?
@@ -34,8 +40,8 @@ final class TreeWatch: TrailWatch {
 
     private func scan(_ directory: WatchedDirectory, tells: Bool, afterwards: @escaping () -> Void = {}) {
         let order = TreeScan.Order(
-            root: path, identity: identity, path: directory.names, isRecursive: isRecursive,
-            limit: directory === root ? limit : limit - directories.count)
+            root: path, identity: identity, path: directory.names, parent: directory.parent?.watch,
+            isRecursive: isRecursive, limit: directory === root ? limit : limit - directories.count)
         let job: @Sendable (any FileSystem, any DirectoryWatcher) throws -> TreeScan = { files, watcher in
             try TreeScan.scan(order, in: files, watcher)
         }
@@ -48,7 +54,7 @@ final class TreeWatch: TrailWatch {
                 afterwards()
             } catch is GoneDirectory {
                 // Its removal, or the rename of it or of a directory above it, is still to be told.
-                unscanned.append(directory)
+                missing.append(directory)
             } catch FileWatchError.tooManyDirectories {
                 end(FileWatchError.tooManyDirectories(path: path, limit: limit))
             } catch {
@@ -58,6 +64,11 @@ final class TreeWatch: TrailWatch {
     }
 
     override func workIsDone() {
+        while let directory = doubtful.popLast() {
+            guard directory.watch == nil || directory.wasMoved, directory.isBelow(root) else { continue }
+            directory.wasMoved = false
+            return scan(directory, tells: true)
+        }
         guard mustFollow, let identity, let before = trail?.mounts.below else { return }
         follow { [self] in
             guard let trail, let found = trail.file.map(TreeScan.Identity.init) else { return }
@@ -87,7 +98,6 @@ final class TreeWatch: TrailWatch {
     private func install(_ scan: TreeScan, at directory: WatchedDirectory, tells: Bool) {
         var found: [WatchedDirectory] = []
         var names: [Set<RelativePath>] = []
-        var mistaken: [WatchedDirectory] = []
         for new in scan.directories {
             var target = directory
             if let parent = new.parent {
@@ -96,21 +106,26 @@ final class TreeWatch: TrailWatch {
             }
             found.append(target)
             names.append(Set(new.files))
+            // What has changed in files without a watch was not told.
+            let altersFiles = tells && target.watch != new.watch
             let other = setWatch(new.watch, of: target)
-            if let other, !other.wasMistaken { mistaken.append(other) }
-            for name in new.files { appear(name, in: target, directory: nil, tells: tells) }
+            // Two paths may lead to the same directory for good, and would take the watch from each other for ever.
+            if let other, other.mistake != moves {
+                other.mistake = moves
+                doubtful.append(other)
+            }
+            for name in new.files {
+                if altersFiles, case .some(nil) = target.entries[name] {
+                    changes.modified(target.path(of: name))
+                }
+                appear(name, in: target, directory: nil, tells: tells)
+            }
         }
         for (directory, names) in zip(found, names) {
             for (gone, entry) in directory.entries where !names.contains(gone) {
                 forget(gone, in: directory)
                 if tells { changes.removed(directory.path(of: gone), isDirectory: entry != nil) }
             }
-        }
-        unscanned.removeAll { waiting in found.contains { $0 === waiting } }
-        for other in mistaken where other.watch == nil && other.isBelow(root) {
-            // Two paths may lead to the same directory for good, and would take the watch from each other for ever.
-            other.wasMistaken = true
-            self.scan(other, tells: true)
         }
     }
 
@@ -125,10 +140,15 @@ final class TreeWatch: TrailWatch {
     private func appear(
         _ name: RelativePath, in parent: WatchedDirectory, directory: WatchedDirectory?, tells: Bool
     ) {
-        let isKnown = parent.entries[name] != nil
-        if case let old?? = parent.entries[name] { drop(old) }
+        let known = parent.entries[name]
         parent.entries[name] = .some(directory)
-        if tells, !isKnown { changes.created(parent.path(of: name)) }
+        if case let old?? = known { drop(old) }
+        guard tells else { return }
+        if let known {
+            guard known != nil || directory != nil else { return }
+            changes.removed(parent.path(of: name), isDirectory: known != nil)
+        }
+        changes.created(parent.path(of: name))
     }
 
     /// Returns the directory that had this watch: it was scanned when this one had its path.
@@ -153,10 +173,7 @@ final class TreeWatch: TrailWatch {
     }
 
     private func drop(_ directory: WatchedDirectory) {
-        for gone in directory.all {
-            giveUpWatch(of: gone)
-            unscanned.removeAll { $0 === gone }
-        }
+        for gone in directory.all { giveUpWatch(of: gone) }
     }
 
     override func releaseWatches() {
@@ -169,12 +186,18 @@ final class TreeWatch: TrailWatch {
 
     override func handleChange(_ event: FileEvent) {
         super.handleChange(event)
+        // What had its watch when it was renamed is told of that right behind.
+        if let moved = lastMoved.take(), event.changes.contains(.selfMoved), event.watch == moved.watch {
+            moved.wasMoved = false
+        }
         if let name = event.name, WatchedPlace(watch: event.watch, name: name) == trail?.end {
             // A rename of the root is told by itself.
             if event.changes.contains(.deleted) { return end(FileWatchError.removed(path: path)) }
             if event.changes.contains(.movedTo) { return end(FileWatchError.moved(path: path)) }
         }
         guard let directory = directories[event.watch] else { return }
+        doubtful += missing
+        missing = []
         guard let name = event.name else { return handleChange(ofDirectory: directory, event.changes) }
         let (isDirectory, place) = (
             event.changes.contains(.isDirectory), WatchedPlace(watch: event.watch, name: name)
@@ -186,13 +209,19 @@ final class TreeWatch: TrailWatch {
         } else if !event.changes.isDisjoint(with: [.deleted, .movedFrom]) {
             if event.changes.contains(.movedFrom), mayBeExchanged(place) { return }
             goes(name, from: directory, isDirectory: isDirectory)
-        } else if directory.entries[name] != nil {
+        } else if let known = directory.entries[name] {
             // A name that is not known has gone since, or has not been told yet.
             let path = directory.path(of: name)
             if event.changes.contains(.modified) {
                 changes.modified(path)
             } else {
                 changes.attributesChanged(path)
+                // It may not have been readable until now.
+                if let known {
+                    doubtful.append(known)
+                } else {
+                    add(name, to: directory, isDirectory: isDirectory)
+                }
             }
         }
     }
@@ -201,8 +230,10 @@ final class TreeWatch: TrailWatch {
         let isRoot = directory === root
         if what.contains(.selfDeleted) {
             if isRoot { return end(FileWatchError.removed(path: path)) }
-            // The removal is told by the directory above.
+            // The removal is told by the directory above. But two directories that take a name one right after the other are
+            // told as one, if that is all the system sees of the second.
             giveUpWatch(of: directory)
+            doubtful.append(directory)
         } else if what.contains(.unmounted) {
             if isRoot { return end(FileWatchError.unmounted(path: path)) }
             hasLostEvents = true
@@ -246,10 +277,11 @@ final class TreeWatch: TrailWatch {
     }
 
     private func goes(_ name: RelativePath, from directory: WatchedDirectory, isDirectory: Bool) {
-        guard directory.entries[name] != nil else { return }
+        guard let known = directory.entries[name] else { return }
         let path = directory.path(of: name)
         forget(name, in: directory)
-        changes.removed(path, isDirectory: isDirectory)
+        // A scan may have found something else that has taken the name since.
+        changes.removed(path, isDirectory: isDirectory || known != nil)
     }
 
     /// Whether what is renamed may be what has been replaced there. The disk does not tell, since more may have happened by
@@ -262,10 +294,18 @@ final class TreeWatch: TrailWatch {
     }
 
     override func handleRename(_ source: FileEvent, _ target: FileEvent) -> Bool {
+        lastMoved = nil
         guard let from = directories[source.watch], let to = directories[target.watch], let old = source.name,
             let new = target.name, let entry = from.entries[old]
         else { return false }
         let isDirectory = source.changes.contains(.isDirectory)
+        // A scan has found the directory that has taken the name since.
+        guard isDirectory || entry == nil else { return false }
+        if let entry, to.isBelow(entry) {
+            // Nothing can be renamed to a place below itself, so that is another one.
+            hasLostEvents = true
+            return true
+        }
         if mayBeExchanged(WatchedPlace(watch: source.watch, name: old)) { return true }
         let oldPath = from.path(of: old)
         from.entries[old] = nil
@@ -278,9 +318,13 @@ final class TreeWatch: TrailWatch {
             add(new, to: to, isDirectory: isDirectory)
             return true
         }
+        moves += 1
         to.entries[new] = .some(entry)
         entry.move(to: to, as: new)
-        if entry.watch == nil || !unscanned.isEmpty { scan(entry, tells: true) }
+        // A scan may have found another one under the old name.
+        entry.wasMoved = true
+        lastMoved = entry
+        doubtful.append(entry)
         return true
     }
 }

@@ -4,8 +4,10 @@ final class WatchedDirectory {
     private(set) var name: RelativePath
     /// The watch of the system. `nil` before the directory has been scanned, and when it has gone.
     var watch: CInt?
-    /// Whether another directory was watched in its place since it got its path.
-    var wasMistaken = false
+    /// Whether it was renamed, and it is not known whether that was the directory with this watch.
+    var wasMoved = false
+    /// How many directories of the tree had been renamed when another one was watched in its place last.
+    var mistake: Int?
     /// The entries, each with its directory if it is a watched one.
     var entries: [RelativePath: WatchedDirectory?] = [:]
 
@@ -27,7 +29,6 @@ final class WatchedDirectory {
 
     func move(to parent: WatchedDirectory, as name: RelativePath) {
         (self.parent, self.name) = (parent, name)
-        wasMistaken = false
     }
 
     /// Whether this directory is `root`, or an entry below it.

@@ -77,7 +77,7 @@ struct FoldedChangesTests {
         #expect(told() == ["modified a"])
     }
 
-    @Test("renames in a row become one, and one that is taken back becomes none")
+    @Test("renames in a row become one, and a file that comes back may be another one")
     mutating func renames() {
         move("a", "b")
         add(.modified, "b")
@@ -86,7 +86,7 @@ struct FoldedChangesTests {
         move("y", "x")
         move("old", "new")
         add(.removed, "new")
-        #expect(told() == ["a → c", "removed old"])
+        #expect(told() == ["a → c", "modified x", "removed old"])
     }
 
     @Test("a rename over a file that was itself renamed loses that")
@@ -130,7 +130,10 @@ struct FoldedChangesTests {
         move("h", "i")
         add(.modified, "i")
         move("i", "h")
-        #expect(told() == ["a → c", "removed b", "removed d", "removed e", "removed g", "modified h"])
+        #expect(
+            told() == [
+                "a → c", "removed b", "removed d", "removed e", "modified f", "removed g", "modified h",
+            ])
     }
 
     @Test("a directory that is removed and made again is both, since what was in it has gone")

@@ -1,3 +1,4 @@
+import CLibUV
 import Futures
 import Glibc
 import Testing
@@ -27,12 +28,14 @@ struct TreeScanTests {
     }
 
     private func scan(
-        _ directory: TemporaryDirectory, below name: String = "", isRecursive: Bool = true, limit: Int = 100,
+        _ directory: TemporaryDirectory, below name: String = "", _ path: [String] = [], parent: CInt? = nil,
+        isRecursive: Bool = true, limit: Int = 100,
         identity: TreeScan.Identity? = nil,
         before: @escaping @Sendable (any DirectoryHandle) -> Void = { _ in }
     ) throws -> TreeScan {
         let order = TreeScan.Order(
-            root: directory.path + name, identity: identity, path: [], isRecursive: isRecursive, limit: limit)
+            root: directory.path + name, identity: identity, path: path.map { RelativePath(checked: $0) },
+            parent: parent, isRecursive: isRecursive, limit: limit)
         return try TreeScan.scan(order, in: SystemFiles(), Watcher(before: before))
     }
 
@@ -89,5 +92,34 @@ struct TreeScanTests {
         #expect(throws: FileWatchError.tooManyDirectories(path: directory.path, limit: 1)) {
             try scan(directory, limit: 1)
         }
+    }
+
+    @Test("a part of a tree is scanned in the directory that it is in, and not in another one of that name")
+    func parent() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "a/b"] { directory.makeDirectory(name) }
+        directory.write("a/b/x")
+        #expect(try scan(directory, ["a", "b"], parent: 1).directories.map(\.files.count) == [1])
+        #expect(throws: GoneDirectory.self) { try scan(directory, ["a", "b"], parent: 2) }
+        #expect(throws: GoneDirectory.self) { try scan(directory, ["a", "b"]) }
+        #expect(throws: GoneDirectory.self) { try scan(directory, ["a", "c"], parent: 1) }
+    }
+
+    @Test("what was a directory when its name was read, and is gone when it is opened, is told as a file")
+    func gone() throws {
+        let directory = TemporaryDirectory()
+        for name in ["a", "b"] { directory.makeDirectory(name) }
+        let (next, aside) = (directory.url("b"), directory.url("aside"))
+        var status = stat()
+        #expect(unsafe stat(directory.url("a"), &status) == 0)
+        let first = UInt64(status.st_ino)
+        // While `a` is watched, all names have been read.
+        let found = try scan(directory) { [first] handle in
+            if try! handle.information(of: .here, followsLink: false).inode == first {
+                _ = unsafe rename(next, aside)
+            }
+        }
+        #expect(found.directories.map(\.name.description) == [".", "a"])
+        #expect(found.directories.map { $0.files.map(\.description) } == [["b"], []])
     }
 }

@@ -288,6 +288,36 @@ struct TreeWatchTests {
         }
     }
 
+    @Test("a directory that may not be read is told, and watched as soon as it may be")
+    func unreadable() async {
+        await #expect(processExitsWith: .success) {
+            // Nobody forbids root anything. The whole process: its pool has no thread yet that keeps its user.
+            #expect(setegid(65534) == 0 && seteuid(65534) == 0)
+            try TreeWatchTests().withTree(debounce: .zero, directories: ["tree/old"]) {
+                (loop, directory, first) throws in
+                try loop.run(until: first.close())
+                directory.write("tree/old/inner")
+                #expect(unsafe chmod(directory.url("tree/old"), 0) == 0)
+                let watch = try loop.run(until: FileWatch.watch(tree: directory.url("tree"), on: loop))
+                #expect(unsafe mkdir(directory.url("tree/new"), 0) == 0)
+                #expect(try loop.changes(of: watch, atLeast: 1) == ["created new"])
+                #expect(watch.directoryCount == 1)
+                for name in ["old", "new"] {
+                    #expect(unsafe chmod(directory.url("tree/\(name)"), 0o700) == 0)
+                }
+                #expect(
+                    try loop.changes(of: watch, atLeast: 3)
+                        == ["attributes of old", "created old/inner", "attributes of new"])
+                directory.write("tree/new/x")
+                directory.write("tree/old/x")
+                #expect(try loop.changes(of: watch, atLeast: 2) == ["created new/x", "created old/x"])
+                #expect(watch.directoryCount == 3)
+                try loop.run(until: watch.close())
+            }
+            #expect(seteuid(0) == 0 && setegid(0) == 0)
+        }
+    }
+
     @Test("the last changes before the end can still be taken")
     func lastChanges() throws {
         try withTree(file: "tree/x") { (loop, directory, watch) throws in
