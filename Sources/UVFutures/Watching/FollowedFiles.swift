@@ -73,7 +73,7 @@ struct FollowedFiles: Sendable {
         isNamed = current.map { files.last?.isSame(as: $0.position) == true } ?? false
         if isNamed { return }
         if let last = files.last {
-            let found = try name.newer(than: last.information(), known: past + files.map(\.position))
+            let found = try name.newer(than: last, known: past + files.map(\.position))
             if found.compressed > 0 {
                 losses.append(.files(atLeast: found.compressed, after: last.position))
             }

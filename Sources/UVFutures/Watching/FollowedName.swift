@@ -82,15 +82,18 @@ struct FollowedName {
         }
     }
 
-    /// Finds the files that have had the name after `file`. With `nil`, all that have had it. Those of `known` are left out.
-    func newer(than file: FileInformation?, known: [FollowStream.Position]) throws(UVError) -> Found {
+    /// Finds the files that have had the name after `last`. With `nil`, all that have had it. Those of `known` are left out.
+    ///
+    /// A file may be written after the next one was made. Until that is written, too, it seems to be older, but is empty.
+    func newer(than last: FollowedFile?, known: [FollowStream.Position]) throws(UVError) -> Found {
+        let file = try last?.information()
         var (newer, compressed): ([Newer], Set<UInt64>) = ([], [])
         // Files are renamed meanwhile. So the names are read until none comes up between those that were found.
         for attempt in 0..<Self.attempts {
             let newest = newer.max { $0 < $1 }
             var wasMissed = attempt == 0
             for (name, listed) in try entries({ $0 == name || isFormer($0) }) {
-                if file.map(listed.isOlder) == true { continue }
+                if file.map(listed.isOlder) == true, listed.size > 0 { continue }
                 if Self.isCompressed(name), name != self.name {
                     if let file, file.isOlder(than: listed) { compressed.insert(listed.inode) }
                     continue
@@ -99,7 +102,11 @@ struct FollowedName {
                     !newer.contains(where: { $0.file.isSame(as: opened.position) })
                 else { continue }
                 let found = Newer(file: opened, name: name, information: try opened.information())
-                if file.map(found.information.isOlder) == true { continue }
+                if let last, file.map(found.information.isOlder) == true {
+                    guard found.information.size == 0, opened.position.birth >= last.position.birth else {
+                        continue
+                    }
+                }
                 if let newest, found < newest { wasMissed = true }
                 newer.append(found)
             }

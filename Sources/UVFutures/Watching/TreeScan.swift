@@ -95,14 +95,14 @@ struct TreeScan: Sendable {
         }
     }
 
-    /// Watches it. That fails if it was removed after it has been opened, which is no end unless it is the root.
+    /// Watches it. That fails if it may not be read any more, which is no end unless it is the root.
     private static func watch(
         _ directory: any DirectoryHandle, isRoot: Bool, _ watcher: any DirectoryWatcher
     ) throws -> CInt {
         do throws(UVError) {
             return try watcher.watch(directory, for: .ofFiles)
         } catch {
-            if !isRoot, error.meansGone { throw GoneDirectory() }
+            if !isRoot, error.meansGone || error.code == .permissionDenied { throw GoneDirectory() }
             throw error
         }
     }
