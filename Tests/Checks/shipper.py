@@ -54,7 +54,7 @@ def write():
         time.sleep(chance.choice([0, 0, 0.001, 0.05]))
 
 
-received, place, starts, failures = 0, None, 0, []
+received, place, starts, failures, told = 0, None, 0, [], []
 open(log, "w").close()
 writer = threading.Thread(target=write)
 writer.start()
@@ -68,9 +68,13 @@ while not failures:
     for line in shipper.stdout:
         if not line.endswith(b"\n"):
             break
-        place, text = line.decode().split(" ", 1) if line[:1] == b"{" else (place, line.decode())
-        if text.split(" ")[0] != str(received):
-            failures.append(f"line {received} was to come, and not {text[:60]!r} at {place}, in start {starts}")
+        if line.startswith(b"lost"):
+            told.append(line.decode().strip())
+            continue
+        before, (place, text) = place, line.decode().split(" ", 1)
+        if text.split(" ")[0] != str(received) or told:
+            failures.append(f"line {received} was to come behind {before}, and not {text[:60]!r} at {place}, in start "
+                            f"{starts}; {told}")
             break
         received += 1
         if random.random() < 0.0001:

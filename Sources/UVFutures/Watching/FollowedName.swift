@@ -51,9 +51,17 @@ struct FollowedName {
 
     /// Opens the file that a place is in, whatever its name is now. Returns `nil` if it is not in the directory.
     func open(at place: FollowStream.Position) throws(UVError) -> FollowedFile? {
-        for (name, file) in try entries({ _ in true })
-        where file.inode == place.inode && file.device == place.device {
-            if let file = try open(name), file.isSame(as: place) { return file }
+        // A file that is renamed meanwhile may be missed. So it is missing only if the names have not changed.
+        var before: [RelativePath: UInt64]?
+        for _ in 0..<Self.attempts {
+            var names: [RelativePath: UInt64] = [:]
+            for (name, file) in try entries({ _ in true }) {
+                names[name] = file.inode
+                guard file.inode == place.inode, file.device == place.device else { continue }
+                if let file = try open(name), file.isSame(as: place) { return file }
+            }
+            if names == before { break }
+            before = names
         }
         return nil
     }

@@ -1,6 +1,7 @@
 import CLibUV
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import UVFutures
@@ -74,5 +75,25 @@ struct FollowedNameTests {
         #expect(code(directory.url("circle")) == .tooManyLinks)
         #expect(code(directory.path) == .isDirectory)
         #expect(code(directory.path + "/") == .isDirectory)
+    }
+
+    @Test("a file is found at its place while all files of the directory get other names")
+    func renamedMeanwhile() throws {
+        let log = FollowedLog()
+        for number in 1...30 { log.directory.write("log.\(number)", "\(number)\n") }
+        let place = try log.place("log.15", 0)
+        let name = try FollowedName(log.path, in: SystemFiles())
+        let (isOver, group, path) = (Counter(), DispatchGroup(), log.path)
+        startThread(of: group) {
+            while isOver.value == 0 {
+                for number in (1...30).reversed() {
+                    _ = unsafe rename("\(path).\(number)", "\(path).\(number + 1)")
+                }
+                for number in 1...30 { _ = unsafe rename("\(path).\(number + 1)", "\(path).\(number)") }
+            }
+        }
+        for _ in 0..<300 { #expect(try name.open(at: place) != nil) }
+        isOver.value = 1
+        group.wait()
     }
 }
