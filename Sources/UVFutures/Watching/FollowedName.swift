@@ -5,6 +5,8 @@ struct FollowedName {
     private static let mostLinks = 40
     /// How often the names are read while they change.
     private static let attempts = 100
+    /// How often a file is looked for by its numbers.
+    private static let readings = 20
     private static let compressed = [".gz", ".xz", ".bz2", ".zst"].map { Array($0.utf8) }
 
     private typealias Entry = (name: RelativePath, file: FileInformation)
@@ -51,17 +53,12 @@ struct FollowedName {
 
     /// Opens the file that a place is in, whatever its name is now. Returns `nil` if it is not in the directory.
     func open(at place: FollowStream.Position) throws(UVError) -> FollowedFile? {
-        // A file that is renamed meanwhile may be missed. So it is missing only if the names have not changed.
-        var before: [RelativePath: UInt64]?
-        for _ in 0..<Self.attempts {
-            var names: [RelativePath: UInt64] = [:]
-            for (name, file) in try entries({ _ in true }) {
-                names[name] = file.inode
-                guard file.inode == place.inode, file.device == place.device else { continue }
+        // A reading misses what is renamed meanwhile. Nothing tells of that, so only many readings make sure.
+        for _ in 0..<Self.readings {
+            for (name, file) in try entries({ _ in true })
+            where file.inode == place.inode && file.device == place.device {
                 if let file = try open(name), file.isSame(as: place) { return file }
             }
-            if names == before { break }
-            before = names
         }
         return nil
     }

@@ -39,8 +39,9 @@ struct FollowedNameTests {
         for number in [9, 10, 11, 12] { log.directory.write("log.\(number)", "\(number)\n") }
         log.directory.write("log", "end\n")
         let names = ["log.9", "log.10", "log.11", "log.12"]
-        // One call changes the times of all, within one tick of the kernel's clock for most.
-        for _ in 0..<100 {
+        // Mostly within one tick of the kernel's clock.
+        var areAtOnce = false
+        for _ in 0..<10_000 where !areAtOnce {
             for name in names { log.setWritten(name, 1_000_000) }
             var changes: Set<Int> = []
             for name in names {
@@ -48,8 +49,10 @@ struct FollowedNameTests {
                 #expect(unsafe stat(log.directory.url(name), &status) == 0)
                 changes.insert(status.st_ctim.tv_sec * 1_000_000_000 + status.st_ctim.tv_nsec)
             }
-            if changes.count == 1 { break }
+            areAtOnce = changes.count == 1
         }
+        // Newer file systems give no two changes the same time.
+        guard areAtOnce else { return }
         let place = try log.place("log", 0)
         try log.begin(
             from: .position(.init(device: place.device, inode: .max, birth: 0, offset: 5)))
@@ -83,16 +86,21 @@ struct FollowedNameTests {
         for number in 1...30 { log.directory.write("log.\(number)", "\(number)\n") }
         let place = try log.place("log.15", 0)
         let name = try FollowedName(log.path, in: SystemFiles())
-        let (isOver, group, path) = (Counter(), DispatchGroup(), log.path)
+        let (isOver, looks, group, path) = (Counter(), Counter(), DispatchGroup(), log.path)
         startThread(of: group) {
             while isOver.value == 0 {
+                let look = looks.value
                 for number in (1...30).reversed() {
                     _ = unsafe rename("\(path).\(number)", "\(path).\(number + 1)")
                 }
                 for number in 1...30 { _ = unsafe rename("\(path).\(number + 1)", "\(path).\(number)") }
+                while looks.value == look, isOver.value == 0 { sched_yield() }
             }
         }
-        for _ in 0..<300 { #expect(try name.open(at: place) != nil) }
+        for _ in 0..<300 {
+            #expect(try name.open(at: place) != nil)
+            looks.add(1)
+        }
         isOver.value = 1
         group.wait()
     }
