@@ -114,7 +114,8 @@ final class FollowTransport: ByteTransport {
         let lost = arrivals - files.found - lostArrivals
         if lost > 0, files.isComplete, let last {
             lostArrivals += lost
-            tell([.files(atLeast: lost, after: last)])
+            // The first file may have been opened before the system has told that it was made.
+            if files.found > 0 { tell([.files(atLeast: lost, after: last)]) }
         }
         looksWithoutName = files.hasLostName && parts.isEmpty ? looksWithoutName + 1 : 0
         if fetched.isEmpty || !isReading { wait() } else { deliver() }

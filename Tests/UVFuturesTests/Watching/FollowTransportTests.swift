@@ -97,4 +97,26 @@ struct FollowTransportTests {
             loop.closeAll(stream)
         }
     }
+
+    @Test("the first file is not told as lost, though the system tells later that it was made")
+    func toldLate() throws {
+        try withLoop { loop in
+            let directory = TemporaryDirectory()
+            let (log, other) = (directory.url("log"), directory.url("other"))
+            directory.write("log", "one\n")
+            let stream = try loop.run(until: File.follow(log, from: .beginning, on: loop))
+            stream.onLoss { _ = Issue.record("\($0)") }
+            #expect(try loop.line(of: stream) == "one")
+            // A link makes a name, and the file stays the same.
+            #expect(unsafe link(log, other) == 0 && unlink(log) == 0 && link(other, log) == 0)
+            try loop.run(for: .milliseconds(20))
+            directory.write("log", "two\n", appending: true)
+            #expect(try loop.line(of: stream) == "two")
+            directory.rotate()
+            directory.write("log", "three\n")
+            #expect(try loop.line(of: stream) == "three")
+            try loop.run(for: .milliseconds(5))
+            loop.closeAll(stream)
+        }
+    }
 }
