@@ -142,6 +142,13 @@ PYTHON
         fail "Redis says of its file: $(cat "$work/checked")"
 }
 
+# The commands that it has get the answers of Redis, in both versions of the protocol.
+beside_redis() {
+    start
+    timeout $((60 + $1 / 100)) /usr/bin/python3 "$(dirname "$0")/keyvalue-redis.py" "$host" "$port" "$1" || fail "answers otherwise than Redis"
+    stop -TERM 10
+}
+
 # Killed at random moments of a load that waits for the disk. What was acknowledged is there again.
 kills() {
     start --append-file "$work/killed" --sync always --rewrite-size 20000
@@ -187,7 +194,7 @@ places() {
     stop -TERM 5
 }
 
-for part in by_hand refusals places by_benchmark by_python "kills ${1-5}" full_disk damage; do
+for part in by_hand refusals places by_benchmark by_python "beside_redis $((2000 * ${1-5}))" "kills ${1-5}" full_disk damage; do
     $part
     echo "$example, $part: works"
 done

@@ -24,7 +24,9 @@ let folder = String(cString: mkdtemp(strdup("/tmp/faults-XXXXXX")))
 
 func done(_ isDone: Bool) -> String { isDone ? "done" : "wrong bytes" }
 
-@MainActor let kinds = [otherKinds, socketKinds, fileKinds, watchKinds].reduce([:]) { $0.merging($1) { a, _ in a } }
+@MainActor let kinds = [otherKinds, socketKinds, fileKinds, watchKinds].reduce([:]) {
+    $0.merging($1) { a, _ in a }
+}
 
 @MainActor private let otherKinds: [String: (EventLoop) throws -> Work] = [
     "loop": { loop in Work { loop.sleep(for: .milliseconds(1)).map { "done" } } },

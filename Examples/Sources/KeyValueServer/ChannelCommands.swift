@@ -53,9 +53,9 @@ extension Command {
 extension Session {
     /// Adds what is answered to each subscription and to its end.
     fileprivate func appendCount(_ kind: String, _ channel: [UInt8]?, to answer: inout [UInt8]) {
-        answer.appendArray(count: 3)
+        answer.appendPush(count: 3, version)
         answer.appendBulk(kind)
-        if let channel { answer.appendBulk(channel.span.bytes) } else { answer.appendNull() }
+        if let channel { answer.appendBulk(channel.span.bytes) } else { answer.appendNull(version) }
         answer.appendInteger(subscriptions.count + patterns.count)
     }
 }

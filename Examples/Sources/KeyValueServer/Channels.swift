@@ -10,6 +10,8 @@ struct Channels {
 
     private var listeners: [[UInt8]: [Session]] = [:]
     private var patterns: [Pattern] = []
+    /// The index of each pattern.
+    private var places: [[UInt8]: Int] = [:]
 
     mutating func subscribe(_ session: Session, to channel: [UInt8]) {
         guard session.subscriptions.insert(channel).inserted else { return }
@@ -24,46 +26,67 @@ struct Channels {
 
     mutating func subscribe(_ session: Session, toPattern text: [UInt8]) {
         guard session.patterns.insert(text).inserted else { return }
-        if let index = patterns.firstIndex(where: { $0.text == text }) {
-            patterns[index].listeners.append(session)
+        if let place = places[text] {
+            patterns[place].listeners.append(session)
         } else {
+            places[text] = patterns.count
             patterns.append(Pattern(text: text, glob: Glob(text), listeners: [session]))
         }
     }
 
     mutating func unsubscribe(_ session: Session, fromPattern text: [UInt8]) {
-        guard session.patterns.remove(text) != nil else { return }
-        guard let index = patterns.firstIndex(where: { $0.text == text }) else { return }
-        patterns[index].listeners.removeAll { $0 === session }
-        if patterns[index].listeners.isEmpty { patterns.remove(at: index) }
+        guard session.patterns.remove(text) != nil, let place = places[text] else { return }
+        patterns[place].listeners.removeAll { $0 === session }
+        guard patterns[place].listeners.isEmpty else { return }
+        places[text] = nil
+        let last = patterns.removeLast()
+        guard place < patterns.count else { return }
+        patterns[place] = last
+        places[last.text] = place
     }
 
-    mutating func removeAll(of session: Session) {
-        for channel in session.subscriptions { unsubscribe(session, from: channel) }
-        for pattern in session.patterns { unsubscribe(session, fromPattern: pattern) }
+    /// Ends up to `limit` subscriptions of a session. Returns whether it has more.
+    mutating func remove(_ limit: Int, of session: Session) -> Bool {
+        for channel in session.subscriptions.prefix(limit) { unsubscribe(session, from: channel) }
+        for pattern in session.patterns.prefix(limit) { unsubscribe(session, fromPattern: pattern) }
+        return session.isSubscribed
     }
 
     /// Sends a message to all who listen, and returns how often it was sent.
     func publish(_ message: [UInt8], to channel: [UInt8]) -> Int {
+        var push = Push("message", [channel, message])
         var count = 0
-        if let listeners = listeners[channel] {
-            let push = Self.push("message", [channel, message])
-            for session in listeners { session.push(push.span.bytes) }
-            count += listeners.count
-        }
+        for session in listeners[channel] ?? [] where push.send(to: session) { count += 1 }
         for pattern in patterns where pattern.glob.matches(channel) {
-            let push = Self.push("pmessage", [pattern.text, channel, message])
-            for session in pattern.listeners { session.push(push.span.bytes) }
-            count += pattern.listeners.count
+            push = Push("pmessage", [pattern.text, channel, message])
+            for session in pattern.listeners where push.send(to: session) { count += 1 }
         }
         return count
     }
+}
 
-    private static func push(_ kind: String, _ parts: [[UInt8]]) -> [UInt8] {
-        var push: [UInt8] = []
-        push.appendArray(count: 1 + parts.count)
-        push.appendBulk(kind)
-        for part in parts { push.appendBulk(part.span.bytes) }
-        return push
+/// A message as clients get it, which is made once for each version of the protocol.
+private struct Push {
+    private let kind: String
+    private let parts: [[UInt8]]
+    private var made: [RESPVersion: [UInt8]] = [:]
+
+    init(_ kind: String, _ parts: [[UInt8]]) { (self.kind, self.parts) = (kind, parts) }
+
+    /// Returns whether the session is still there.
+    mutating func send(to session: Session) -> Bool {
+        guard !session.hasEnded else { return false }
+        let message = made[session.version] ?? make(session.version)
+        session.push(message.span.bytes)
+        return true
+    }
+
+    private mutating func make(_ version: RESPVersion) -> [UInt8] {
+        var message: [UInt8] = []
+        message.appendPush(count: 1 + parts.count, version)
+        message.appendBulk(kind)
+        for part in parts { message.appendBulk(part.span.bytes) }
+        made[version] = message
+        return message
     }
 }

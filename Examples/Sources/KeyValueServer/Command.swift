@@ -20,10 +20,25 @@ final class Command: Sendable {
     /// The number of words, with the name. If it is negative, there may be more.
     let arity: Int
     let traits: Traits
+    /// Those that the second word chooses from, by that word. Their names are those of both, as in `client|id`.
+    let subcommands: [CommandName: Command]
     let run: Run
 
-    init(_ name: String, _ arity: Int, _ traits: Traits = [], _ run: @escaping Run) {
+    private init(_ name: String, _ arity: Int, _ traits: Traits, parts: [Command], run: @escaping Run) {
         (self.name, self.arity, self.traits, self.run) = (name, arity, traits, run)
+        subcommands = Dictionary(
+            uniqueKeysWithValues: parts.map { (CommandName(String($0.name.dropFirst(name.count + 1))), $0) })
+    }
+
+    convenience init(_ name: String, _ arity: Int, _ traits: Traits = [], _ run: @escaping Run) {
+        self.init(name, arity, traits, parts: [], run: run)
+    }
+
+    /// Creates a command with subcommands. `run` is that of its name alone.
+    convenience init(
+        _ name: String, _ arity: Int, subcommands: [Command], _ run: @escaping Run = { _, _, _, _, _ in }
+    ) {
+        self.init(name, arity, [], parts: subcommands, run: run)
     }
 
     /// Creates a command that changes or tells something of the session.
@@ -32,13 +47,13 @@ final class Command: Sendable {
         ofSession run:
             @escaping @Sendable (KeyValueService, Session, Words, RawSpan, inout [UInt8]) throws -> Void
     ) {
-        self.init(name, arity, traits) { service, session, words, bytes, answer in
+        self.init(name, arity, traits, parts: []) { service, session, words, bytes, answer in
             if let session { try run(service, session, words, bytes, &answer) }
         }
     }
 
     static let all: [CommandName: Command] = {
-        let commands = strings + counters + keys + times + channels + server
+        let commands = strings + counters + keys + times + channels + clients + server
         return Dictionary(uniqueKeysWithValues: commands.map { (CommandName($0.name), $0) })
     }()
 }
@@ -77,11 +92,17 @@ struct CommandError: Error, CustomStringConvertible {
         CommandError("MISCONF Errors writing to the AOF file: \(failure)")
     }
 
+    /// Shows as much as Redis does: of each word what comes before a zero byte, and 128 bytes of all arguments.
     static func unknown(_ words: [Range<Int>], _ bytes: RawSpan) -> CommandError {
-        // As long as Redis shows it.
-        let name = bytes.text(words[0].prefix(128))
-        let shown = words.dropFirst().prefix(20).map { "'\(bytes.text($0.prefix(128)))' " }.joined()
-        return CommandError("ERR unknown command '\(name)', with args beginning with: \(shown)")
+        func shown(_ word: Range<Int>, _ count: Int) -> String {
+            String(decoding: bytes.array(word.prefix(count)).prefix { $0 != 0 }, as: UTF8.self)
+        }
+        var arguments = ""
+        for word in words.dropFirst() where arguments.utf8.count < 128 {
+            arguments += "'\(shown(word, 128 - arguments.utf8.count))' "
+        }
+        return CommandError(
+            "ERR unknown command '\(shown(words[0], 128))', with args beginning with: \(arguments)")
     }
 
     static func unknownSubcommand(_ name: String, of command: String) -> CommandError {

@@ -1,40 +1,70 @@
-/// The slots of entries that end, by the tenth of a second in which they do.
+/// The slots of entries that end, the earliest first.
 ///
-/// A slot is listed at the earliest time only that was given for it. Who takes it from there looks whether the entry has
+/// A slot is listed once, at the earliest time that was given for it. Who takes it from there looks whether the entry has
 /// ended, and adds it again if not. So an entry that is given more time again and again costs nothing.
-struct ExpiryWheel {
-    private static let tick: Int64 = 100
+struct ExpiryHeap {
+    private struct Listed {
+        var time: Int64
+        let slot: Int32
+    }
 
-    private var slots: [Int64: [Int32]] = [:]
-    /// The earliest tick at which each slot is listed, or `.max`.
-    private var listed: [Int64] = []
-    /// The first tick that may have slots.
-    private var first = Int64.max
+    /// A binary heap: nothing is earlier than what stands at half of its index.
+    private var heap: [Listed] = []
+    /// The index of each slot in the heap, or -1.
+    private var places: [Int32] = []
 
     mutating func add(_ slot: Int, at time: Int64) {
-        let tick = time / Self.tick
-        if slot >= listed.count {
-            listed.append(contentsOf: repeatElement(.max, count: slot + 1 - listed.count))
+        if slot >= places.count {
+            places.append(contentsOf: repeatElement(-1, count: slot + 1 - places.count))
         }
-        guard tick < listed[slot] else { return }
-        listed[slot] = tick
-        slots[tick, default: []].append(Int32(slot))
-        first = min(first, tick)
+        var place = Int(places[slot])
+        if place < 0 {
+            place = heap.count
+            heap.append(Listed(time: time, slot: Int32(slot)))
+            places[slot] = Int32(place)
+        } else if time >= heap[place].time {
+            return
+        }
+        heap[place].time = time
+        rise(from: place)
     }
 
     /// Takes a slot of which the time has come. Returns `nil` if there is none.
     mutating func next(upTo time: Int64) -> Int? {
-        let last = time / Self.tick
-        while first < last, !slots.isEmpty {
-            guard let slot = slots[first]?.popLast() else {
-                slots[first] = nil
-                // Far ahead, there is nothing to look for tick by tick.
-                first = last - first > Int64(slots.count) ? slots.keys.min() ?? .max : first + 1
-                continue
-            }
-            if listed[Int(slot)] == first { listed[Int(slot)] = .max }
-            return Int(slot)
+        guard let first = heap.first, first.time <= time else { return nil }
+        places[Int(first.slot)] = -1
+        let last = heap.removeLast()
+        if !heap.isEmpty {
+            heap[0] = last
+            sink()
         }
-        return nil
+        return Int(first.slot)
+    }
+
+    private mutating func rise(from start: Int) {
+        let moved = heap[start]
+        var place = start
+        while place > 0, case let parent = (place - 1) / 2, heap[parent].time > moved.time {
+            put(heap[parent], at: place)
+            place = parent
+        }
+        put(moved, at: place)
+    }
+
+    private mutating func sink() {
+        let moved = heap[0]
+        var place = 0
+        while case var child = 2 * place + 1, child < heap.count {
+            if child + 1 < heap.count, heap[child + 1].time < heap[child].time { child += 1 }
+            guard heap[child].time < moved.time else { break }
+            put(heap[child], at: place)
+            place = child
+        }
+        put(moved, at: place)
+    }
+
+    private mutating func put(_ listed: Listed, at place: Int) {
+        heap[place] = listed
+        places[Int(listed.slot)] = Int32(place)
     }
 }

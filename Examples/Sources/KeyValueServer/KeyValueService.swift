@@ -30,6 +30,8 @@ final class KeyValueService {
     @exclusivity(unchecked) private var lastName = CommandName("")
     /// The memory of answers.
     @exclusivity(unchecked) private var answer: [UInt8] = []
+    /// That of the client whose command is performed.
+    @exclusivity(unchecked) private(set) var version = RESPVersion.second
     private var isExpiring = false
 
     init(_ settings: Settings = Settings(), on loop: EventLoop) {
@@ -62,8 +64,15 @@ final class KeyValueService {
         .flatMap { session.released }
         .always { [self] in
             sessions[session.id] = nil
-            channels.removeAll(of: session)
+            session.hasEnded = true
+            removeSubscriptions(of: session)
         }
+    }
+
+    /// Ends the subscriptions of a client that has gone, a few in each turn.
+    private func removeSubscriptions(of session: Session) {
+        guard channels.remove(1000, of: session) else { return }
+        loop.later(on: .nextTurn) { [self] in removeSubscriptions(of: session) }
     }
 
     /// Performs a command. The returned future is that of the answer: it waits for a client that reads too slowly.
@@ -78,13 +87,16 @@ final class KeyValueService {
         }
         guard let first = command.words.first else { return session.done }
         commandCount += 1
+        version = session.version
         var answer: [UInt8] = []
         swap(&answer, &self.answer)
         defer { swap(&answer, &self.answer) }
         answer.removeAll(keepingCapacity: answer.capacity <= 65_536)
         do {
             let found = try find(bytes.extracting(first), command.words, bytes)
-            try run(found, command.words, bytes, session, &answer)
+            try run(
+                found.subcommands.isEmpty ? found : findPart(of: found, command.words, bytes), command.words,
+                bytes, session, &answer)
         } catch let error as CommandError {
             answer.removeAll(keepingCapacity: true)
             answer.appendError(error.description)
@@ -108,9 +120,22 @@ final class KeyValueService {
     private func find(_ name: RawSpan, _ words: Words, _ bytes: RawSpan) throws -> Command {
         let key = CommandName(name)
         if let lastCommand, lastName == key { return lastCommand }
-        guard let command = Command.all[key] else { throw CommandError.unknown(words, bytes) }
+        guard let command = Command.all[key] else {
+            // A web page that lets a browser send commands, as lines of a request. Redis ends these, too.
+            if key == CommandName("POST") || key == CommandName("HOST:") { throw Session.Quit() }
+            throw CommandError.unknown(words, bytes)
+        }
         (lastName, lastCommand) = (key, command)
         return command
+    }
+
+    private func findPart(of command: Command, _ words: Words, _ bytes: RawSpan) throws -> Command {
+        guard words.count > 1 else { return command }
+        guard let part = command.subcommands[CommandName(bytes.extracting(words[1]))] else {
+            throw CommandError.unknownSubcommand(
+                bytes.text(words[1].prefix(128)), of: command.name.uppercased())
+        }
+        return part
     }
 
     private func run(
@@ -119,7 +144,7 @@ final class KeyValueService {
         guard command.arity < 0 ? words.count >= -command.arity : words.count == command.arity else {
             throw CommandError.wrongCount(command.name)
         }
-        if session.isSubscribed, !command.traits.contains(.allowedWhileSubscribed) {
+        if session.isSubscribed, version == .second, !command.traits.contains(.allowedWhileSubscribed) {
             throw CommandError(
                 "ERR Can't execute '\(command.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
                     + "allowed in this context")

@@ -16,11 +16,20 @@ extension Command {
             guard try bytes.number(words[1]) == 0 else { throw CommandError("ERR DB index is out of range") }
             answer.appendStatus("OK")
         },
-        Command("hello", -1, ofSession: { try $0.hello($1, $2, $3, &$4) }),
-        Command("client", -2, ofSession: { try $0.client($1, $2, $3, &$4) }),
-        Command("config", -2) { try $0.config($2, $3, &$4) },
-        Command("command", -1) { try $0.commands($2, $3, &$4) },
-        Command("info", -1) { service, _, _, _, answer in answer.appendBulk(service.information) },
+        Command(
+            "config", -2, subcommands: [Command("config|get", -3) { try $0.config($2, $3, &$4) }]),
+        Command(
+            "command", -1,
+            subcommands: [
+                Command("command|count", 2) { _, _, _, _, answer in answer.appendInteger(Command.all.count) },
+                Command("command|docs", -2) { service, _, _, _, answer in
+                    answer.appendMap(count: 0, service.version)
+                },
+            ],
+            { service, _, _, _, answer in service.appendCommands(to: &answer) }),
+        Command("info", -1) { service, _, _, _, answer in
+            answer.appendText(service.information, service.version)
+        },
     ]
 }
 
@@ -29,7 +38,7 @@ extension KeyValueService {
         _ session: Session, _ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]
     ) throws {
         guard words.count <= 2 else { throw CommandError.wrongCount("ping") }
-        if session.isSubscribed {
+        if session.isSubscribed, version == .second {
             answer.appendArray(count: 2)
             answer.appendBulk("pong")
             if words.count == 1 { return answer.appendBulk("") }
@@ -39,64 +48,11 @@ extension KeyValueService {
         answer.appendBulk(bytes.extracting(words[1]))
     }
 
-    /// Only the second version of the protocol is spoken.
-    fileprivate func hello(
-        _ session: Session, _ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]
-    ) throws {
-        if words.count > 1 {
-            guard let version = bytes.integer(in: words[1]) else {
-                throw CommandError("ERR Protocol version is not an integer or out of range")
-            }
-            guard version == 2 else { throw CommandError("NOPROTO unsupported protocol version") }
-            guard words.count == 2 else { throw CommandError.syntax }
-        }
-        answer.appendArray(count: 14)
-        for (name, value) in [("server", "redis"), ("version", "7.0.0")] {
-            answer.appendBulk(name)
-            answer.appendBulk(value)
-        }
-        answer.appendBulk("proto")
-        answer.appendInteger(2)
-        answer.appendBulk("id")
-        answer.appendInteger(session.id)
-        for (name, value) in [("mode", "standalone"), ("role", "master")] {
-            answer.appendBulk(name)
-            answer.appendBulk(value)
-        }
-        answer.appendBulk("modules")
-        answer.appendArray(count: 0)
-    }
-
-    fileprivate func client(
-        _ session: Session, _ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]
-    ) throws {
-        let subcommand = bytes.text(words[1]).lowercased()
-        switch (subcommand, words.count) {
-        case ("id", 2): answer.appendInteger(session.id)
-        case ("getname", 2):
-            let name = session.name
-            if name.isEmpty { answer.appendNull() } else { answer.appendBulk(name.span.bytes) }
-        case ("setname", 3):
-            let name = bytes.array(words[2])
-            guard name.allSatisfy({ (33...126).contains($0) }) else {
-                throw CommandError("ERR Client names cannot contain spaces, newlines or special characters.")
-            }
-            session.name = name
-            answer.appendStatus("OK")
-        case ("id", _), ("getname", _), ("setname", _): throw CommandError.wrongCount("client|\(subcommand)")
-        default: throw CommandError.unknownSubcommand(bytes.text(words[1]), of: "CLIENT")
-        }
-    }
-
     fileprivate func config(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
-        guard bytes.isWord(words[1], "GET") else {
-            throw CommandError.unknownSubcommand(bytes.text(words[1]), of: "CONFIG")
-        }
-        guard words.count > 2 else { throw CommandError.wrongCount("config|get") }
         let patterns = words.dropFirst(2).map { Glob(Array(bytes.text($0).lowercased().utf8)) }
         let found = configuration.filter { setting in patterns.contains { $0.matches(Array(setting.0.utf8)) }
         }
-        answer.appendArray(count: 2 * found.count)
+        answer.appendMap(count: found.count, version)
         for (name, value) in found {
             answer.appendBulk(name)
             answer.appendBulk(value)
@@ -112,19 +68,14 @@ extension KeyValueService {
         ]
     }
 
-    fileprivate func commands(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
-        if words.count > 1 {
-            if bytes.isWord(words[1], "COUNT") { return answer.appendInteger(Command.all.count) }
-            if bytes.isWord(words[1], "DOCS") { return answer.appendArray(count: 0) }
-            throw CommandError.unknownSubcommand(bytes.text(words[1]), of: "COMMAND")
-        }
+    fileprivate func appendCommands(to answer: inout [UInt8]) {
         let commands = Command.all.values.sorted { $0.name < $1.name }
         answer.appendArray(count: commands.count)
         for command in commands {
             answer.appendArray(count: 3)
             answer.appendBulk(command.name)
             answer.appendInteger(command.arity)
-            answer.appendArray(count: 1)
+            answer.appendSet(count: 1, version)
             answer.appendStatus(command.traits.contains(.writes) ? "write" : "readonly")
         }
     }

@@ -20,6 +20,9 @@ final class Session {
     let connection: ByteStream
     let id: Int
     var name: [UInt8] = []
+    var version = RESPVersion.second
+    /// Whether the connection has ended. Its subscriptions go a little later.
+    var hasEnded = false
     @exclusivity(unchecked) var isQuitting = false
     @exclusivity(unchecked) var subscriptions: Set<[UInt8]> = []
     @exclusivity(unchecked) var patterns: Set<[UInt8]> = []

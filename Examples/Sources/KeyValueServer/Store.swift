@@ -6,7 +6,7 @@ final class Store {
     private static let overhead = 128
 
     @exclusivity(unchecked) private(set) var table: KeyTable
-    @exclusivity(unchecked) private var wheel = ExpiryWheel()
+    @exclusivity(unchecked) private var expiring = ExpiryHeap()
     /// The milliseconds since 1970.
     private let clock: () -> Int64
     /// Called with the slot and the key of an entry that has ended.
@@ -68,7 +68,7 @@ final class Store {
         guard before != time else { return }
         expiringCount += (time == KeyTable.never ? 0 : 1) - (before == KeyTable.never ? 0 : 1)
         table.setExpiry(slot, time)
-        if time != KeyTable.never { wheel.add(slot, at: time) }
+        if time != KeyTable.never { expiring.add(slot, at: time) }
     }
 
     func remove(_ slot: Int) {
@@ -79,7 +79,7 @@ final class Store {
 
     func removeAll() {
         table.removeAll()
-        wheel = ExpiryWheel()
+        expiring = ExpiryHeap()
         (usedMemory, expiringCount) = (0, 0)
     }
 
@@ -93,12 +93,12 @@ final class Store {
     func removeExpired(limit: Int) -> Bool {
         let now = now
         for _ in 0..<limit {
-            guard let slot = wheel.next(upTo: now) else { return false }
+            guard let slot = expiring.next(upTo: now) else { return false }
             let expires = table.entries.indices.contains(slot) ? table.entries[slot].expires : KeyTable.never
             if expires <= now {
                 expire(slot)
             } else if expires != KeyTable.never {
-                wheel.add(slot, at: expires)
+                expiring.add(slot, at: expires)
             }
         }
         return true

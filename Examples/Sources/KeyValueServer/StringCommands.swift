@@ -22,7 +22,11 @@ extension KeyValueService {
     }
 
     private func appendValue(of key: RawSpan, to answer: inout [UInt8]) {
-        if let slot = store.find(key) { store.appendValue(slot, to: &answer) } else { answer.appendNull() }
+        if let slot = store.find(key) {
+            store.appendValue(slot, to: &answer)
+        } else {
+            answer.appendNull(version)
+        }
     }
 
     fileprivate func set(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
@@ -30,10 +34,10 @@ extension KeyValueService {
         let key = bytes.extracting(words[1])
         let found = options.needsOld ? store.find(key) : nil
         if options.returnsOld {
-            if let found { store.appendValue(found, to: &answer) } else { answer.appendNull() }
+            if let found { store.appendValue(found, to: &answer) } else { answer.appendNull(version) }
         }
         if options.onlyIfMissing && found != nil || options.onlyIfPresent && found == nil {
-            if !options.returnsOld { answer.appendNull() }
+            if !options.returnsOld { answer.appendNull(version) }
             return
         }
         put(key, bytes.extracting(words[2]), options.expiry, keepsExpiry: options.keepsExpiry)
@@ -65,7 +69,7 @@ extension KeyValueService {
     }
 
     fileprivate func getDelete(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
-        guard let slot = store.find(bytes.extracting(words[1])) else { return answer.appendNull() }
+        guard let slot = store.find(bytes.extracting(words[1])) else { return answer.appendNull(version) }
         store.appendValue(slot, to: &answer)
         remove(slot)
     }
@@ -113,7 +117,7 @@ private struct SetOptions {
     init() {}
 
     init(_ words: [Range<Int>], _ bytes: RawSpan, now: Int64) throws {
-        var index = 3
+        var (index, time) = (3, (unit: TimeUnit, amount: Range<Int>)?.none)
         while index < words.count {
             let word = words[index]
             index += 1
@@ -125,16 +129,18 @@ private struct SetOptions {
                 returnsOld = true
             } else if bytes.isWord(word, "KEEPTTL") {
                 keepsExpiry = true
-            } else if let unit = TimeUnit(word, bytes), index < words.count, expiry == KeyTable.never {
-                expiry = try unit.time(try bytes.number(words[index]), now: now, command: "set")
+            } else if let unit = TimeUnit(word, bytes), index < words.count, time == nil {
+                time = (unit, words[index])
                 index += 1
             } else {
                 throw CommandError.syntax
             }
         }
-        guard !(onlyIfMissing && onlyIfPresent), !(keepsExpiry && expiry != KeyTable.never) else {
+        guard !(onlyIfMissing && onlyIfPresent), !(keepsExpiry && time != nil) else {
             throw CommandError.syntax
         }
+        guard let time else { return }
+        expiry = try time.unit.time(try bytes.number(time.amount), now: now, command: "set")
     }
 }
 

@@ -30,8 +30,6 @@ extension KeyValueService {
     fileprivate func expire(
         _ unit: TimeUnit, _ name: String, _ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]
     ) throws {
-        let now = store.now
-        let time = try unit.time(try bytes.number(words[2]), now: now, command: name, mayBePast: true)
         var conditions: Set<String> = []
         for word in words.dropFirst(3) {
             guard let condition = ["NX", "XX", "GT", "LT"].first(where: { bytes.isWord(word, $0) }) else {
@@ -45,6 +43,8 @@ extension KeyValueService {
         guard !conditions.isSuperset(of: ["GT", "LT"]) else {
             throw CommandError("ERR GT and LT options at the same time are not compatible")
         }
+        let now = store.now
+        let time = try unit.time(try bytes.number(words[2]), now: now, command: name, mayBePast: true)
         guard let slot = store.find(bytes.extracting(words[1])) else { return answer.appendInteger(0) }
         let before = store.expiry(slot)
         let isAllowed = conditions.allSatisfy { condition in

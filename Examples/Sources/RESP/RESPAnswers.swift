@@ -1,3 +1,9 @@
+/// The versions of the protocol. A client begins with the second one.
+public enum RESPVersion: Int, Sendable {
+    case second = 2
+    case third
+}
+
 /// Answers of the protocol, which are written one behind the other into an array of bytes.
 extension [UInt8] {
     /// Adds a line, such as `+OK`.
@@ -32,11 +38,39 @@ extension [UInt8] {
     public mutating func appendBulk(_ text: String) { appendBulk(text.utf8Span.span.bytes) }
 
     /// Adds the answer that there is no string.
-    public mutating func appendNull() { appendText("$-1\r\n") }
+    public mutating func appendNull(_ version: RESPVersion = .second) {
+        appendText(version == .second ? "$-1\r\n" : "_\r\n")
+    }
 
     /// Adds the head of an array. Its elements follow.
-    public mutating func appendArray(count: Int) {
-        append(UInt8(ascii: "*"))
+    public mutating func appendArray(count: Int) { appendHead("*", count) }
+
+    /// Adds the head of `count` pairs of names and values, which follow. In the second version this is an array.
+    public mutating func appendMap(count: Int, _ version: RESPVersion) {
+        if version == .second { appendHead("*", 2 * count) } else { appendHead("%", count) }
+    }
+
+    /// Adds the head of a set. Its elements follow. In the second version this is an array.
+    public mutating func appendSet(count: Int, _ version: RESPVersion) {
+        appendHead(version == .second ? "*" : "~", count)
+    }
+
+    /// Adds the head of what no command has asked for. Its elements follow. In the second version this is an array.
+    public mutating func appendPush(count: Int, _ version: RESPVersion) {
+        appendHead(version == .second ? "*" : ">", count)
+    }
+
+    /// Adds a text for people to read.
+    public mutating func appendText(_ text: String, _ version: RESPVersion) {
+        if version == .second { return appendBulk(text) }
+        appendHead("=", 4 + text.utf8.count)
+        appendText("txt:")
+        append(contentsOf: text.utf8)
+        appendEnd()
+    }
+
+    private mutating func appendHead(_ mark: Unicode.Scalar, _ count: Int) {
+        append(UInt8(ascii: mark))
         appendNumber(count)
         appendEnd()
     }

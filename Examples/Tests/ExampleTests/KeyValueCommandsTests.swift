@@ -49,7 +49,11 @@ struct KeyValueCommandsTests {
         // The server.
         "> PING|+PONG|> PING hi|$2|hi|> PING a b|-ERR wrong number of arguments for 'ping' command|> ECHO hi|$2|hi|> ECHO|-ERR wrong number of arguments for 'echo' command",
         "> SELECT 0|+OK|> SELECT 1|-ERR DB index is out of range|> SELECT x|-ERR value is not an integer or out of range",
-        "> HELLO 3|-NOPROTO unsupported protocol version|> HELLO x|-ERR Protocol version is not an integer or out of range",
+        "> HELLO 4|-NOPROTO unsupported protocol version|> HELLO x|-ERR Protocol version is not an integer or out of range",
+        "> HELLO 3 SETNAME me|%7|$6|server|$5|redis|$7|version|$5|7.0.0|$5|proto|:3|$2|id|:1|$4|mode|$10|standalone|$4|role|$6|master|$7|modules|*0|> GET a|_|> CLIENT GETNAME|$2|me|> CONFIG GET save|%1|$4|save|$0||> SUBSCRIBE c|>3|$9|subscribe|$1|c|:1|> PING|+PONG|> PUBLISH c hi|>3|$7|message|$1|c|$2|hi|:1|> UNSUBSCRIBE|>3|$11|unsubscribe|$1|c|:0|> UNSUBSCRIBE|>3|$11|unsubscribe|_|:0|> RESET|+RESET|> GET a|$-1|> CLIENT GETNAME|$-1",
+        "> HELLO 3 AUTH default x|%7|$6|server|$5|redis|$7|version|$5|7.0.0|$5|proto|:3|$2|id|:1|$4|mode|$10|standalone|$4|role|$6|master|$7|modules|*0|> HELLO 2 AUTH me x|-WRONGPASS invalid username-password pair or user is disabled.|> HELLO 2 SETNAME|-ERR Syntax error in HELLO option 'SETNAME'",
+        "> POST / HTTP/1.1|> SET a 1",
+        "> GET / HTTP/1.1|-ERR wrong number of arguments for 'get' command|> Host: here|> SET a 1",
         "> CLIENT GETNAME|$-1|> CLIENT SETNAME me|+OK|> CLIENT GETNAME|$2|me|> CLIENT ID|:1|> CLIENT SETNAME \"a b\"|-ERR Client names cannot contain spaces, newlines or special characters.",
         "> CLIENT FOO|-ERR unknown subcommand 'FOO'. Try CLIENT HELP.|> CLIENT ID 1|-ERR wrong number of arguments for 'client|id' command"
             .replacingOccurrences(of: "client|id", with: "client\u{1}id"),
@@ -87,6 +91,26 @@ struct KeyValueCommandsTests {
         listener.close()
         try talk.world.run(for: .seconds(1))
         #expect(try talk.ask("PUBLISH news hi\r\n", on: try talk.connect()) == ":0\r\n")
+    }
+
+    @Test(
+        "ten thousand patterns in one command, and their end with the connection, hold up nobody",
+        .timeLimit(.minutes(1)))
+    func manyPatterns() throws {
+        let talk = try Talk()
+        let listener = try talk.connect()
+        let names = (0..<40_000).map { "p\($0).*" }
+        listener.forEachChunk { _ in }.ignoreFailure()
+        listener.write("PSUBSCRIBE " + names.prefix(5000).joined(separator: " ") + "\r\n")
+        for part in stride(from: 5000, to: names.count, by: 5000) {
+            listener.write("PSUBSCRIBE " + names[part..<part + 5000].joined(separator: " ") + "\r\n")
+        }
+        try talk.world.run(for: .seconds(1))
+        let heard = try talk.ask("PUBLISH p39999.x hi\r\n", on: talk.connect())
+        #expect(heard == ":1\r\n")
+        listener.close()
+        try talk.world.run(for: .seconds(1))
+        #expect(try talk.ask("PUBLISH p39999.x hi\r\n", on: talk.connect()) == ":0\r\n")
     }
 
     @Test("what has ended is gone, looked at or not")
