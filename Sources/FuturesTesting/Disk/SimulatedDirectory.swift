@@ -94,7 +94,7 @@ final class SimulatedDirectory: DirectoryHandle {
     func makeListing() throws(UVError) -> any DirectoryListing {
         try open.run(.read, "getdents") { state in
             let entries = state.inodes[inode]!.entries.map {
-                DirectoryEntry($0.key, state.inodes[$0.value]!.kind)
+                DirectoryEntry($0.key, state.inodes[$0.value]!.kind, inode: $0.value)
             }
             return SimulatedListing(entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) })
         }

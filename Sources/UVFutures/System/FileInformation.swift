@@ -57,9 +57,16 @@ public struct DirectoryEntry: Hashable, Sendable {
     public let kind: FileKind
     /// The name as the system has it.
     package let path: RelativePath
+    /// The number of the file, which is read together with the name.
+    package let inode: UInt64
 
-    package init(_ path: RelativePath, _ kind: FileKind) {
+    package init(_ path: RelativePath, _ kind: FileKind, inode: UInt64) {
         self.path = path
         self.kind = kind
+        self.inode = inode
     }
+
+    public static func == (a: Self, b: Self) -> Bool { a.path == b.path && a.kind == b.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }

@@ -31,7 +31,8 @@ final class SystemListing: DirectoryListing {
             if let name = unsafe name_of_entry(record) {
                 let path = unsafe RelativePath(
                     bytes: Array(UnsafeRawBufferPointer(start: name, count: strlen(name))))
-                unsafe entries.append(DirectoryEntry(path, FileKind(mode: mode_of_record(record))))
+                unsafe entries.append(
+                    DirectoryEntry(path, FileKind(mode: mode_of_record(record)), inode: record.pointee.inode))
             }
             unsafe offset += Int(record.pointee.size)
         }

@@ -5,11 +5,9 @@ struct FollowedName {
     private static let mostLinks = 40
     /// How often the names are read while they change.
     private static let attempts = 100
-    /// How often a file is looked for by its numbers.
+    /// How often a file is looked for by its number, and how often a name may lead to another one by chance.
     private static let readings = 20
     private static let compressed = [".gz", ".xz", ".bz2", ".zst"].map { Array($0.utf8) }
-
-    private typealias Entry = (name: RelativePath, file: FileInformation)
 
     private let directory: any DirectoryHandle
     private let name: RelativePath
@@ -53,11 +51,10 @@ struct FollowedName {
 
     /// Opens the file that a place is in, whatever its name is now. Returns `nil` if it is not in the directory.
     func open(at place: FollowStream.Position) throws(UVError) -> FollowedFile? {
-        // A reading misses what is renamed meanwhile. Nothing tells of that, so only many readings make sure.
+        // What is renamed meanwhile is found under its next name, and a large directory is read in parts.
         for _ in 0..<Self.readings {
-            for (name, file) in try entries({ _ in true })
-            where file.inode == place.inode && file.device == place.device {
-                if let file = try open(name), file.isSame(as: place) { return file }
+            for entry in try entries({ _ in true }) where entry.inode == place.inode {
+                if let file = try open(entry.path), file.isSame(as: place) { return file }
             }
         }
         return nil
@@ -92,36 +89,59 @@ struct FollowedName {
     /// A file may be written after the next one was made. Until that is written, too, it seems to be older, but is empty.
     func newer(than last: FollowedFile?, known: [FollowStream.Position]) throws(UVError) -> Found {
         let file = try last?.information()
-        var (newer, compressed): ([Newer], Set<UInt64>) = ([], [])
-        // Files are renamed meanwhile. So the names are read until none comes up between those that were found.
-        for attempt in 0..<Self.attempts {
-            let newest = newer.max { $0 < $1 }
-            var wasMissed = attempt == 0
-            for (name, listed) in try entries({ $0 == name || isFormer($0) }) {
-                if file.map(listed.isOlder) == true, listed.size > 0 { continue }
-                if Self.isCompressed(name), name != self.name {
-                    if let file, file.isOlder(than: listed) { compressed.insert(listed.inode) }
+        var (found, newer): (Found, [Newer]) = (Found(), [])
+        var (seen, odd): (Set<UInt64>, [[UInt64]: Int]) = ([], [:])
+        // Files are renamed meanwhile. Their names are read together with their numbers. So what a name does not lead to any
+        // more is looked for under its next one.
+        for _ in 0..<Self.attempts {
+            found.current = try open(name)
+            let listed = try entries { $0 == name || isFormer($0) }
+            var isWhole = listed.contains { $0.path == name } == (found.current != nil)
+            for entry in listed where !seen.contains(entry.inode) {
+                let now = try information(of: entry.path)
+                guard let now else {
+                    isWhole = false
                     continue
                 }
-                guard let opened = try open(name), !known.contains(where: opened.isSame),
-                    !newer.contains(where: { $0.file.isSame(as: opened.position) })
-                else { continue }
-                let found = Newer(file: opened, name: name, information: try opened.information())
-                if let last, file.map(found.information.isOlder) == true {
-                    guard found.information.size == 0, opened.position.birth >= last.position.birth else {
+                if now.inode != entry.inode {
+                    odd[[entry.inode, now.inode], default: 0] += 1
+                    // Some file systems have other numbers in their directories.
+                    guard odd[[entry.inode, now.inode]]! > Self.readings else {
+                        isWhole = false
                         continue
                     }
                 }
-                if let newest, found < newest { wasMissed = true }
-                newer.append(found)
+                if entry.path == name {
+                    if found.current?.position.inode != now.inode { isWhole = false }
+                    continue
+                }
+                let isOld = file.map(now.isOlder) == true && now.size > 0
+                if isOld || now.kind != .regularFile || Self.isCompressed(entry.path) {
+                    seen.insert(entry.inode)
+                    if !isOld, Self.isCompressed(entry.path), file?.isOlder(than: now) == true {
+                        found.compressed += 1
+                    }
+                    continue
+                }
+                guard let opened = try open(entry.path), opened.position.inode == now.inode else {
+                    isWhole = false
+                    continue
+                }
+                seen.insert(entry.inode)
+                let information = try opened.information()
+                if known.contains(where: opened.isSame) { continue }
+                if let last, file.map(information.isOlder) == true {
+                    guard information.size == 0, opened.position.birth >= last.position.birth else {
+                        continue
+                    }
+                }
+                newer.append(Newer(file: opened, name: entry.path, information: information))
             }
-            if !wasMissed { break }
+            if isWhole { break }
         }
         for index in newer.indices { newer[index].information = try newer[index].file.information() }
-        let current = try open(name)
-        var found = Found(
-            former: newer.sorted(by: <).map(\.file), current: current, compressed: compressed.count)
-        if let current { found.former.removeAll { $0.isSame(as: current.position) } }
+        found.former = newer.sorted(by: <).map(\.file)
+        if let current = found.current { found.former.removeAll { $0.isSame(as: current.position) } }
         return found
     }
 
@@ -152,21 +172,23 @@ struct FollowedName {
             || [".old", ".bak", ".prev"].contains { text.elementsEqual($0.utf8) }
     }
 
-    /// The regular files with names that are wanted, in the order of the names.
-    private func entries(_ isWanted: (RelativePath) -> Bool) throws(UVError) -> [Entry] {
-        let listing = try directory.makeListing()
-        var found: [Entry] = []
-        while case let entries = try listing.next(), !entries.isEmpty {
-            for entry in entries where isWanted(entry.path) {
-                do throws(UVError) {
-                    let file = try directory.information(of: entry.path, followsLink: false)
-                    if file.kind == .regularFile { found.append((entry.path, file)) }
-                } catch {
-                    guard error.code == .notFound else { throw error }
-                }
-            }
+    private func information(of name: RelativePath) throws(UVError) -> FileInformation? {
+        do throws(UVError) {
+            return try directory.information(of: name, followsLink: false)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw error
         }
-        return found.sorted { $0.name.bytes.lexicographicallyPrecedes($1.name.bytes) }
+    }
+
+    /// The entries with names that are wanted, in the order of the names.
+    private func entries(_ isWanted: (RelativePath) -> Bool) throws(UVError) -> [DirectoryEntry] {
+        let listing = try directory.makeListing()
+        var found: [DirectoryEntry] = []
+        while case let entries = try listing.next(), !entries.isEmpty {
+            found += entries.filter { isWanted($0.path) }
+        }
+        return found.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
     }
 }
 

@@ -80,10 +80,16 @@ struct FollowedNameTests {
         #expect(code(directory.path + "/") == .isDirectory)
     }
 
-    @Test("a file is found at its place while all files of the directory get other names")
+    @Test(
+        "files are found, at their places and as newer ones, while all files of the directory get other names"
+    )
     func renamedMeanwhile() throws {
         let log = FollowedLog()
-        for number in 1...30 { log.directory.write("log.\(number)", "\(number)\n") }
+        for number in 1...30 {
+            log.directory.write("log.\(number)", "\(number)\n")
+            log.setWritten("log.\(number)", 1_000_000 - number)
+        }
+        log.directory.write("log", "0\n")
         let place = try log.place("log.15", 0)
         let name = try FollowedName(log.path, in: SystemFiles())
         let (isOver, looks, group, path) = (Counter(), Counter(), DispatchGroup(), log.path)
@@ -98,7 +104,10 @@ struct FollowedNameTests {
             }
         }
         for _ in 0..<300 {
-            #expect(try name.open(at: place) != nil)
+            let file = try #require(try name.open(at: place))
+            looks.add(1)
+            let found = try name.newer(than: file, known: [place])
+            #expect(found.former.count == 14)
             looks.add(1)
         }
         isOver.value = 1
