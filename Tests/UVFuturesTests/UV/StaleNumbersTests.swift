@@ -1,4 +1,5 @@
 import CLibUV
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Testing
@@ -130,8 +131,12 @@ struct StaleNumbersTests {
         }
     }
 
-    /// Plays a few times at most. Threads of the process that are not ours take and give back numbers, too.
+    /// Plays a few times at most. Threads of the process that are not ours take and give back numbers, too. Dispatch, on
+    /// whose threads tests run, opens a timer when it likes, unless it has one already.
     private static func `repeat`(_ play: () throws -> Bool) throws {
+        let isTimed = DispatchSemaphore(value: 0)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { isTimed.signal() }
+        isTimed.wait()
         for _ in 0..<5 where try play() { return }
         fatalError("the number has not been used again")
     }
