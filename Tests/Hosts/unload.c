@@ -38,7 +38,7 @@ static void use(void *library, int own) {
     call_later(server, 1, on_call);
     while (!calls) {
         if (own) turn(server);
-        else uv_run(&loop, UV_RUN_ONCE);
+        else uv_run(&loop, UV_RUN_NOWAIT);
     }
     int is_detached = own;
     if (own) stop(server);

@@ -25,12 +25,17 @@ static void check(int condition, const char *what) {
     exit(1);
 }
 
-// The host's own timer.
+// The host's own timer. A turn calls what is due before it waits. What is called stops the turn, which would then wait
+// for ever if that was the last to come.
 static void on_tick(uv_timer_t *timer) {
     if (++ticks == 5) uv_timer_stop(timer);
+    uv_stop(&loop);
 }
 
-static void on_call(int milliseconds) { calls += milliseconds; }
+static void on_call(int milliseconds) {
+    calls += milliseconds;
+    uv_stop(&loop);
+}
 
 static void on_detached(void *data) { *(int *)data = 1; }
 
@@ -90,6 +95,7 @@ static void on_done(void *data, int code, const char *text) {
     answer->count++;
     answer->code = code;
     snprintf(answer->text, sizeof answer->text, "%s", text);
+    uv_stop(&loop);
 }
 
 static void on_change(void *data, const char *change) { on_done(data, 1, change); }
