@@ -46,7 +46,7 @@ refusals() {
     expect_refusal "The value 'many' is invalid" --port many
     expect_refusal "65536" --port 65536
     expect_refusal "a grace of -1.0 seconds makes no sense" --grace -1
-    expect_refusal "a memory limit of 0 bytes makes no sense" --memory-limit 0
+    expect_refusal "a memory limit of 999999 bytes makes no sense" --memory-limit 999999
     expect_refusal "a rewrite size of 0 bytes makes no sense" --rewrite-size 0
     expect_refusal "an idle timeout of 0.0 seconds makes no sense" --idle-timeout 0
     expect_refusal "sometimes" --sync sometimes

@@ -18,6 +18,9 @@ final class AppendLog {
         case no
     }
 
+    /// The bytes of changes that may wait for the disk. Then the clients wait, too.
+    private static let mostPending = 1_048_576
+
     let policy: Policy
     private let directory: Directory
     private let name: String
@@ -31,6 +34,7 @@ final class AppendLog {
     private(set) var change = 0
     private(set) var safe = 0
     private var pending: [UInt8] = []
+    private var caughtUp: Promise<Void>?
     private var isWriting = false
     /// Why changes cannot be written, or `nil`.
     private(set) var failure: String?
@@ -45,8 +49,9 @@ final class AppendLog {
     private struct Rewrite {
         let file: File
         let lock: FileLock
-        /// Changes of entries before this slot are added. The others will come with their entries.
-        var slot = 0
+        /// The number of entries that are still to come, the last one first: when one is removed, the last one takes its
+        /// slot. Changes of these come with them, and changes of others are added.
+        var missing: Int
         var size = 0
         var pending: [UInt8] = []
         /// The file takes the place of the old one. Nothing is written meanwhile.
@@ -78,12 +83,25 @@ final class AppendLog {
 
     // MARK: Changes
 
-    /// Adds a change of the entry in `slot`, or of all if that is `nil`.
+    /// Completes when not too much waits for the disk, or when it cannot be written. `nil` means now.
+    var hasCaughtUp: Future<Void>? {
+        guard isBehind else { return nil }
+        let promise = caughtUp ?? service.loop.makePromise()
+        caughtUp = promise
+        return promise.future
+    }
+
+    private var isBehind: Bool { memory > Self.mostPending && failure == nil }
+
+    /// The bytes of changes that wait to be written.
+    var memory: Int { pending.capacity + (rewrite?.pending.capacity ?? 0) }
+
+    /// Adds a change of the entry in `slot`, or a removal if that is `nil`.
     func record(_ slot: Int?, _ body: (inout [UInt8]) -> Void) {
         change += 1
         let start = pending.count
         body(&pending)
-        if let next = rewrite?.slot, slot ?? -1 < next { rewrite?.pending += pending[start...] }
+        if let missing = rewrite?.missing, slot ?? .max >= missing { rewrite?.pending += pending[start...] }
         // The changes of one turn are one batch.
         if start == 0 { service.loop.later { [self] in write() } }
     }
@@ -91,7 +109,7 @@ final class AppendLog {
     private func write() {
         guard !isWriting, !pending.isEmpty, rewrite?.isEnding != true else { return }
         isWriting = true
-        let (batch, last, changes) = (LogBatch.bytes(of: pending), change, pending)
+        let (batch, last) = (LogBatch.bytes(of: pending), change)
         pending = []
         var written = file.write(batch, at: size)
         if policy == .always { written = written.flatMap { [file] in file.sync(dataOnly: true) } }
@@ -104,12 +122,17 @@ final class AppendLog {
                 becameSafe(last)
                 write()
                 startRewriteIfGrown()
+                letGoOn()
             case .failure(let error):
                 // They are written again at the same place.
-                pending = changes + pending
+                pending = LogBatch.changes(in: batch) + pending
                 failed(error)
             }
         }
+    }
+
+    private func letGoOn() {
+        if !isBehind { caughtUp.take()?.succeed() }
     }
 
     private func becameSafe(_ last: Int) {
@@ -123,6 +146,7 @@ final class AppendLog {
         if failure == nil { complain("changes cannot be written", error) }
         failure = (error as? FileError)?.code.message ?? "\(error)"
         service.logFailed(self)
+        letGoOn()
         service.loop.schedule(after: .seconds(1)) { [self] in write() }.future.ignoreFailure()
     }
 
@@ -149,6 +173,7 @@ final class AppendLog {
             rewrite = nil
             complain("the file cannot be written anew", error)
             write()
+            letGoOn()
         }
     }
 
@@ -157,13 +182,11 @@ final class AppendLog {
             temporaryName, .readWrite, creating: .ifMissing, truncating: true
         ).value
         guard let lock = try await file.tryLock(.exclusive).value else { throw LogError.inUse(temporaryName) }
-        rewrite = Rewrite(file: file, lock: lock)
-        while rewrite!.slot < service.store.table.entries.count || rewrite!.pending.count > 65_536 {
+        rewrite = Rewrite(file: file, lock: lock, missing: service.store.count)
+        while rewrite!.missing > 0 || rewrite!.pending.count > 65_536 {
             addEntries(limit: 262_144)
             try await writeRest()
         }
-        // From here on, all changes go to both files.
-        rewrite!.slot = .max
         rewrite!.isEnding = true
         while isWriting { try await service.loop.sleep(for: .milliseconds(1)).value }
         let last = change
@@ -178,15 +201,18 @@ final class AppendLog {
         rewriteCount += 1
         becameSafe(last)
         write()
+        letGoOn()
     }
 
     private var temporaryName: String { name + ".rewrite" }
 
     private func addEntries(limit: Int) {
         let store = service.store
-        while rewrite!.slot < store.table.entries.count, rewrite!.pending.count < limit {
-            if store.isPresent(rewrite!.slot) { store.appendSet(rewrite!.slot, to: &rewrite!.pending) }
-            rewrite!.slot += 1
+        rewrite!.missing = min(rewrite!.missing, store.count)
+        while rewrite!.missing > 0, rewrite!.pending.count < limit {
+            rewrite!.missing -= 1
+            let slot = rewrite!.missing
+            if store.isPresent(slot) { store.appendSet(slot, to: &rewrite!.pending) }
         }
     }
 

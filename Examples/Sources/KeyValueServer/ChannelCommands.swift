@@ -5,6 +5,7 @@ extension Command {
         Command(
             "subscribe", -2, .allowedWhileSubscribed,
             ofSession: { service, session, words, bytes, answer in
+                try service.checkSubscriptions(of: session, words, bytes)
                 for word in words.dropFirst() {
                     let channel = bytes.array(word)
                     service.channels.subscribe(session, to: channel)
@@ -14,6 +15,7 @@ extension Command {
         Command(
             "psubscribe", -2, .allowedWhileSubscribed,
             ofSession: { service, session, words, bytes, answer in
+                try service.checkSubscriptions(of: session, words, bytes)
                 for word in words.dropFirst() {
                     let pattern = bytes.array(word)
                     service.channels.subscribe(session, toPattern: pattern)
@@ -45,9 +47,17 @@ extension Command {
             }),
         Command("publish", 3) { service, _, words, bytes, answer in
             let (channel, message) = (bytes.array(words[1]), bytes.array(words[2]))
-            answer.appendInteger(service.channels.publish(message, to: channel))
+            answer.appendInteger(service.channels.publish(message, to: channel, service.count))
         },
     ]
+}
+
+extension KeyValueService {
+    /// Refuses subscriptions that would take too much memory together with those before.
+    fileprivate func checkSubscriptions(of session: Session, _ words: Words, _ bytes: RawSpan) throws {
+        try clientMemory.check(
+            session.subscriptionBytes + Channels.memory(words.count, bytes: bytes.byteCount))
+    }
 }
 
 extension Session {

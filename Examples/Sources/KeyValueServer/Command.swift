@@ -88,6 +88,12 @@ struct CommandError: Error, CustomStringConvertible {
         CommandError("ERR wrong number of arguments for '\(name)' command")
     }
 
+    static func tooMuch(_ limit: Int) -> CommandError {
+        CommandError(
+            "OOM more than \(limit) bytes for a client are not allowed (maxmemory-clients); ask for less at a time"
+        )
+    }
+
     static func misconfigured(_ failure: String) -> CommandError {
         CommandError("MISCONF Errors writing to the AOF file: \(failure)")
     }

@@ -5,7 +5,7 @@
 struct ExpiryHeap {
     private struct Listed {
         var time: Int64
-        let slot: Int32
+        var slot: Int32
     }
 
     /// A binary heap: nothing is earlier than what stands at half of its index.
@@ -29,16 +29,36 @@ struct ExpiryHeap {
         rise(from: place)
     }
 
+    var memory: Int {
+        heap.capacity * MemoryLayout<Listed>.stride + places.capacity * MemoryLayout<Int32>.stride
+    }
+
+    /// Removes a slot. What was listed as `last` has its number then.
+    mutating func remove(_ slot: Int, movingHere last: Int) {
+        if slot < places.count, places[slot] >= 0 { drop(Int(places[slot])) }
+        guard last == places.count - 1 else { return }
+        let place = places.removeLast()
+        places.giveBack()
+        guard slot < last else { return }
+        places[slot] = place
+        if place >= 0 { heap[Int(place)].slot = Int32(slot) }
+    }
+
     /// Takes a slot of which the time has come. Returns `nil` if there is none.
     mutating func next(upTo time: Int64) -> Int? {
         guard let first = heap.first, first.time <= time else { return nil }
-        places[Int(first.slot)] = -1
-        let last = heap.removeLast()
-        if !heap.isEmpty {
-            heap[0] = last
-            sink()
-        }
+        drop(0)
         return Int(first.slot)
+    }
+
+    private mutating func drop(_ place: Int) {
+        places[Int(heap[place].slot)] = -1
+        let last = heap.removeLast()
+        heap.giveBack()
+        guard place < heap.count else { return }
+        put(last, at: place)
+        sink(from: place)
+        rise(from: Int(places[Int(last.slot)]))
     }
 
     private mutating func rise(from start: Int) {
@@ -51,9 +71,9 @@ struct ExpiryHeap {
         put(moved, at: place)
     }
 
-    private mutating func sink() {
-        let moved = heap[0]
-        var place = 0
+    private mutating func sink(from start: Int) {
+        let moved = heap[start]
+        var place = start
         while case var child = 2 * place + 1, child < heap.count {
             if child + 1 < heap.count, heap[child + 1].time < heap[child].time { child += 1 }
             guard heap[child].time < moved.time else { break }

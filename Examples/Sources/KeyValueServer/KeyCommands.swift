@@ -16,7 +16,7 @@ extension Command {
 extension KeyValueService {
     /// Removes an entry, and tells the log.
     func remove(_ slot: Int) {
-        logRemoval(slot, store.key(slot))
+        logRemoval(store.key(slot))
         store.remove(slot)
     }
 
@@ -47,8 +47,15 @@ extension KeyValueService {
         where store.isPresent(slot) && pattern.matches(store.key(slot)) {
             found.append(slot)
         }
-        answer.appendArray(count: found.count)
-        for slot in found { answer.appendBulk(store.key(slot).span.bytes) }
+        try appendKeys(found, to: &answer)
+    }
+
+    private func appendKeys(_ slots: [Int], to answer: inout [UInt8]) throws {
+        answer.appendArray(count: slots.count)
+        for slot in slots {
+            try clientMemory.check(answer.count + store.keyCount(slot))
+            answer.appendBulk(store.key(slot).span.bytes)
+        }
     }
 
     fileprivate func scan(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
@@ -80,8 +87,7 @@ extension KeyValueService {
         } while cursor != 0 && met < count && buckets / 10 < count
         answer.appendArray(count: 2)
         answer.appendBulk(String(cursor))
-        answer.appendArray(count: found.count)
-        for slot in found { answer.appendBulk(store.key(slot).span.bytes) }
+        try appendKeys(found, to: &answer)
     }
 
     fileprivate func removeAll(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {

@@ -3,8 +3,9 @@ import RESP
 
 /// A hash table of keys and values, which are bytes.
 ///
-/// An entry keeps its slot until it is removed. Entries with the same bucket form a chain, so an iteration over the buckets
-/// can go on after the table has grown or shrunk: ``scan(_:_:)``.
+/// The entries stand side by side: the last one takes the slot of one that is removed. So a table that was large once takes
+/// no more memory and time than another. Entries with the same bucket form a chain, so an iteration over the buckets can go
+/// on after the table has grown or shrunk: ``scan(_:_:)``.
 struct KeyTable {
     /// As large as a line of the processor's cache, if the key and the value are short: to wait for the memory takes longer
     /// than everything else that a look-up does. What it seldom needs stands first: in a large table, which begins 48 bytes
@@ -14,12 +15,11 @@ struct KeyTable {
         fileprivate(set) var expires = KeyTable.never
         /// The key, and the value behind it.
         fileprivate(set) var bytes = StoredBytes()
-        fileprivate(set) var isUsed = false
         /// Whether `expires` is not `never`.
         fileprivate(set) var ends = false
         fileprivate var hash: UInt32 = 0
         fileprivate(set) var keyCount: UInt32 = 0
-        /// The next slot of the chain, or of the free ones. -1 at the end.
+        /// The next slot of the chain. -1 at the end.
         fileprivate var next: Int32 = -1
     }
 
@@ -28,17 +28,30 @@ struct KeyTable {
 
     private(set) var entries: [Entry] = []
     private var buckets = [Int32](repeating: -1, count: Self.fewestBuckets)
-    private var firstFree: Int32 = -1
-    private(set) var count = 0
     /// What others cannot know. So they cannot choose keys that all have one bucket.
     private let secret: UInt64
 
     init(secret: UInt64) { self.secret = secret }
 
+    var count: Int { entries.count }
+
+    /// The bytes of memory that the table takes, without those of long keys and values.
+    var memory: Int {
+        entries.capacity * MemoryLayout<Entry>.stride + buckets.count * MemoryLayout<Int32>.stride
+    }
+
+    /// The bytes of memory that the table takes besides when there are so many more entries.
+    func growth(for more: Int) -> Int {
+        let count = count + more
+        let slots = count > entries.capacity ? count + count / 2 - entries.capacity : 0
+        let chains = count > buckets.count ? 2 * count - buckets.count : 0
+        return slots * MemoryLayout<Entry>.stride + chains * MemoryLayout<Int32>.stride
+    }
+
     /// The slot of the entry with this key, or `nil`.
     func slot(of key: RawSpan) -> Int? {
         let hash = hash(key)
-        var slot = buckets[Int(hash) & (buckets.count - 1)]
+        var slot = buckets[bucket(of: hash)]
         while slot >= 0 {
             let next = entries[Int(slot)].next
             if entries[Int(slot)].hash == hash, entries[Int(slot)].hasKey(key) { return Int(slot) }
@@ -50,53 +63,55 @@ struct KeyTable {
     /// Adds an entry with a key that has none, and returns its slot.
     mutating func insert(_ key: RawSpan) -> Int {
         if count == buckets.count { rebuild(buckets: 2 * buckets.count) }
-        let slot = takeFreeSlot()
+        if count == entries.capacity { entries.reserveCapacity(count + max(count / 2, 16)) }
+        let slot = count
         let hash = hash(key)
-        let bucket = Int(hash) & (buckets.count - 1)
-        entries[slot].bytes.replace(from: 0, with: key)
-        entries[slot].keyCount = UInt32(key.byteCount)
-        entries[slot].hash = hash
-        entries[slot].isUsed = true
-        entries[slot].next = buckets[bucket]
+        let bucket = bucket(of: hash)
+        var entry = Entry()
+        entry.bytes.replace(from: 0, with: key)
+        entry.keyCount = UInt32(key.byteCount)
+        entry.hash = hash
+        entry.next = buckets[bucket]
         buckets[bucket] = Int32(slot)
-        count += 1
+        entries.append(entry)
         return slot
     }
 
-    private mutating func takeFreeSlot() -> Int {
-        guard firstFree >= 0 else {
-            entries.append(Entry())
-            return entries.count - 1
-        }
-        let slot = Int(firstFree)
-        firstFree = entries[slot].next
-        return slot
-    }
-
+    /// Removes an entry. The last one has its slot then.
     mutating func remove(_ slot: Int) {
-        let bucket = Int(entries[slot].hash) & (buckets.count - 1)
-        if buckets[bucket] == Int32(slot) {
-            buckets[bucket] = entries[slot].next
-        } else {
-            var before = Int(buckets[bucket])
-            while entries[before].next != Int32(slot) { before = Int(entries[before].next) }
-            entries[before].next = entries[slot].next
+        redirect(slot, to: entries[slot].next)
+        let last = count - 1
+        if slot < last {
+            redirect(last, to: Int32(slot))
+            entries.swapAt(slot, last)
         }
-        entries[slot] = Entry()
-        entries[slot].next = firstFree
-        firstFree = Int32(slot)
-        count -= 1
+        entries.removeLast()
+        entries.giveBack()
         if count * 8 < buckets.count, buckets.count > Self.fewestBuckets {
             rebuild(buckets: buckets.count / 2)
         }
     }
 
+    /// Lets what leads to an entry in its chain lead to another slot.
+    private mutating func redirect(_ slot: Int, to other: Int32) {
+        let bucket = bucket(of: entries[slot].hash)
+        guard buckets[bucket] != Int32(slot) else {
+            buckets[bucket] = other
+            return
+        }
+        var before = Int(buckets[bucket])
+        while entries[before].next != Int32(slot) { before = Int(entries[before].next) }
+        entries[before].next = other
+    }
+
+    private func bucket(of hash: UInt32) -> Int { Int(hash) & (buckets.count - 1) }
+
     mutating func removeAll() { self = KeyTable(secret: secret) }
 
     private mutating func rebuild(buckets count: Int) {
         buckets = [Int32](repeating: -1, count: count)
-        for slot in entries.indices where entries[slot].isUsed {
-            let bucket = Int(entries[slot].hash) & (count - 1)
+        for slot in entries.indices {
+            let bucket = bucket(of: entries[slot].hash)
             entries[slot].next = buckets[bucket]
             buckets[bucket] = Int32(slot)
         }
@@ -178,6 +193,17 @@ extension UInt64 {
         value = (value & 0x0F0F_0F0F_0F0F_0F0F) << 4 | (value >> 4) & 0x0F0F_0F0F_0F0F_0F0F
         value = (value & 0x3333_3333_3333_3333) << 2 | (value >> 2) & 0x3333_3333_3333_3333
         return (value & 0x5555_5555_5555_5555) << 1 | (value >> 1) & 0x5555_5555_5555_5555
+    }
+}
+
+extension Array {
+    /// Gives back memory of which most is not used.
+    mutating func giveBack() {
+        guard capacity > 64, count < capacity / 4 else { return }
+        var fewer: [Element] = []
+        fewer.reserveCapacity(2 * count)
+        fewer += self
+        self = fewer
     }
 }
 

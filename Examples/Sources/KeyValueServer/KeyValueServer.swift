@@ -38,7 +38,7 @@ struct KeyValueServer: OneLineCommand {
     @Option(
         parsing: .unconditional,
         help:
-            "The bytes of keys and values at which commands that need memory are refused; no limit unless given."
+            "The bytes of memory that may be taken: a quarter by what clients have under way, and the rest by keys and values, from where on commands that need memory are refused; no limit unless given."
     )
     var memoryLimit: Int?
 
@@ -63,8 +63,9 @@ struct KeyValueServer: OneLineCommand {
         guard (0...86_400).contains(grace) else {
             throw ValidationError("a grace of \(grace) seconds makes no sense; give 0 to 86400")
         }
-        guard memoryLimit ?? 1 > 0 else {
-            throw ValidationError("a memory limit of \(memoryLimit!) bytes makes no sense; give one or more")
+        guard memoryLimit ?? .max >= 1_000_000 else {
+            throw ValidationError(
+                "a memory limit of \(memoryLimit!) bytes makes no sense; give a million or more")
         }
         guard rewriteSize > 0 else {
             throw ValidationError("a rewrite size of \(rewriteSize) bytes makes no sense; give one or more")

@@ -7,8 +7,11 @@ import UVFutures
 /// What is used for each command is not checked for overlapping access at run time.
 final class KeyValueService {
     struct Settings {
-        /// The bytes above which commands that need memory are refused, or `nil`.
+        /// The bytes of memory that everything together may take, or `nil`. A quarter of it is for the clients.
         var memoryLimit: Int?
+
+        /// The bytes that keys, values and what waits for the disk may take. Above, commands that need memory are refused.
+        var dataLimit: Int? { memoryLimit.map { $0 - $0 / 4 } }
     }
 
     typealias Words = [Range<Int>]
@@ -20,6 +23,7 @@ final class KeyValueService {
     var log: AppendLog?
     var channels = Channels()
     private(set) var sessions: [Int: Session] = [:]
+    @exclusivity(unchecked) private(set) var clientMemory: ClientMemory
     /// The sessions with answers that wait for the disk, in the order in which they began to wait.
     private var holding: [Session] = []
     private(set) var acceptedCount = 0
@@ -37,10 +41,11 @@ final class KeyValueService {
     init(_ settings: Settings = Settings(), on loop: EventLoop) {
         (self.loop, self.settings) = (loop, settings)
         started = loop.now
+        clientMemory = ClientMemory(limit: settings.memoryLimit.map { $0 / 4 })
         store = Store(secret: loop.random.next()) { [unowned loop] in
             Int64(loop.date.timeIntervalSince1970 * 1000)
         }
-        store.onExpiry = { [unowned self] in logRemoval($0, $1) }
+        store.onExpiry = { [unowned self] in logRemoval($0) }
     }
 
     // MARK: Clients
@@ -51,23 +56,37 @@ final class KeyValueService {
         let session = Session(connection, id: acceptedCount)
         sessions[session.id] = session
         connection.gathersWrites = true
-        return connection.forEachMessage(decodedBy: RESPCommandDecoder()) { [self] command, bytes in
-            try perform(command, bytes, for: session)
+        count(session)
+        return connection.forEachMessage(decodedBy: SessionDecoder(session, of: self)) {
+            [self] command, bytes in
+            session.commandBytes = 0
+            let sent = try perform(command, bytes, for: session)
+            count(session)
+            guard let log, let hasCaughtUp = log.hasCaughtUp else { return sent }
+            return sent.flatMap { hasCaughtUp }
         }
         .recover { [self] error in
-            guard error is RESPError || error is Session.Quit else { throw error }
-            guard error is RESPError else { return }
             var answer: [UInt8] = []
-            answer.appendError("ERR \(error)")
+            switch error {
+            case is Session.Quit: return
+            case is RESPError: answer.appendError("ERR \(error)")
+            case let error as CommandError: answer.appendError(error.description)
+            default: throw error
+            }
             _ = send(answer.span.bytes, to: session)
         }
         .flatMap { session.released }
         .always { [self] in
             sessions[session.id] = nil
+            clientMemory.forget(session)
             session.hasEnded = true
             removeSubscriptions(of: session)
         }
     }
+
+    /// Counts what is kept for a client.
+    @inline(__always)
+    func count(_ session: Session) { clientMemory.count(session, of: sessions) }
 
     /// Ends the subscriptions of a client that has gone, a few in each turn.
     private func removeSubscriptions(of session: Session) {
@@ -149,14 +168,21 @@ final class KeyValueService {
                 "ERR Can't execute '\(command.name)': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are "
                     + "allowed in this context")
         }
-        if command.traits.contains(.grows), let limit = settings.memoryLimit, store.usedMemory >= limit {
-            throw CommandError("OOM command not allowed when used memory > 'maxmemory'.")
+        if command.traits.contains(.grows), let limit = settings.dataLimit {
+            let keys = command.arity < 0 ? words.count / 2 : 1
+            // The value of a number is as long as its digits.
+            guard dataMemory + store.table.growth(for: keys) + bytes.byteCount <= limit else {
+                throw CommandError("OOM command not allowed when used memory > 'maxmemory'.")
+            }
         }
         if command.traits.contains(.writes), let failure = log?.failure {
             throw CommandError.misconfigured(failure)
         }
         try command.run(self, session, words, bytes, &answer)
     }
+
+    /// The bytes of everything but the clients.
+    var dataMemory: Int { store.usedMemory + (log?.memory ?? 0) }
 
     // MARK: Changes
 
@@ -182,8 +208,8 @@ final class KeyValueService {
         }
     }
 
-    func logRemoval(_ slot: Int, _ key: [UInt8]) {
-        log?.record(slot) { record in
+    func logRemoval(_ key: [UInt8]) {
+        log?.record(nil) { record in
             record.appendArray(count: 2)
             record.appendBulk("DEL")
             record.appendBulk(key.span.bytes)

@@ -59,6 +59,9 @@ enum LogBatch {
         return batch
     }
 
+    /// The changes in the bytes of a batch.
+    static func changes(in batch: Data) -> [UInt8] { Array(batch[(batch.firstIndex(of: 10)! + 1)...]) }
+
     /// The CRC-32 of the bytes, as in zlib.
     static func checksum(_ bytes: RawSpan) -> UInt32 {
         var sum = UInt32.max

@@ -64,7 +64,8 @@ extension KeyValueService {
             ("appendfsync", log.map { "\($0.policy)" } ?? "everysec"),
             ("appendonly", log == nil ? "no" : "yes"),
             ("databases", "1"), ("maxmemory", String(settings.memoryLimit ?? 0)),
-            ("maxmemory-policy", "noeviction"), ("save", ""),
+            ("maxmemory-clients", String(clientMemory.limit ?? 0)), ("maxmemory-policy", "noeviction"),
+            ("save", ""),
         ]
     }
 
@@ -87,14 +88,16 @@ extension KeyValueService {
             "process_id:\(ProcessInfo.processInfo.processIdentifier)",
             "uptime_in_seconds:\(started.duration(to: loop.now).components.seconds)",
             "", "# Clients", "connected_clients:\(sessions.count)",
-            "", "# Memory", "used_memory:\(store.usedMemory)", "maxmemory:\(settings.memoryLimit ?? 0)",
-            "maxmemory_policy:noeviction",
+            "", "# Memory", "used_memory:\(dataMemory + clientMemory.used)",
+            "used_memory_dataset:\(store.usedMemory)", "mem_clients_normal:\(clientMemory.used)",
+            "maxmemory:\(settings.memoryLimit ?? 0)", "maxmemory_policy:noeviction",
             "", "# Persistence", "loading:0", "aof_enabled:\(log == nil ? 0 : 1)",
         ]
         if let log { lines += log.information }
         lines += [
             "", "# Stats", "total_connections_received:\(acceptedCount)",
             "total_commands_processed:\(commandCount)", "expired_keys:\(store.expiredCount)",
+            "evicted_clients:\(clientMemory.evictedCount)",
             "loop_futures:\(loads.futures)",
             "", "# Keyspace",
         ]

@@ -1,3 +1,4 @@
+import Foundation
 import RESP
 import UVFutures
 
@@ -14,6 +15,8 @@ final class Session {
         var count: Int
     }
 
+    /// About the bytes of memory of a client that keeps nothing.
+    private static let overhead = 4096
     /// The bytes of held answers at which the client has to wait.
     private static let mostHeld = 1_048_576
 
@@ -30,6 +33,12 @@ final class Session {
     let done: Future<Void>
     @exclusivity(unchecked) private var held: [Held] = []
     private var heldBytes = 0
+    /// The bytes of the command that is under way, and of what is known of it.
+    @exclusivity(unchecked) var commandBytes = 0
+    /// The bytes of the names of its subscriptions, and what they take besides.
+    @exclusivity(unchecked) var subscriptionBytes = 0
+    /// What was last counted of its memory.
+    @exclusivity(unchecked) var countedMemory = 0
     private var release: Promise<Void>?
     private var hasPushed = false
 
@@ -41,6 +50,11 @@ final class Session {
 
     var isSubscribed: Bool { !subscriptions.isEmpty || !patterns.isEmpty }
     var isHolding: Bool { !held.isEmpty }
+
+    /// The bytes that the server keeps for it: of its command, of answers and messages, and of its subscriptions.
+    var memory: Int {
+        Self.overhead + commandBytes + connection.bufferedBytes + heldBytes + subscriptionBytes + name.count
+    }
 
     /// Completes when no answer is held any more.
     var released: Future<Void> {
@@ -58,7 +72,7 @@ final class Session {
     }
 
     /// Sends what no command has asked for.
-    func push(_ message: RawSpan) {
+    func push(_ message: Data) {
         if !hasPushed {
             hasPushed = true
             // A server that drains cannot know which push is the last.
@@ -67,7 +81,7 @@ final class Session {
             }
         }
         if isHolding {
-            hold(message, until: held[held.count - 1].change, count: 0)
+            hold(Array(message).span.bytes, until: held[held.count - 1].change, count: 0)
         } else {
             connection.write(message)
         }

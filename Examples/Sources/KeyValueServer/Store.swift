@@ -2,16 +2,14 @@ import RESP
 
 /// The keys and values, and what ends when. A class, since a structure would be copied for many a look into it.
 final class Store {
-    /// The bytes that an entry takes besides those of its key and its value.
-    private static let overhead = 128
-
     @exclusivity(unchecked) private(set) var table: KeyTable
     @exclusivity(unchecked) private var expiring = ExpiryHeap()
     /// The milliseconds since 1970.
     private let clock: () -> Int64
-    /// Called with the slot and the key of an entry that has ended.
-    var onExpiry: (_ slot: Int, _ key: [UInt8]) -> Void = { _, _ in }
-    @exclusivity(unchecked) private(set) var usedMemory = 0
+    /// Called with the key of an entry that has ended.
+    var onExpiry: ([UInt8]) -> Void = { _ in }
+    /// The bytes of memory of long keys and values.
+    @exclusivity(unchecked) private var longBytes = 0
     @exclusivity(unchecked) private(set) var expiredCount = 0
     @exclusivity(unchecked) private(set) var expiringCount = 0
 
@@ -23,6 +21,8 @@ final class Store {
     var now: Int64 { clock() }
 
     var count: Int { table.count }
+    /// The bytes of memory that everything takes.
+    var usedMemory: Int { table.memory + expiring.memory + longBytes }
     /// Whether there is something that will end.
     var hasExpiring: Bool { expiringCount > 0 }
 
@@ -38,11 +38,13 @@ final class Store {
     /// The slot of the entry with this key, which is made with an empty value if there is none.
     func findOrInsert(_ key: RawSpan) -> Int {
         if let slot = find(key) { return slot }
-        usedMemory += Self.overhead + key.byteCount
-        return table.insert(key)
+        let slot = table.insert(key)
+        longBytes += table.entries[slot].bytes.ownMemory
+        return slot
     }
 
     func valueCount(_ slot: Int) -> Int { table.entries[slot].valueCount }
+    func keyCount(_ slot: Int) -> Int { Int(table.entries[slot].keyCount) }
     func key(_ slot: Int) -> [UInt8] { table.entries[slot].key }
     func expiry(_ slot: Int) -> Int64 { table.entries[slot].expires }
 
@@ -52,14 +54,18 @@ final class Store {
     }
 
     func setValue(_ slot: Int, _ value: RawSpan) {
-        usedMemory -= valueCount(slot)
-        table.setValue(slot, value)
-        usedMemory += value.byteCount
+        change(slot) { $0.setValue(slot, value) }
     }
 
     func appendToValue(_ slot: Int, _ bytes: RawSpan) {
-        table.appendToValue(slot, bytes)
-        usedMemory += bytes.byteCount
+        change(slot) { $0.appendToValue(slot, bytes) }
+    }
+
+    @inline(__always)
+    private func change(_ slot: Int, _ body: (inout KeyTable) -> Void) {
+        let before = table.entries[slot].bytes.ownMemory
+        body(&table)
+        longBytes += table.entries[slot].bytes.ownMemory - before
     }
 
     /// Sets when the entry ends. `KeyTable.never` means that it does not.
@@ -72,20 +78,21 @@ final class Store {
     }
 
     func remove(_ slot: Int) {
-        usedMemory -= Self.overhead + table.entries[slot].bytes.count
+        longBytes -= table.entries[slot].bytes.ownMemory
         if table.entries[slot].expires != KeyTable.never { expiringCount -= 1 }
+        expiring.remove(slot, movingHere: count - 1)
         table.remove(slot)
     }
 
     func removeAll() {
         table.removeAll()
         expiring = ExpiryHeap()
-        (usedMemory, expiringCount) = (0, 0)
+        (longBytes, expiringCount) = (0, 0)
     }
 
     private func expire(_ slot: Int) {
         expiredCount += 1
-        onExpiry(slot, key(slot))
+        onExpiry(key(slot))
         remove(slot)
     }
 
@@ -94,7 +101,7 @@ final class Store {
         let now = now
         for _ in 0..<limit {
             guard let slot = expiring.next(upTo: now) else { return false }
-            let expires = table.entries.indices.contains(slot) ? table.entries[slot].expires : KeyTable.never
+            let expires = table.entries[slot].expires
             if expires <= now {
                 expire(slot)
             } else if expires != KeyTable.never {
@@ -106,10 +113,10 @@ final class Store {
 }
 
 extension Store {
-    /// Whether there is an entry in this slot, and it has not ended.
+    /// Whether the entry has not ended.
     func isPresent(_ slot: Int) -> Bool {
         let expires = table.entries[slot].expires
-        return table.entries[slot].isUsed && (expires == KeyTable.never || expires > now)
+        return expires == KeyTable.never || expires > now
     }
 
     /// The number that the value is, or `nil`.

@@ -18,15 +18,20 @@ extension KeyValueService {
     private static let longestValue = 536_870_912
 
     fileprivate func get(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
-        appendValue(of: bytes.extracting(words[1]), to: &answer)
+        try appendValue(of: bytes.extracting(words[1]), to: &answer)
     }
 
-    private func appendValue(of key: RawSpan, to answer: inout [UInt8]) {
+    private func appendValue(of key: RawSpan, to answer: inout [UInt8]) throws {
         if let slot = store.find(key) {
-            store.appendValue(slot, to: &answer)
+            try appendValue(slot, to: &answer)
         } else {
             answer.appendNull(version)
         }
+    }
+
+    private func appendValue(_ slot: Int, to answer: inout [UInt8]) throws {
+        try clientMemory.check(answer.count + store.valueCount(slot))
+        store.appendValue(slot, to: &answer)
     }
 
     fileprivate func set(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
@@ -34,7 +39,7 @@ extension KeyValueService {
         let key = bytes.extracting(words[1])
         let found = options.needsOld ? store.find(key) : nil
         if options.returnsOld {
-            if let found { store.appendValue(found, to: &answer) } else { answer.appendNull(version) }
+            if let found { try appendValue(found, to: &answer) } else { answer.appendNull(version) }
         }
         if options.onlyIfMissing && found != nil || options.onlyIfPresent && found == nil {
             if !options.returnsOld { answer.appendNull(version) }
@@ -64,13 +69,13 @@ extension KeyValueService {
 
     fileprivate func getSet(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
         let key = bytes.extracting(words[1])
-        appendValue(of: key, to: &answer)
+        try appendValue(of: key, to: &answer)
         put(key, bytes.extracting(words[2]))
     }
 
     fileprivate func getDelete(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
         guard let slot = store.find(bytes.extracting(words[1])) else { return answer.appendNull(version) }
-        store.appendValue(slot, to: &answer)
+        try appendValue(slot, to: &answer)
         remove(slot)
     }
 
@@ -80,6 +85,8 @@ extension KeyValueService {
         guard before + suffix.byteCount <= Self.longestValue else {
             throw CommandError("ERR string exceeds maximum allowed size (proto-max-bulk-len)")
         }
+        // So that it can be read.
+        try clientMemory.check(before + suffix.byteCount)
         let slot = store.findOrInsert(key)
         store.appendToValue(slot, suffix)
         logAppend(slot, suffix)
@@ -92,7 +99,7 @@ extension KeyValueService {
 
     fileprivate func getMany(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
         answer.appendArray(count: words.count - 1)
-        for key in words.dropFirst() { appendValue(of: bytes.extracting(key), to: &answer) }
+        for key in words.dropFirst() { try appendValue(of: bytes.extracting(key), to: &answer) }
     }
 
     fileprivate func setMany(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {

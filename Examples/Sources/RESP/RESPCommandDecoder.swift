@@ -16,6 +16,8 @@ public struct RESPCommandDecoder: StreamDecoder {
     public let maximumSize: Int
 
     private var words: [Range<Int>] = []
+    /// The bytes of memory of the words that have been found, besides those that they stand in.
+    public var memory: Int { words.capacity * MemoryLayout<Range<Int>>.stride }
     /// Whether `words` are those of the last command. Removed with the next one, they leave their memory for it.
     private var isFinished = false
     /// The number of words that are still to come, once the first line is known.
@@ -145,6 +147,8 @@ public struct RESPCommandDecoder: StreamDecoder {
     private mutating func finish(_ command: RESPCommand) -> DecodedFrame<RESPCommand> {
         let frame = DecodedFrame(command, byteCount: position)
         isFinished = true
+        // What was for many words is not kept until the next command.
+        if words.count > 1024 { words = [] }
         (missing, length, position, scanned) = (nil, nil, 0, 0)
         return frame
     }

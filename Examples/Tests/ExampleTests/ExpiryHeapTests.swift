@@ -7,15 +7,25 @@ struct ExpiryHeapTests {
     func order() {
         var (heap, listed) = (ExpiryHeap(), [Int: Int64]())
         var random = SystemRandomNumberGenerator()
+        var count = 500
         for _ in 0..<20_000 {
-            if Int.random(in: 0..<3, using: &random) > 0 {
+            if Int.random(in: 0..<300, using: &random) == 0 { count = 500 }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0:
+                // The slot of an entry that is removed is that of the last one then.
+                let (slot, last) = (Int.random(in: 0..<count, using: &random), count - 1)
+                heap.remove(slot, movingHere: last)
+                listed[slot] = listed[last]
+                listed[last] = nil
+                count = max(last, 1)
+            case 1, 2:
                 let (slot, time) = (
-                    Int.random(in: 0..<500, using: &random), Int64.random(in: 0..<1000, using: &random)
+                    Int.random(in: 0..<count, using: &random), Int64.random(in: 0..<1000, using: &random)
                 )
                 heap.add(slot, at: time)
                 // Who is given more time is looked at when the first one is over.
                 listed[slot] = min(listed[slot] ?? .max, time)
-            } else {
+            default:
                 let now = Int64.random(in: 0..<1000, using: &random)
                 let slot = heap.next(upTo: now)
                 let earliest = listed.values.min() ?? .max

@@ -44,12 +44,36 @@ struct KeyTableTests {
             #expect(found.map { value(of: $0, in: store) } == expected[other])
             if let found { #expect(store.key(found) == other) }
         }
-        let memory = expected.reduce(0) { $0 + 128 + $1.key.count + $1.value.count }
-        #expect(store.usedMemory == memory)
+        let long = store.table.entries.reduce(0) { $0 + $1.bytes.ownMemory }
+        #expect(store.usedMemory == store.table.memory + long)
         #expect(store.count == expected.count)
         for (key, value) in expected {
             #expect(store.find(key.span.bytes).map { self.value(of: $0, in: store) } == value)
         }
+    }
+
+    @Test("a table that was large once takes no more memory than one that never was, and ends come as before")
+    func peak() {
+        var time: Int64 = 0
+        var expired: [[UInt8]] = []
+        let store = Store(secret: .random(in: 1 ... .max)) { time }
+        store.onExpiry = { expired.append($0) }
+        let keys = (0..<100_000).map { Array("key\($0)".utf8) }
+        for (index, key) in keys.enumerated() {
+            store.setExpiry(
+                store.findOrInsert(key.span.bytes), index % 3 == 0 ? KeyTable.never : Int64(index))
+        }
+        let peak = store.usedMemory
+        #expect(peak < 100_000 * 160)
+        for (index, key) in keys.enumerated().shuffled() where index % 100 != 1 {
+            store.remove(store.find(key.span.bytes)!)
+        }
+        #expect(store.count == 1000 && store.usedMemory < peak / 20)
+        time = .max - 1
+        while store.removeExpired(limit: 100) {}
+        let ending = stride(from: 1, to: 100_000, by: 100).filter { $0 % 3 != 0 }
+        #expect(expired == ending.map { keys[$0] })
+        #expect(store.count == 1000 - ending.count)
     }
 
     @Test("bytes that were many and are few again keep no memory")
