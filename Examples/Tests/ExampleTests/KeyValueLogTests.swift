@@ -146,6 +146,53 @@ struct KeyValueLogTests {
         )
     }
 
+    @Test(
+        "what is changed while the file is written anew is in the new file",
+        arguments: 0..<10 as Range<UInt64>)
+    func changesMeanwhile(_ seed: UInt64) throws {
+        let world = World(seed: seed)
+        let host = try Self.server(world, ["--rewrite-size", "100000"])
+        host.disk.latency = .uniform(.milliseconds(1)...(.milliseconds(30)))
+        let client = try world.addHost("client")
+        let connection = try world.run(until: TCPConnection.connect(host: "server", port: 7, on: client.loop))
+        var random = client.loop.random
+        var expected: [String: String] = [:]
+        // So many that they take several portions.
+        let text = String(repeating: "x", count: 3000)
+        for number in 0..<6000 {
+            let key = "key\(Int.random(in: 0..<300, using: &random))"
+            let command: String
+            switch number < 300 ? 9 : Int.random(in: 0..<10, using: &random) {
+            case 0..<2: (command, expected[key]) = ("DEL \(key)", nil)
+            case 4, 5:
+                (command, expected[key]) = ("APPEND \(key) \(number),", (expected[key] ?? "") + "\(number),")
+            default: (command, expected[key]) = ("SET \(key) \(number)\(text)", "\(number)\(text)")
+            }
+            connection.write(command + "\r\n")
+            if number % 500 == 499 {
+                let gone = (0..<280).map { "key\($0)" }
+                for key in gone { expected[key] = nil }
+                connection.write("DEL \(gone.joined(separator: " "))\r\n")
+            }
+            if number % 20 == 0 { _ = try world.run(until: connection.read()) }
+        }
+        connection.write("ECHO done\r\n")
+        while try !world.run(until: connection.readLine())!.elementsEqual("done".utf8) {}
+        try world.run(for: .seconds(2))
+        #expect(host.disk.contents(of: Self.path)!.count < 4_000_000)
+        host.crash()
+        host.restart()
+        try world.run(for: .seconds(2))
+        let keys = expected.keys.sorted()
+        let answer = try world.run(
+            until: Self.ask(world, client, "DBSIZE\r\nMGET \(keys.joined(separator: " "))\r\n"))
+        let lines = answer.split(separator: "\r\n")
+        #expect(lines[0] == ":\(keys.count)")
+        #expect(
+            lines.dropFirst(2).enumerated().filter { $0.0 % 2 == 1 }.map(\.1)
+                == keys.map { expected[$0]![...] })
+    }
+
     /// What was written, and what is said of it when it is loaded.
     @Test(
         "a torn end is cut off with a message, and damage elsewhere is refused with its place",
