@@ -57,8 +57,8 @@ final class KeyValueService {
         sessions[session.id] = session
         connection.gathersWrites = true
         count(session)
-        return connection.forEachMessage(decodedBy: SessionDecoder(session, of: self)) {
-            [self] command, bytes in
+        let decoder = RESPCommandDecoder { [unowned self] in try count(session, commandBytes: $0) }
+        return connection.forEachMessage(decodedBy: decoder) { [self] command, bytes in
             session.commandBytes = 0
             let sent = try perform(command, bytes, for: session)
             count(session)
@@ -86,7 +86,18 @@ final class KeyValueService {
 
     /// Counts what is kept for a client.
     @inline(__always)
-    func count(_ session: Session) { clientMemory.count(session, of: sessions) }
+    func count(_ session: Session) {
+        guard let limit = clientMemory.limit else { return }
+        clientMemory.note(session)
+        if clientMemory.used > limit { clientMemory.makeRoom(limit, Array(sessions.values)) }
+    }
+
+    /// Counts what is kept of a command that is not complete, which ends the client if that is too much.
+    private func count(_ session: Session, commandBytes: Int) throws {
+        session.commandBytes = commandBytes
+        try clientMemory.check(commandBytes)
+        count(session)
+    }
 
     /// Ends the subscriptions of a client that has gone, a few in each turn.
     private func removeSubscriptions(of session: Session) {

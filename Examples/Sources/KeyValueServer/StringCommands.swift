@@ -30,8 +30,8 @@ extension KeyValueService {
     }
 
     private func appendValue(_ slot: Int, to answer: inout [UInt8]) throws {
-        try clientMemory.check(answer.count + store.valueCount(slot))
         store.appendValue(slot, to: &answer)
+        try clientMemory.check(answer.count)
     }
 
     fileprivate func set(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {

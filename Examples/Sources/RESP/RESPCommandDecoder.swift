@@ -16,8 +16,6 @@ public struct RESPCommandDecoder: StreamDecoder {
     public let maximumSize: Int
 
     private var words: [Range<Int>] = []
-    /// The bytes of memory of the words that have been found, besides those that they stand in.
-    public var memory: Int { words.capacity * MemoryLayout<Range<Int>>.stride }
     /// Whether `words` are those of the last command. Removed with the next one, they leave their memory for it.
     private var isFinished = false
     /// The number of words that are still to come, once the first line is known.
@@ -28,9 +26,16 @@ public struct RESPCommandDecoder: StreamDecoder {
     private var position = 0
     private var scanned = 0
 
-    public init(longestWord: Int = 536_870_912, maximumSize: Int = 1_073_741_824) {
+    /// Called with the bytes of memory that a command takes which is not complete yet.
+    private let onIncomplete: (Int) throws -> Void
+
+    public init(
+        longestWord: Int = 536_870_912, maximumSize: Int = 1_073_741_824,
+        onIncomplete: @escaping (_ memory: Int) throws -> Void = { _ in }
+    ) {
         self.longestWord = longestWord
         self.maximumSize = maximumSize
+        self.onIncomplete = onIncomplete
     }
 
     public mutating func decode(_ bytes: RawSpan, isAtEnd: Bool) throws -> DecodedFrame<RESPCommand>? {
@@ -41,6 +46,12 @@ public struct RESPCommandDecoder: StreamDecoder {
             words.removeAll(keepingCapacity: true)
             isFinished = false
         }
+        if let frame = try lookCloser(bytes) { return frame }
+        try onIncomplete(bytes.byteCount + words.capacity * MemoryLayout<Range<Int>>.stride)
+        return nil
+    }
+
+    private mutating func lookCloser(_ bytes: RawSpan) throws -> DecodedFrame<RESPCommand>? {
         guard let missing = try missing ?? beginCommand(bytes) else { return try inlineCommand(bytes) }
         self.missing = missing
         while words.count < missing {
