@@ -47,7 +47,7 @@ extension Command {
             }),
         Command("publish", 3) { service, _, words, bytes, answer in
             let (channel, message) = (bytes.array(words[1]), bytes.array(words[2]))
-            answer.appendInteger(service.channels.publish(message, to: channel, service.count))
+            answer.appendInteger(try service.channels.publish(message, to: channel, service.count))
         },
     ]
 }

@@ -68,7 +68,9 @@ struct Channels {
     static func memory(_ count: Int, bytes: Int) -> Int { count * (overhead + 64) + 7 * bytes }
 
     /// Sends a message to all who listen, calls `onSend` with each, and returns how often it was sent.
-    func publish(_ message: [UInt8], to channel: [UInt8], _ onSend: (Session) -> Void) -> Int {
+    func publish(_ message: [UInt8], to channel: [UInt8], _ onSend: (Session) -> Void) throws -> Int {
+        var steps = Glob.mostSteps
+        let fitting = try patterns.filter { try $0.glob.matches(channel, &steps) }
         var push = Push("message", [channel, message])
         var count = 0
         func send(to session: Session) {
@@ -78,7 +80,7 @@ struct Channels {
             count += 1
         }
         listeners[channel]?.forEach(send)
-        for pattern in patterns where pattern.glob.matches(channel) {
+        for pattern in fitting {
             push = Push("pmessage", [pattern.text, channel, message])
             pattern.listeners.forEach(send)
         }

@@ -94,6 +94,9 @@ struct CommandError: Error, CustomStringConvertible {
         )
     }
 
+    static let tooManySteps = CommandError(
+        "ERR comparing with the pattern takes more than \(Glob.mostSteps) steps; use a shorter one")
+
     static func misconfigured(_ failure: String) -> CommandError {
         CommandError("MISCONF Errors writing to the AOF file: \(failure)")
     }

@@ -52,9 +52,13 @@ struct Glob {
         return isInverted ? ~set : set
     }
 
-    /// Whether all of `text` fits. After a `*` it goes back to the last one only, so the time is at most that of comparing
-    /// everything with everything.
-    func matches(_ text: [UInt8]) -> Bool {
+    /// The steps that a command may take besides 64 for each byte: so many take some milliseconds.
+    static let mostSteps = 10_000_000
+
+    /// Whether all of `text` fits. After a `*` it goes back to the last one only, so the steps are at most those of comparing
+    /// everything with everything. `steps` are those that may still be taken.
+    func matches(_ text: [UInt8], _ steps: inout Int) throws -> Bool {
+        steps += 64 * text.count
         var (place, index) = (0, 0)
         var star: (place: Int, index: Int)?
         while index < text.count {
@@ -64,6 +68,8 @@ struct Glob {
             } else if place < parts.count, fits(text[index], parts[place]) {
                 (place, index) = (place + 1, index + 1)
             } else if let last = star {
+                steps -= index - last.index
+                guard steps >= 0 else { throw CommandError.tooManySteps }
                 star = (last.place, last.index + 1)
                 (place, index) = (last.place + 1, last.index + 1)
             } else {

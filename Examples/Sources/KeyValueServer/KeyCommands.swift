@@ -42,10 +42,9 @@ extension KeyValueService {
 
     fileprivate func keys(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
         let pattern = Glob(bytes.array(words[1]))
-        var found: [Int] = []
-        for slot in store.table.entries.indices
-        where store.isPresent(slot) && pattern.matches(store.key(slot)) {
-            found.append(slot)
+        var (found, steps) = ([Int](), Glob.mostSteps)
+        for slot in store.table.entries.indices where store.isPresent(slot) {
+            if try pattern.matches(store.key(slot), &steps) { found.append(slot) }
         }
         try appendKeys(found, to: &answer)
     }
@@ -76,11 +75,12 @@ extension KeyValueService {
             }
         }
         var (cursor, found, met, buckets) = (start, [Int](), 0, 0)
+        var steps = Glob.mostSteps
         repeat {
-            cursor = store.table.scan(cursor) { slot in
+            cursor = try store.table.scan(cursor) { slot in
                 met += 1
                 guard store.isPresent(slot), isString else { return }
-                if pattern?.matches(store.key(slot)) ?? true { found.append(slot) }
+                if try pattern?.matches(store.key(slot), &steps) ?? true { found.append(slot) }
             }
             buckets += 1
             // Most buckets of a table that has shrunk are empty.

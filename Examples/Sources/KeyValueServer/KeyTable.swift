@@ -150,11 +150,11 @@ struct KeyTable {
     ///
     /// Whatever is in the table from the first call to the last is met, even if the table grows or shrinks meanwhile: the
     /// cursor counts with its highest bit first, so the buckets that one becomes when the table grows come together.
-    func scan(_ cursor: UInt64, _ body: (Int) -> Void) -> UInt64 {
+    func scan(_ cursor: UInt64, _ body: (Int) throws -> Void) rethrows -> UInt64 {
         let mask = UInt64(buckets.count - 1)
         var slot = buckets[Int(cursor & mask)]
         while slot >= 0 {
-            body(Int(slot))
+            try body(Int(slot))
             slot = entries[Int(slot)].next
         }
         let next = ((cursor | ~mask).bitReversed &+ 1).bitReversed

@@ -50,7 +50,9 @@ extension KeyValueService {
 
     fileprivate func config(_ words: Words, _ bytes: RawSpan, _ answer: inout [UInt8]) throws {
         let patterns = words.dropFirst(2).map { Glob(Array(bytes.text($0).lowercased().utf8)) }
-        let found = configuration.filter { setting in patterns.contains { $0.matches(Array(setting.0.utf8)) }
+        var steps = Glob.mostSteps
+        let found = try configuration.filter { setting in
+            try patterns.contains { try $0.matches(Array(setting.0.utf8), &steps) }
         }
         answer.appendMap(count: found.count, version)
         for (name, value) in found {
