@@ -119,7 +119,7 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools redis-server haproxy python3-redis $(WEB)
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools redis-server haproxy python3-redis python3-pip $(WEB)
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
@@ -136,7 +136,7 @@ soak:
 	Tests/Checks/failing-calls.py .build/release --all
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis $(WEB) testssl.sh
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis python3-pip $(WEB) testssl.sh
 	swift build -c release --package-path Examples $(FLAGS)
 	swift test --package-path Examples $(CHECKED) $(BRIEF)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED) $(BRIEF)

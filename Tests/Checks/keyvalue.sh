@@ -83,55 +83,7 @@ expect_no_more_writes() {
 
 by_python() {
     start --append-file "$work/log" --sync everysec
-    timeout 30 /usr/bin/python3 - "$host" "$port" <<'PYTHON' || fail "the client of Python is not content"
-import sys
-import threading
-import redis
-
-client = redis.Redis(sys.argv[1], int(sys.argv[2]), client_name="python")
-assert client.set("a", b"\x00\r\n\xff") and client.get("a") == b"\x00\r\n\xff"
-assert client.set("once", 1, nx=True, ex=100) is True and client.set("once", 2, nx=True) is None
-assert 0 < client.ttl("once") <= 100 and client.pttl("a") == -1 and client.ttl("none") == -2
-assert client.incr("n", 5) == 5 and client.decr("n") == 4
-with client.pipeline(transaction=False) as pipe:
-    for number in range(1000):
-        pipe.set(f"key{number}", number)
-    assert pipe.execute() == [True] * 1000
-assert client.mget("key0", "none", "key999") == [b"0", None, b"999"]
-assert len(set(client.scan_iter("key*", count=17))) == 1000
-assert client.delete(*[f"key{n}" for n in range(1000)]) == 1000
-assert client.info()["redis_version"] == "7.0.0" and client.client_getname() == "python"
-large = b"x" * 5_000_000
-assert client.set("large", large) and client.get("large") == large
-try:
-    client.execute_command("NONSENSE", "a")
-    raise AssertionError("accepts nonsense")
-except redis.ResponseError as error:
-    assert "unknown command" in str(error), error
-heard = client.pubsub(ignore_subscribe_messages=True)
-heard.subscribe("news")
-heard.psubscribe("n*")
-while client.pubsub is None:
-    pass
-heard.get_message(timeout=1), heard.get_message(timeout=1)
-assert client.publish("news", "hi") == 2
-kinds = [heard.get_message(timeout=5)["type"] for _ in range(2)]
-assert sorted(kinds) == ["message", "pmessage"], kinds
-counts = []
-
-
-def count():
-    mine = redis.Redis(sys.argv[1], int(sys.argv[2]))
-    counts.extend(mine.incr("shared") for _ in range(500))
-
-
-threads = [threading.Thread(target=count) for _ in range(8)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-assert sorted(counts) == list(range(1, 4001))
-PYTHON
+    timeout 30 /usr/bin/python3 "$(dirname "$0")/keyvalue-client.py" "$host" "$port" || fail "the client of Python is not content"
     stop -TERM 10
     # What it wrote is there again, and Redis can read it.
     start --append-file "$work/log"
@@ -140,6 +92,26 @@ PYTHON
     stop -TERM 5
     redis-check-aof "$work/log" >"$work/checked" 2>&1 && grep -q "AOF is valid\|is valid" "$work/checked" ||
         fail "Redis says of its file: $(cat "$work/checked")"
+}
+
+# The client of today, which greets with HELLO 3, with its own parser and with hiredis.
+by_new_clients() {
+    local python=/usr/bin/python3 clients="$work/clients" version
+    version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    python3 -m pip install --quiet --root-user-action=ignore --no-deps --only-binary :all: --python-version "$version" --target "$clients/plain" \
+        redis==5.3.1
+    cp -r "$clients/plain" "$clients/hiredis"
+    python3 -m pip install --quiet --root-user-action=ignore --no-deps --only-binary :all: --python-version "$version" --target "$clients/hiredis" \
+        hiredis==3.3.0
+    start
+    for parser in plain hiredis; do
+        for version in 2 3; do
+            PYTHONPATH=$clients/$parser timeout 30 "$python" "$(dirname "$0")/keyvalue-client.py" "$host" "$port" $version ||
+                fail "redis-py ($parser) is not content with version $version of the protocol"
+            cli flushall >/dev/null
+        done
+    done
+    stop -TERM 10
 }
 
 # The commands that it has get the answers of Redis, in both versions of the protocol.
@@ -194,7 +166,7 @@ places() {
     stop -TERM 5
 }
 
-for part in by_hand refusals places by_benchmark by_python "beside_redis $((2000 * ${1-5}))" "kills ${1-5}" full_disk damage; do
+for part in by_hand refusals places by_benchmark by_python by_new_clients "beside_redis $((2000 * ${1-5}))" "kills ${1-5}" full_disk damage; do
     $part
     echo "$example, $part: works"
 done
