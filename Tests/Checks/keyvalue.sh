@@ -121,6 +121,26 @@ beside_redis() {
     stop -TERM 10
 }
 
+largest() {
+    start
+    timeout 120 /usr/bin/python3 "$(dirname "$0")/keyvalue-largest.py" "$host" "$port" || fail "is slower than Redis"
+    stop -TERM 10
+}
+
+# Beside clients that make it hold as much as they can, the answers are those of Redis.
+# usage: hostile SECONDS MILLISECONDS    for how long, and for how long another client may wait
+hostile() {
+    start --memory-limit 10000000
+    (while :; do /usr/bin/python3 "$(dirname "$0")/keyvalue-redis.py" "$host" "$port" 1000 >>"$work/beside" 2>&1 || exit; done) &
+    local beside=$!
+    timeout $(($1 + 60)) /usr/bin/python3 "$(dirname "$0")/keyvalue-hostile.py" "$host" "$port" "$server" 10000000 "$1" "$2" ||
+        fail "does not bear clients that mean no good"
+    kill $beside || fail "answers otherwise than Redis: $(tail -n 20 "$work/beside")"
+    wait $beside 2>/dev/null || true
+    echo "$(grep -c seed "$work/beside") times a thousand commands beside Redis meanwhile"
+    stop -TERM 10
+}
+
 # Killed at random moments of a load that waits for the disk. What was acknowledged is there again.
 kills() {
     start --append-file "$work/killed" --sync always --rewrite-size 20000
@@ -166,7 +186,8 @@ places() {
     stop -TERM 5
 }
 
-for part in by_hand refusals places by_benchmark by_python by_new_clients "beside_redis $((2000 * ${1-5}))" "kills ${1-5}" full_disk damage; do
+for part in by_hand refusals places by_benchmark by_python by_new_clients "beside_redis $((2000 * ${1-5}))" largest \
+    "hostile $((${1-5} < 100 ? 10 : 3600)) $((${1-5} < 100 ? 100 : 20))" "kills ${1-5}" full_disk damage; do
     $part
     echo "$example, $part: works"
 done
