@@ -42,7 +42,11 @@ let package = Package(
             ],
             resources: [.embedInCode("page.html")]),
         .testTarget(name: "HTTP1Tests", dependencies: ["HTTP1"], exclude: ["Corpus"]),
-        .testTarget(name: "WebSocketsTests", dependencies: ["WebSockets", "HTTP1"]),
+        .testTarget(
+            name: "WebSocketsTests",
+            dependencies: [
+                "WebSockets", "HTTP1", .product(name: "FuturesTesting", package: "swift-uv-futures"),
+            ]),
         .target(
             name: "ExampleSupport",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")]),
@@ -126,7 +130,7 @@ let package = Package(
         .executableTarget(
             name: "HealthChecker",
             dependencies: [
-                "ExampleSupport",
+                "ExampleSupport", "HTTP1",
                 .product(name: "UVFutures", package: "swift-uv-futures"),
                 .product(name: "TLSStreams", package: "swift-uv-futures"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -148,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "ExampleTests",
             dependencies: [
-                "EchoServer", "Heartbeat", "KeyValueServer", "PortForwarder", "RESP", "Replica", "Supervisor",
+                "EchoServer", "HealthChecker", "Heartbeat", "KeyValueServer", "Lookup", "PortForwarder",
+                "RESP", "Replica", "ServerSupport", "Supervisor",
                 .product(name: "FuturesTesting", package: "swift-uv-futures"),
             ]),
         .target(

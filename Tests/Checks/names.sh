@@ -39,6 +39,7 @@ _none._tcp 300 SRV 0 0 0 .
 @ 300 MX 20 mx2
 @ 300 MX 10 mx1
 text 300 TXT "one " "two"
+escapes 300 TXT "\027[31m" "\000\010\"\\\\;ä\255~"
 empty 300 A 192.0.2.9
 ZONE
     for peer in "${peers[@]}"; do echo "_health._udp 300 SRV 0 0 $peer here"; done
@@ -126,7 +127,11 @@ expect "_http._tcp.names.test 10 5 80 a.names.test 30
 _http._tcp.names.test 20 0 81 b.names.test 30" --type services _http._tcp.names.test
 expect "names.test 10 mx1.names.test 300
 names.test 20 mx2.names.test 300" --type mail names.test
-expect 'text.names.test "one two" 300' --type texts text.names.test
+expect 'text.names.test "one " "two" 300' --type texts text.names.test
+# What would command the terminal is written as dig writes it.
+for name in text escapes; do
+    expect "$name.names.test $(dig +short -p "$port" @127.0.0.1 TXT "$name.names.test") 300" --type texts "$name.names.test"
+done
 expect "192.0.2.1 www.names.test 300" --type names 192.0.2.1
 expect_failure "resolve EAI_NONAME no.names.test: $says no.names.test does not exist" no.names.test
 expect_failure "resolve EAI_NODATA empty.names.test: $says empty.names.test has no TXT record" \

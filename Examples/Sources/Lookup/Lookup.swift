@@ -61,7 +61,7 @@ struct Lookup: ParsableCommand {
                 .map { $0.map { line("\($0.priority) \($0.weight) \($0.port) \($0.target)", $0.timeToLive) } }
         case .texts:
             return resolver.texts(of: name, on: loop)
-                .map { $0.map { line("\"\($0.text)\"", $0.timeToLive) } }
+                .map { $0.map { line($0.strings.map(zoneText).joined(separator: " "), $0.timeToLive) } }
         case .mail:
             return resolver.mailExchanges(of: name, on: loop)
                 .map { $0.map { line("\($0.preference) \($0.exchange)", $0.timeToLive) } }
