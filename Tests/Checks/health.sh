@@ -56,6 +56,31 @@ found = [json.loads(line) for line in open(sys.argv[1])]
 assert len(found) == 3 and all(entry["state"] == "up" and entry["attempts"] == 1 for entry in found), found
 assert sorted(entry.get("daysLeft", 0) >= 364 for entry in found) == [False, True, True], found' "$work/said" || fail "its JSON"
 
+# Answers that only inform come before the one that counts, and what is wrong or foreign does not reach the terminal.
+: >"$work/answers.port"
+python3 -u -c '
+import socketserver
+class Answer(socketserver.StreamRequestHandler):
+    def handle(self):
+        head = b"".join(iter(self.rfile.readline, b"\r\n")).decode()
+        host = "Host: 127.0.0.1:%d\r\n" % self.server.server_address[1]
+        if not host in head:
+            return self.wfile.write(b"HTTP/1.1 400 Bad Host\r\n\r\n")
+        early = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        last = {"/up": b"200 OK", "/?x": b"204 No Content", "/down": b"503 \xc2\x9b2J"}
+        self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n" + early + b"HTTP/1.1 " + last[head.split()[1]] + b"\r\n\r\n")
+server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Answer)
+server.daemon_threads = True
+print(server.server_address[1], flush=True)
+server.serve_forever()' >>"$work/answers.port" 2>/dev/null &
+others+=($!)
+answers=127.0.0.1:$(timeout 10 head -n 1 <(tail -n +1 -f --pid=$! "$work/answers.port"))
+[ "$(check "HTTP://$answers/up" "http://$answers?x#y")" = 0 ] || fail "says of what informs first: $(cat "$work/said")"
+expect "^up .*/up  status 200 "
+expect "^up .*x#y  status 204 "
+[ "$(check --attempts 1 "http://$answers/down")" = 1 ] || fail "takes 100 and 103 for the answer"
+expect "^down .*/down  answered with status 503 \("
+
 # Hundreds from a file.
 { echo "# many"; for _ in {1..500}; do echo "tcp://127.0.0.1:$plain"; done; } >"$work/hosts"
 SECONDS=0
@@ -63,7 +88,7 @@ SECONDS=0
 ((SECONDS < 30)) || fail "takes $SECONDS s for 500 targets"
 [ "$(check --file - <"$work/hosts")" = 0 ] || fail "does not read standard input"
 
-for wrong in "" "foo" "tcp://h" "tcp://h:99999" "tcp://h:1/path" "http://[::1" "--timeout 0 tcp://a:1" "--attempts 0 tcp://a:1" \
+for wrong in "" "foo" "tcp://h" "tcp://h:99999" "tcp://h:1/path" "http://[::1" "http://me@h/" "--timeout 0 tcp://a:1" "--attempts 0 tcp://a:1" \
     "--concurrency 0 tcp://a:1" "--file $work/none" "--ca $work/none tcp://a:1"; do
     [ "$(check $wrong)" = 1 ] && [ "$(wc -l <"$work/summary")" = 1 ] || fail "$wrong: $(cat "$work/said" "$work/summary")"
 done

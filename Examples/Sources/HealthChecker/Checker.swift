@@ -1,5 +1,6 @@
 import ExampleSupport
 import FoundationEssentials
+import HTTP1
 import TLSStreams
 import UVFutures
 
@@ -98,25 +99,31 @@ struct Checker {
         return ("\(connection.version), certificate valid for \(days ?? 0) days", days)
     }
 
-    /// Sends a request, and completes with the status line if it says that all is well.
+    /// Sends a request, and completes with the status if it says that all is well.
     private func request(_ target: Target, on connection: ByteStream) -> Future<String> {
-        let host = target.host.contains(":") ? "[\(target.host)]" : target.host
         connection.write(
-            "GET \(target.path) HTTP/1.1\r\nHost: \(host)\r\nUser-Agent: HealthChecker\r\nConnection: close\r\n\r\n"
-        )
-        return connection.readLine(limit: 1024)
-            .map { line in
-                guard let line else { throw Refusal("closed without an answer") }
-                let text = String(decoding: line, as: UTF8.self)
-                let words = text.split(separator: " ", maxSplits: 2)
-                guard words.count >= 2, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
-                    throw Refusal("answered with no HTTP: \(text.prefix(60).debugDescription)")
-                }
-                guard (200..<400).contains(status) else {
-                    throw Refusal("answered with status \(words[1...].joined(separator: " "))")
-                }
+            "GET \(target.path) HTTP/1.1\r\nHost: \(target.authority)\r\nUser-Agent: HealthChecker\r\n"
+                + "Connection: close\r\n\r\n")
+        return finalStatus(on: connection)
+            .map { status in
+                guard (200..<400).contains(status) else { throw Refusal("answered with status \(status)") }
                 return "status \(status)"
             }
             .always { connection.abort() }
+    }
+
+    /// Completes with the status of the answer, which may have others before it that only inform (RFC 9110, section 15.2).
+    private func finalStatus(on connection: ByteStream) -> Future<Int> {
+        var limits = HTTPLimits()
+        // Nobody reads the body.
+        limits.bodyBytes = .max
+        return connection.readMessage(decodedBy: ResponseParser(limits: limits)).flatMap { part in
+            guard case .head(let head)? = part else { throw Refusal("closed without an answer") }
+            let isInterim = head.status < 200 && head.status != 101
+            return isInterim ? finalStatus(on: connection) : loop.succeeded(head.status)
+        }
+        .mapError { error in
+            error is HTTPError ? Refusal("answered with no HTTP: \(error)") : error
+        }
     }
 }
