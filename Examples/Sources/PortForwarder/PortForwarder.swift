@@ -48,6 +48,7 @@ struct PortForwarder: OneLineCommand {
     /// Passes connections on until a signal comes, and completes when all of them have ended.
     func serve(on loop: EventLoop) throws -> Future<Void> {
         var (connections, bytes, failures) = (0, 0, 0)
+        let reports = FailureReports(on: loop)
         let context = try targetEncryption.context(on: loop)
         let server = try StreamServer(on: loop, encryption) { client in
             connections += 1
@@ -57,7 +58,8 @@ struct PortForwarder: OneLineCommand {
         }
         server.onError { error in
             failures += 1
-            say("a connection broke: \(error)")
+            guard reports.admits(error) else { return }
+            say("a connection broke: \(error). Said once a minute at most for each reason.")
         }
         let address = try server.listen(host: host, port: port)
         let path = try unix.map { try server.listen(path: $0) }
