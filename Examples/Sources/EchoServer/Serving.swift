@@ -38,8 +38,12 @@ extension EchoServer {
     private func echoDatagrams(at address: SocketAddress, on loop: EventLoop) throws -> UDPSocket {
         let socket = try UDPSocket.bind(
             host: address.host, port: address.port, sharingPort: sharePort, on: loop)
+        var peers = DatagramPeers()
         socket.forEachDatagram { bytes, header in
-            socket.send(bytes, to: header.source, from: header.localAddress)
+            guard let source = header.source, peers.answers(source, to: address.port, on: loop) else {
+                return loop.succeeded()
+            }
+            return socket.send(bytes, to: source, from: header.localAddress)
         }
         .ignoreFailure()
         return socket

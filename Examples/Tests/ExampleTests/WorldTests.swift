@@ -66,6 +66,40 @@ struct WorldTests {
         #expect(try world.run(until: answer).bytes == Data("hello".utf8))
     }
 
+    @Test(
+        "EchoServer leaves datagrams without an answer that come from where it would be answered",
+        arguments: [7, 19, 1023])
+    func lowPorts(_ port: Int) throws {
+        let world = World(seed: 1)
+        try Self.addServer("--udp", to: world)
+        let client = try world.addHost("client")
+        let socket = try UDPSocket.bind(host: "0.0.0.0", port: port, on: client.loop)
+        socket.send("hello", to: try SocketAddress(host: world.host("server").addresses[0], port: 7))
+        let answer = socket.receive().ignoreFailure()
+        try world.run(for: .seconds(1))
+        #expect(!answer.isCompleted)
+    }
+
+    @Test("EchoServer and another server that sends datagrams back are silent in the end")
+    func echoesOfEchoes() throws {
+        let world = World(seed: 1)
+        try Self.addServer("--udp", to: world)
+        let client = try world.addHost("client")
+        let socket = try UDPSocket.bind(host: "0.0.0.0", port: 7007, on: client.loop)
+        var count = 0
+        socket.forEachDatagram { bytes, header in
+            count += 1
+            return socket.send(bytes, to: header.source)
+        }
+        .ignoreFailure()
+        socket.send("hello", to: try SocketAddress(host: world.host("server").addresses[0], port: 7))
+        try world.run(for: .seconds(60))
+        #expect((1000...2000).contains(count))
+        let before = count
+        try world.run(for: .seconds(60))
+        #expect(count == before)
+    }
+
     @Test("Heartbeat finds its peers, misses those that are down, and is not misled by lost datagrams")
     func heartbeat() throws {
         try World.explore(seeds: 0..<30) { world in
