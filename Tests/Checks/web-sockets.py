@@ -84,6 +84,10 @@ async def breaches():
     await closes_with(1007, frame(text, b"\xff"))
     await closes_with(1007, frame(text, b"\xe2\x82", final=False), frame(0, b"a"))
     await closes_with(1007, frame(text, b"\xed\xa0\x80"))
+    # At the byte that is wrong: neither the message nor the frame is complete.
+    await closes_with(1007, frame(text, b"\xce\xba\xed\xa0", final=False))
+    await closes_with(1007, frame(text, b"\xce\xba\xf4\x90" + b"x" * 100)[:10])
+    await closes_with(1007, frame(text, b"\xf0", final=False), frame(0, b"\x80" + b"x" * 100)[:7])
     await closes_with(1007, frame(close, b"\x03\xe8\xff"))
     await closes_with(1009, frame(binary, size=1 << 21))
     await closes_with(1009, frame(binary, size=1 << 63))

@@ -113,11 +113,8 @@ public final class WebSocket {
     }
 
     private func deliver(_ bytes: [UInt8], isText: Bool) throws -> Future<Void> {
-        guard isText else { return try onMessage(self, .binary(bytes)) }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw WebSocketError.notUTF8("a text")
-        }
-        return try onMessage(self, .text(text))
+        // The decoder has looked at the text.
+        try onMessage(self, isText ? .text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes))
     }
 
     /// Answers a close frame with the same code, and stops reading.

@@ -17,9 +17,9 @@ public struct WebSocketFrame: Hashable, Sendable {
     public let opcode: Opcode
     /// Whether this is the last frame of its message.
     public let isFinal: Bool
-    public let payload: Range<Int>
-    /// What the client has mixed into the payload, byte by byte.
+    /// What the client has mixed into the payload, byte by byte. Here, where it takes no more memory.
     let mask: UInt32
+    public let payload: Range<Int>
 
     /// Appends the payload to `message`, without the mask. `bytes` are the bytes of the frame.
     func append(_ bytes: RawSpan, to message: inout [UInt8]) {
@@ -33,12 +33,17 @@ public struct WebSocketFrame: Hashable, Sendable {
     }
 }
 
-/// Finds the frames that a client sends. Throws ``WebSocketError`` if they break the rules of RFC 6455.
+/// Finds the frames that a client sends. Throws ``WebSocketError`` if they break the rules of RFC 6455, and at the first byte
+/// with which a text is no UTF-8.
 public struct WebSocketFrameDecoder: StreamDecoder, Sendable {
-    /// The most bytes that the payload of a frame may have.
+    /// The most bytes that the payload of a frame may have, which are less than 4 GiB.
     public let payloadLimit: Int
+    /// The text whose frames come. Frames of control may be between them.
+    private var text: UTF8Scanner?
+    /// The bytes of the payload that `text` has seen.
+    private var scannedCount: UInt32 = 0
 
-    public init(payloadLimit: Int) { self.payloadLimit = payloadLimit }
+    public init(payloadLimit: Int) { self.payloadLimit = min(payloadLimit, Int(UInt32.max)) }
 
     public var maximumSize: Int { payloadLimit + 14 }
 
@@ -72,12 +77,33 @@ public struct WebSocketFrameDecoder: StreamDecoder, Sendable {
         }
         guard size <= payloadLimit else { throw WebSocketError.tooLong(payloadLimit) }
         let start = header + 4
-        guard bytes.count >= start + size else { return nil }
+        guard bytes.count >= start else { return nil }
         var mask: UInt32 = 0
         for index in header..<start { mask = mask << 8 | UInt32(bytes[index]) }
+        if opcode == .text, text == nil { text = UTF8Scanner() }
+        if !opcode.isControl { try scan(bytes, start, size, mask) }
+        guard bytes.count >= start + size else { return nil }
+        if !opcode.isControl { try endFrame(isLast: isFinal) }
         return DecodedFrame(
-            WebSocketFrame(opcode: opcode, isFinal: isFinal, payload: start..<start + size, mask: mask),
+            WebSocketFrame(opcode: opcode, isFinal: isFinal, mask: mask, payload: start..<start + size),
             byteCount: start + size)
+    }
+
+    /// Looks at what has come of a payload of `size` bytes that begins at `start`.
+    private mutating func scan(_ bytes: Span<UInt8>, _ start: Int, _ size: Int, _ mask: UInt32) throws {
+        guard text != nil else { return }
+        let end = min(size, bytes.count - start)
+        for index in Int(scannedCount)..<end {
+            let byte = bytes[start + index] ^ UInt8(truncatingIfNeeded: mask >> (24 - index % 4 * 8))
+            guard text!.accepts(byte) else { throw WebSocketError.notUTF8("a text") }
+        }
+        scannedCount = UInt32(end)
+    }
+
+    private mutating func endFrame(isLast: Bool) throws {
+        scannedCount = 0
+        guard isLast, let text = text.take() else { return }
+        guard text.isComplete else { throw WebSocketError.notUTF8("a text") }
     }
 }
 
