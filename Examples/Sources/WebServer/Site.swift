@@ -30,15 +30,21 @@ final class Site {
     /// What `/bytes` sends.
     let filler = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
     private var sockets: [ObjectIdentifier: WebSocket] = [:]
+    private var sweeping: ScheduledTask<Void>?
 
     func add(_ socket: WebSocket) {
         sockets[ObjectIdentifier(socket)] = socket
         counts.webSockets = sockets.count
+        guard sweeping == nil else { return }
+        sweeping = loop.repeat(every: .seconds(1), keepsLoopAlive: false) { [unowned self] in
+            for socket in sockets.values { socket.closeIfIdle() }
+        }
     }
 
     func remove(_ socket: WebSocket) {
         sockets[ObjectIdentifier(socket)] = nil
         counts.webSockets = sockets.count
+        if sockets.isEmpty { sweeping.take()?.cancel() }
     }
 
     /// Tells the clients of all WebSockets that the server goes away.

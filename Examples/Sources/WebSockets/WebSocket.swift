@@ -17,6 +17,7 @@ public final class WebSocket {
     /// The message that comes in several frames, and whether it is text. An idle WebSocket has no such thing.
     private var fragments: (bytes: [UInt8], isText: Bool)?
     private var hasSentClose = false
+    private var lastFrame: LoopInstant
 
     /// Thrown to stop reading, when the peer has closed.
     private struct Ended: Error {}
@@ -30,6 +31,7 @@ public final class WebSocket {
         self.stream = stream
         self.messageLimit = messageLimit
         self.onMessage = onMessage
+        lastFrame = stream.loop.now
     }
 
     /// Serves until one of both sides has closed. Completes then, also when the peer has broken the protocol and was told.
@@ -50,6 +52,15 @@ public final class WebSocket {
                 throw error
             }
         }
+    }
+
+    /// Closes with 1001 if nothing has come or gone for seven eighths of the time that the stream's limits allow: the stream would
+    /// end without a word. Call it for all WebSockets from time to time, since a timer of each would take much memory.
+    public func closeIfIdle() {
+        guard let limit = stream.limits.idleTimeout,
+            lastFrame.duration(to: stream.loop.now) >= limit * 7 / 8
+        else { return }
+        close(1001, "nothing has come for a while")
     }
 
     /// Sends a text. Completes when the system has taken it.
@@ -73,6 +84,7 @@ public final class WebSocket {
         guard !hasSentClose else {
             return stream.loop.failed(StreamError.connectionClosed).ignoreFailure()
         }
+        lastFrame = stream.loop.now
         var frame: [UInt8] = []
         frame.reserveCapacity(payload.count + 10)
         frame.append(frame: opcode, payload)
@@ -80,6 +92,7 @@ public final class WebSocket {
     }
 
     private func handle(_ frame: WebSocketFrame, _ bytes: RawSpan) throws -> Future<Void> {
+        lastFrame = stream.loop.now
         var payload: [UInt8] = []
         switch frame.opcode {
         case .ping:
