@@ -83,6 +83,7 @@ public final class Member {
 
     /// Does what a line says. The next line may come when the future has completed. It fails if the connection has to end.
     public func take(_ line: String) throws -> Future<Void> {
+        let line = line.withoutFormats
         if line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             return complain("a line with control characters is not passed on")
         }
@@ -218,7 +219,8 @@ public final class Member {
     private func isName(_ text: String, upTo limit: Int = 32) -> Bool {
         (1...limit).contains(text.unicodeScalars.count)
             && text.unicodeScalars.allSatisfy {
-                $0.properties.isAlphabetic || ("0"..."9").contains($0) || $0 == "-" || $0 == "_"
+                $0.properties.isAlphabetic && !$0.properties.isDefaultIgnorableCodePoint
+                    || ("0"..."9").contains($0) || $0 == "-" || $0 == "_"
             }
     }
 }
