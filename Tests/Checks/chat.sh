@@ -29,6 +29,7 @@ refusals() {
     expect_refusal "a grace of -1.0 seconds makes no sense" --grace -1
     expect_refusal "a history of 0 messages makes no sense" --history 0
     expect_refusal "a buffer of 1 bytes makes no sense" --member-buffer 1
+    expect_refusal "a pace of 0 lines makes no sense" --pace 0
     expect_refusal "The value 'here' is invalid" --redis here
     expect_refusal "--redis-key is empty" --redis-key ''
     expect_refusal "go together" --tls-key x
@@ -63,6 +64,13 @@ by_hand() {
     grep -q 'this server ends' "$work/told" || fail "does not say that it ends: $(cat "$work/told")"
 }
 
+# What one member can make of few bytes beside others.
+pace() {
+    start --web-port 0
+    "$python" -B "$(dirname "$0")/chat-pace.py" "$port" || fail "does much for few bytes"
+    stop -TERM 5
+}
+
 by_browser() {
     start --web-port 0
     "$python" -B "$(dirname "$0")/chat-page.py" "$(sed -n 's/^look at //p' "$work/out")" "$port" "$work/chat-page" ||
@@ -85,7 +93,7 @@ encrypted() {
 
 # A member that does not read is cut off, and nobody waits for it.
 slow() {
-    start --web-port 0 --member-buffer 65536
+    start --web-port 0 --member-buffer 65536 --pace 1000000
     "$python" -B "$(dirname "$0")/chat-slow.py" "$port" || fail "is held up by a slow member"
     stop -TERM 5
     grep -q 'cut off 1 members' "$work/out" || fail "has cut off others: $(tail -n 2 "$work/out")"
@@ -127,7 +135,7 @@ places() {
     stop -TERM 10
 }
 
-for part in refusals by_hand places by_browser encrypted slow "together ${1-20} ${2-15} ${3-5} ${4-1}"; do
+for part in refusals by_hand places by_browser encrypted slow pace "together ${1-20} ${2-15} ${3-5} ${4-1}"; do
     $part
     echo "$example, $part: works"
 done

@@ -12,6 +12,9 @@ public final class Hall {
         public var horizon = 50_000
         /// The number of bytes that may wait for a member. Who is further behind is cut off.
         public var memberBuffer = 262_144
+        /// The number of lines of a member that are looked at in a second, after ten seconds' worth at once. A line of a room's
+        /// history that the member asks for counts as one.
+        public var pace = 50
         /// How often the other processes hear who is here. They believe it for three times as long.
         public var announcementInterval = Duration.seconds(5)
 

@@ -33,11 +33,19 @@ public final class Member {
     /// Whether the member numbers its messages, and so can send one again.
     private var numbers = false
     private var isPosting = false
+    /// Whether the member still gets what was said before. What is said meanwhile comes behind it.
+    private var isCatchingUp = false
+    /// How fast its lines are looked at. Without it, no more of them are.
+    private var pace: FutureTokenBucket?
+    /// The tokens that the line which was looked at last takes.
+    private var cost = 0
     private var isGone = false
 
     public init(in hall: Hall, _ stream: ByteStream, _ output: Output, from address: String?) {
         (self.hall, self.stream, self.output) = (hall, stream, output)
         (name, sender) = ("", "")
+        let rate = hall.settings.pace
+        pace = FutureTokenBucket(rate: rate, burst: rate * Self.longestPause, on: hall.loop)
         let join = hall.add(self)
         name = "guest\(join)"
         sender = "\(hall.process)-\(join)"
@@ -48,13 +56,19 @@ public final class Member {
     /// Forgets the member. Call it when the connection has ended.
     public func leave() {
         isGone = true
+        pace = nil
         leaveRoom()
         hall.remove(self)
     }
 
     // MARK: What the member gets
 
-    func deliver(_ said: Room.Said) {
+    /// Passes a message on that was said now.
+    func hear(_ said: Room.Said) {
+        if !isCatchingUp { deliver(said) }
+    }
+
+    private func deliver(_ said: Room.Said) {
         if let last, said.id <= last { return }
         last = said.id
         hall.counts.delivered += 1
@@ -76,14 +90,26 @@ public final class Member {
     /// Ends the connection, or lets it end when the message under way is acknowledged.
     func goAway() {
         say("* this server ends; connect again")
+        pace = nil
         if !isPosting { output.end() }
     }
 
     // MARK: What the member sends
 
-    /// Does what a line says. The next line may come when the future has completed. It fails if the connection has to end.
+    /// Does what a line says. The next line may come when the future has completed, which waits if the lines of this member
+    /// come too fast. It fails if the connection has to end.
     public func take(_ line: String) throws -> Future<Void> {
-        let line = line.withoutFormats
+        cost = 1
+        return try obey(line.withoutFormats).flatMap { [self] in
+            guard let pace else { throw Ended() }
+            return pace.take(min(cost, pace.burst))
+        }
+        .mapError { error in
+            if case FutureError.closed = error { Ended() } else { error }
+        }
+    }
+
+    private func obey(_ line: String) throws -> Future<Void> {
         if line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             return complain("a line with control characters is not passed on")
         }
@@ -133,7 +159,24 @@ public final class Member {
         if let after, after < room.lost || after < hall.oldest ?? .start {
             say("* older messages may be missing")
         }
-        for said in room.messages(after: after) { deliver(said) }
+        isCatchingUp = true
+        return catchUp(in: room)
+    }
+
+    /// Passes on what was said before, as fast as the member reads it.
+    private func catchUp(in room: Room) -> Future<Void> {
+        for said in isGone ? [] : room.messages(after: last) {
+            deliver(said)
+            cost += 1
+            guard stream.bufferedBytes < stream.limits.writeHighWaterMark else {
+                return stream.writable.flatMap { [self] in
+                    // Without the messages that the room has lost meanwhile, there would be a hole.
+                    if said.id < room.lost { cutOff() }
+                    return catchUp(in: room)
+                }
+            }
+        }
+        isCatchingUp = false
         return hall.loop.succeeded()
     }
 
@@ -159,10 +202,16 @@ public final class Member {
     private func who() -> Future<Void> {
         guard let room else { return complain("you are in no room; /join ROOM takes you to one") }
         let names = hall.attendance.names(in: room)
-        let others = names.count > 50 ? " and \(names.count - 50) others" : ""
-        say("* in \(room.name): \(names.prefix(50).joined(separator: ", "))\(others)")
+        cost += names.count / Self.namesTold
+        let told = names.prefix(Self.namesTold)
+        let others = told.count < names.count ? " and \(names.count - told.count) others" : ""
+        say("* in \(room.name): \(told.joined(separator: ", "))\(others)")
         return hall.loop.succeeded()
     }
+
+    private static let namesTold = 50
+    /// How many seconds a line can make the next one wait at most, so that the member still gets an answer.
+    private static let longestPause = 10
 
     private func identify(_ argument: String) -> Future<Void> {
         guard (8...64).contains(argument.utf8.count), isName(argument, upTo: 64) else {

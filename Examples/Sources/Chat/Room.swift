@@ -28,7 +28,7 @@ final class Room {
         self.place = place
         history.append(said)
         if history.count >= 2 * keptLength { shorten() }
-        for member in members.all { member.deliver(said) }
+        for member in members.all { member.hear(said) }
     }
 
     /// The messages that a member gets who has seen all up to `id`, or who is new.

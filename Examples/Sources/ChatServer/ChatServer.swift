@@ -53,6 +53,11 @@ struct ChatServer: OneLineCommand {
 
     @Option(
         parsing: .unconditional,
+        help: "How many lines of a member are looked at in a second, after ten seconds' worth at once.")
+    var pace = 50
+
+    @Option(
+        parsing: .unconditional,
         help: "How many connections each port may have open; others wait, or take the place of a silent one.")
     var maxConnections: Int?
 
@@ -72,6 +77,9 @@ struct ChatServer: OneLineCommand {
         }
         guard (4096...1 << 30).contains(memberBuffer) else {
             throw ValidationError("a buffer of \(memberBuffer) bytes makes no sense; give 4096 to \(1 << 30)")
+        }
+        guard (1...1_000_000).contains(pace) else {
+            throw ValidationError("a pace of \(pace) lines makes no sense; give 1 to 1000000")
         }
         guard !redisKey.isEmpty else { throw ValidationError("--redis-key is empty; give a word") }
         if let redis { try TCPConnection.checkTarget(host: redis.host, port: redis.port) }
@@ -105,7 +113,7 @@ struct ChatServer: OneLineCommand {
     /// Makes the hall, and reads what was said before.
     private func openHall(on loop: EventLoop) throws -> (Hall, RedisLog?) {
         var settings = Hall.Settings()
-        (settings.historyLength, settings.memberBuffer) = (history, memberBuffer)
+        (settings.historyLength, settings.memberBuffer, settings.pace) = (history, memberBuffer, pace)
         guard let redis else {
             let hall = Hall(MemoryLog(on: loop).log, settings, on: loop)
             try loop.run(until: hall.open())
@@ -126,6 +134,9 @@ struct ChatServer: OneLineCommand {
     ) throws -> StreamServer {
         var limits = StreamLimits()
         limits.writeCap = memberBuffer + 1_048_576
+        // A history waits for who reads it, before it fills the buffer.
+        limits.writeHighWaterMark = min(limits.writeHighWaterMark, memberBuffer / 2)
+        limits.writeLowWaterMark = min(limits.writeLowWaterMark, memberBuffer / 4)
         let server = try StreamServer(on: loop, encryption, limits: limits) { connection in
             guard let client = connection as? any ClientConnection else { return loop.succeeded() }
             // Whoever is gone without a word is found out in the silence of a room, too.

@@ -73,7 +73,7 @@ struct HallTests {
     @Test("senders and silent rooms are forgotten when the log has gone on for long enough")
     func horizon() throws {
         var settings = Hall.Settings()
-        settings.horizon = 20
+        (settings.horizon, settings.pace) = (20, 1000)
         let chat = try MemoryChat(settings)
         let member = try chat.connect()
         for number in 1...100 { member.send("/as sender-\(number)\n/join room\(number)\n/say 1 hi") }
