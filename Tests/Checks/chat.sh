@@ -57,11 +57,20 @@ by_hand() {
         fail "answers for another path"
     [ "$(curl -sS --max-time 10 -o /dev/null -w '%{http_code}' -d x "$url")" = 405 ] || fail "accepts a POST"
     [ "$(curl -sS --max-time 10 -o /dev/null -w '%{http_code}' "${url}chat")" = 426 ] || fail "answers without a WebSocket"
+    [ "$(opens "$url")" = 101 ] || fail "opens no WebSocket for a program"
+    [ "$(opens "$url" -H "Origin: ${url%/}")" = 101 ] || fail "opens no WebSocket for its page"
+    [ "$(opens "$url" -H 'Origin: http://other.example')" = 403 ] || fail "opens a WebSocket for the page of another site"
     # A member that waits is told of the end, which does not wait for it.
     { printf '/join lobby\n'; sleep 5; } | timeout 10 nc "$host" "$port" >"$work/told" &
     timeout 5 bash -c "until grep -q 'you are in lobby' '$work/told'; do :; done" || fail "does not greet"
     stop -TERM 4
     grep -q 'this server ends' "$work/told" || fail "does not say that it ends: $(cat "$work/told")"
+}
+
+# Tells the status of a handshake. usage: opens URL ARGUMENT...
+opens() {
+    curl -sS --max-time 1 --http1.1 -o /dev/null -w '%{http_code}' -H 'Connection: Upgrade' -H 'Upgrade: websocket' \
+        -H 'Sec-WebSocket-Version: 13' -H 'Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==' "${@:2}" "${1}chat" 2>/dev/null || true
 }
 
 # What one member can make of few bytes beside others.

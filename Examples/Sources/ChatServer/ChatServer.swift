@@ -57,6 +57,12 @@ struct ChatServer: OneLineCommand {
     var pace = 50
 
     @Option(
+        help: ArgumentHelp(
+            "A site whose pages may open the WebSocket, besides those of the same host. May be given several times.",
+            valueName: "https://host"))
+    var origin: [String] = []
+
+    @Option(
         parsing: .unconditional,
         help: "How many connections each port may have open; others wait, or take the place of a silent one.")
     var maxConnections: Int?
@@ -95,7 +101,7 @@ struct ChatServer: OneLineCommand {
             if connection.socket?.proxyHeader?.isLocal == true { return loop.succeeded() }
             return hall.serveLines(connection, from: address)
         }
-        let web = try listen(webPort, on: loop) { hall.serveWeb($0, from: $1) }
+        let web = try listen(webPort, on: loop) { hall.serveWeb($0, from: $1, origins: origin) }
         // The drain waits for answers, and a chat has no last one.
         Future.race([loop.signal(.interrupt), loop.signal(.terminate)]).whenSuccess { hall.close() }
         say("listening on \(lines.localAddresses[0])")

@@ -4,9 +4,12 @@ import TLSStreams
 import WebSockets
 
 extension Hall {
-    /// Serves a connection of a browser: the page, and the WebSocket that it opens. Completes when it ends.
-    func serveWeb(_ connection: any ClientConnection, from address: SocketAddress?) -> Future<Void> {
-        WebConnection(connection, self, address).serve()
+    /// Serves a connection of a browser: the page, and the WebSocket that it or a page of `origins` opens. Completes when it
+    /// ends.
+    func serveWeb(_ connection: any ClientConnection, from address: SocketAddress?, origins: [String])
+        -> Future<Void>
+    {
+        WebConnection(connection, self, address, origins).serve()
     }
 }
 
@@ -15,14 +18,15 @@ private final class WebConnection {
     private let connection: any ClientConnection
     private let hall: Hall
     private let address: SocketAddress?
+    private let origins: [String]
 
     /// Thrown to stop reading requests.
     private enum End: Error {
         case close, webSocket
     }
 
-    init(_ connection: any ClientConnection, _ hall: Hall, _ address: SocketAddress?) {
-        (self.connection, self.hall, self.address) = (connection, hall, address)
+    init(_ connection: any ClientConnection, _ hall: Hall, _ address: SocketAddress?, _ origins: [String]) {
+        (self.connection, self.hall, self.address, self.origins) = (connection, hall, address, origins)
     }
 
     func serve() -> Future<Void> {
@@ -92,6 +96,8 @@ private final class WebConnection {
         case .otherVersion?: return respond(426, "only version 13 is spoken here\n", isLast: false)
         case .refused(let reason)?:
             return respond(400, "\(reason)\n", isLast: true).map { throw End.close }
+        case .accept? where !WebSocketHandshake.isWanted(head, of: origins):
+            return respond(403, "pages of other sites may not open a WebSocket here\n", isLast: false)
         case .accept(let key)?:
             var writer = MessageWriter()
             WebSocketHandshake.writeAcceptance(key, to: &writer)
