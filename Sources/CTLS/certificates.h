@@ -48,7 +48,8 @@ static inline long long tls_seconds(const ASN1_TIME *time) {
 static inline long long tls_start(const X509 *certificate) { return tls_seconds(X509_get0_notBefore(certificate)); }
 static inline long long tls_end(const X509 *certificate) { return tls_seconds(X509_get0_notAfter(certificate)); }
 
-/// The names and the addresses among the alternative names, one a line.
+/// The names and the addresses among the alternative names, one a line. A peer may write a line's end or a terminal's command
+/// into a name: control characters are told as `\0A`.
 static inline char *tls_alternative_names(const X509 *certificate) {
     BIO *bio = BIO_new(BIO_s_mem());
     if (!bio) return NULL;
@@ -56,8 +57,8 @@ static inline char *tls_alternative_names(const X509 *certificate) {
     for (int i = 0; i < sk_GENERAL_NAME_num(names); i++) {
         const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
         if (name->type == GEN_DNS) {
-            BIO_printf(bio, "%.*s\n", ASN1_STRING_length(name->d.dNSName),
-                       (const char *)ASN1_STRING_get0_data(name->d.dNSName));
+            ASN1_STRING_print_ex(bio, name->d.dNSName, ASN1_STRFLGS_ESC_CTRL);
+            BIO_printf(bio, "\n");
         } else if (name->type == GEN_IPADD) {
             const unsigned char *bytes = ASN1_STRING_get0_data(name->d.iPAddress);
             if (ASN1_STRING_length(name->d.iPAddress) == 4) {

@@ -4,6 +4,16 @@ import TLSStreams
 import Testing
 
 struct TLSCertificateTests {
+    @Test("control characters in the names of a certificate are escaped, so that one name stays one line")
+    func controlCharacters() throws {
+        try withLoop { loop in
+            let wish = Wish(names: "DNS:main\u{1B}[2J\u{1}.test, DNS:other.test, IP:127.0.0.1")
+            let context = try loop.server(
+                TLSServerConfiguration(identity: Authority.root.sign(wish).identity()))
+            #expect(context.certificate?.names == ["main\\1B[2J\\01.test", "other.test", "127.0.0.1"])
+        }
+    }
+
     @Test("a certificate that expires soon is told of, once a day")
     func expiry() throws {
         try withLoop { loop in
