@@ -33,7 +33,8 @@
     use(SSL_set_verify) use(SSL_shutdown) use(SSL_version) use(SSL_write_ex) use(TLS_client_method) \
     use(TLS_server_method)
 #define CRYPTO_FUNCTIONS(use) \
-    use(ASN1_STRING_get0_data) use(ASN1_STRING_length) use(ASN1_TIME_to_tm) use(ASYNC_WAIT_CTX_free) \
+    use(ASN1_STRING_get0_data) use(ASN1_STRING_length) use(ASN1_STRING_print_ex) use(ASN1_TIME_to_tm) \
+    use(ASYNC_WAIT_CTX_free) \
     use(ASYNC_WAIT_CTX_get_callback) use(ASYNC_WAIT_CTX_new) use(ASYNC_WAIT_CTX_set_callback) \
     use(ASYNC_get_current_job) use(ASYNC_get_wait_ctx) use(ASYNC_pause_job) use(ASYNC_start_job) use(BIO_clear_flags) \
     use(BIO_ctrl) use(BIO_free) use(BIO_get_data) use(BIO_get_new_index) use(BIO_meth_new) use(BIO_meth_set_create) \
