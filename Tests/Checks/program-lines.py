@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The page Programs says how many lines each program and each library of them has. Blank lines and lines with a comment
-alone do not count.
+alone do not count. The page RunningInProduction names the tests that hold the limits of the programs.
 usage: program-lines.py [--write]"""
 import pathlib
 import re
@@ -41,4 +41,13 @@ commands = {f"Examples/Sources/{name}" for name in re.findall(r'executableTarget
 left = sorted(commands - programs)
 if left:
     sys.exit(f"Programs.md does not name {', '.join(left)}")
+production = (root / "Sources/UVFutures/Documentation.docc/RunningInProduction.md").read_text()
+tests = {file.name.removesuffix(".swift") for place in ("Tests", "Examples/Tests") for file in (root / place).rglob("*")}
+rows = production.partition("| held by |\n")[2].partition("\n\n")[0].splitlines()[1:]
+for line in rows:
+    named = re.findall(r"`([^`]+)`", line.split("|")[-2])
+    if not named or set(named) - tests:
+        sys.exit(f"RunningInProduction.md: no test of that name holds the limit: {line}")
+if not rows:
+    sys.exit("RunningInProduction.md has no table of the programs' limits")
 print(f"{len(programs)} programs and libraries, each with its number of lines")
