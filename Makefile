@@ -35,6 +35,7 @@ DEBUG = $(if $(CI),$(STRICT),$(CHECKED))
 TESTABLE = -Xswiftc -enable-testing
 # As packages have it that enable the feature.
 NONSENDING = -enable-upcoming-feature NonisolatedNonsendingByDefault
+ON_MAIN = -default-isolation MainActor
 NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 # The programs with which the tests of TLSStreams speak.
 PEERS = openssl curl python3 nodejs gnutls-bin
@@ -100,12 +101,18 @@ check:
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/MainActorPrograms 17
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/BodyPrograms 1 $(NONSENDING)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1
+	SETTINGS=nonsending Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(NONSENDING)
+	SETTINGS=main Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(ON_MAIN)
+	SETTINGS=both Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/IsolationPrograms 1 $(NONSENDING) $(ON_MAIN)
 	Tests/Checks/quiet.sh $(STRICT_BUILD)/debug 1000
 	Tests/Checks/replace.sh $(STRICT_BUILD)/debug
 	Tests/Checks/shipper.py $(STRICT_BUILD)/debug 5
 	Tests/Checks/old-kernels.sh $(STRICT_BUILD)/debug
 	Tests/Checks/failing-calls.py $(STRICT_BUILD)/debug
 	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13 $(NONSENDING)
+	Tests/Checks/programs.sh $(STRICT_BUILD)/debug Tests/GuidePrograms 13 $(NONSENDING) $(ON_MAIN)
 
 sanitize:
 	$(NEEDS) $(PEERS) $(if $(CI),python3-pip)

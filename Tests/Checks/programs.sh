@@ -2,7 +2,7 @@
 # Compiles and runs each program of a folder, and compares what it prints with the file of the same name that ends
 # in .txt. Where that begins with "trap: ", the program has to crash and to say what follows. No expression may take
 # the type checker more than 100 ms, at the best of three times: the machine may be busy.
-# usage: programs.sh BUILD-DIRECTORY FOLDER MINIMUM [FLAGS...]
+# usage: [SETTINGS=NAME] programs.sh BUILD-DIRECTORY FOLDER MINIMUM [FLAGS...]    the file ends in .NAME.txt with other settings
 set -euo pipefail
 export build=$1
 folder=$2 minimum=$3
@@ -34,7 +34,7 @@ refuse() {
 }
 check() (
     program=$1
-    expected=${program%.swift}.txt status=0
+    expected=${program%.swift}${SETTINGS:+.$SETTINGS}.txt status=0
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     compiles "$program" || refuse "$program" "does not compile: $(<"$work/complaints")"

@@ -5,7 +5,7 @@ struct Chunk: Sendable {
     let range: Range<Int>
 }
 
-func countPrimes(in chunk: Chunk) -> Int {
+nonisolated func countPrimes(in chunk: Chunk) -> Int {
     chunk.range.count { number in
         guard number > 3 else { return number > 1 }
         var divisor = 2

@@ -1,10 +1,9 @@
 /// The traps for mistakes of a programmer. They trap in release builds too. The sentence of each trap names
 /// the remedy.
 package enum Misuse {
-    static func wrongThread() -> Never {
-        trap(
-            "This future, promise or timer was used off its event loop's thread. Go there first, with "
-                + "loop.execute { … }.")
+    /// `home` is the task that the loop belongs to.
+    static func wrongThread(home: UInt) -> Never {
+        trap("This future, promise or timer was used \(CallerKind(home: home).remedy)")
     }
 
     package static func forked() -> Never {

@@ -36,8 +36,11 @@ extension LoopCore {
 
     @usableFromInline
     package func checkThread() {
-        if !isOnItsThread { moveToTask(or: Misuse.wrongThread) }
+        if !isOnItsThread { moveToTask(or: trapOffThread) }
     }
+
+    @inline(never)
+    private func trapOffThread() -> Never { Misuse.wrongThread(home: home.task.load(ordering: .relaxed)) }
 
     /// Moves the loop to the calling thread, if nothing is alive on the loop. Otherwise only the loop's task
     /// may move it. `call` is the name of the public function that the user has called.

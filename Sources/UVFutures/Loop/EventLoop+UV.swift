@@ -35,11 +35,7 @@ extension EventLoop {
     /// Traps on other threads.
     public static var main: EventLoop {
         guard isMainThread else {
-            trap(
-                "EventLoop.main was asked for off the main thread. Make a loop for this thread with EventLoop(), or "
-                    + "ask on the main thread and pass the loop on. In an asynchronous main, and in top-level code that "
-                    + "awaits, ask for EventLoop.main before the first await, which otherwise moves what follows to "
-                    + "another thread.")
+            trap("EventLoop.main was asked for off the main thread. \(isInTask ? adviceForTasks : adviceForThreads)")
         }
         if let loop = mainIfMade { return loop }
         do {
@@ -51,6 +47,15 @@ extension EventLoop {
             trap("The event loop of the main thread could not be made: \(error). \(adviceOnDescriptors)")
         }
     }
+
+    private static let adviceForThreads =
+        "Make a loop for this thread with EventLoop(), or ask on the main thread and pass the loop on."
+
+    private static let adviceForTasks =
+        "In an asynchronous main, and in top-level code that awaits, ask for it before the first await, which otherwise moves "
+        + "what follows to another thread. Write nonisolated(nonsending) or @MainActor before other async functions, or let "
+        + "the target enable NonisolatedNonsendingByDefault. A child task and an actor have to be given the loop, and go to it "
+        + "with loop.execute { … }."
 
     /// The loop of the main thread. `nil` if the loop has not been created yet.
     static var mainIfMade: EventLoop? { mainLoop.withLock { $0 } }

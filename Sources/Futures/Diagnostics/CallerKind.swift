@@ -1,0 +1,44 @@
+internal import CRuntime
+
+/// What has called on a thread that is not the loop's. The compiler says nothing of any of these.
+enum CallerKind {
+    case thread
+    /// An actor, which may be that of another loop.
+    case actor
+    /// An asynchronous function that is isolated to nothing, in the task that the loop belongs to.
+    case function
+    /// The same in another task, or a child task that is isolated to nothing.
+    case otherTask
+
+    /// Looks at the calling task. `home` is the task that the loop belongs to.
+    init(home: UInt) {
+        let task = LoopCore.currentTask
+        if task == 0 {
+            self = .thread
+        } else if swift_task_getCurrentExecutor().identity != 0 {
+            self = .actor
+        } else {
+            self = task == home ? .function : .otherTask
+        }
+    }
+
+    /// What the caller is, and what to write instead.
+    var remedy: String {
+        switch self {
+        case .thread:
+            "off its event loop's thread. Go there first, with loop.execute { … }."
+        case .actor:
+            "in an actor that does not run on its event loop. Let the loop be the executor of the actor, or go to the loop "
+                + "with loop.execute { … }."
+        case .function:
+            "in an async function that is isolated to nothing: Swift runs it on a thread of its pool, and not on the loop. "
+                + "Write nonisolated(nonsending) or @MainActor before the function, or let the target enable "
+                + "NonisolatedNonsendingByDefault; what is @concurrent goes to the loop with loop.execute { … }."
+        case .otherTask:
+            "on a thread of Swift's pool: in a child task (async let, a task group), in Task.detached, or in an async function "
+                + "that is isolated to nothing. Make a body of the child, Future(on: loop) { … }, and await that; write "
+                + "nonisolated(nonsending) or @MainActor before the function, or let the target enable "
+                + "NonisolatedNonsendingByDefault."
+        }
+    }
+}
