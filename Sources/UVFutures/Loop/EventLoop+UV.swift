@@ -35,7 +35,9 @@ extension EventLoop {
     /// Traps on other threads.
     public static var main: EventLoop {
         guard isMainThread else {
-            trap("EventLoop.main was asked for off the main thread. \(isInTask ? adviceForTasks : adviceForThreads)")
+            trap(
+                "EventLoop.main was asked for off the main thread. \(isInTask ? adviceForTasks : adviceForThreads)"
+            )
         }
         if let loop = mainIfMade { return loop }
         do {
