@@ -40,7 +40,8 @@ extension HTTPMethod: CustomStringConvertible {
     }
 }
 
-/// The versions of HTTP that are spoken here.
+/// The versions of HTTP that are spoken here. A message of HTTP/1.2 or a later HTTP/1 is taken as one of HTTP/1.1: RFC 9110
+/// has a recipient do so.
 public enum HTTPVersion: Hashable, Sendable {
     case http10, http11
 
@@ -61,7 +62,7 @@ public enum HTTPVersion: Hashable, Sendable {
             bytes[start + 6] == UInt8(ascii: "."),
             let major = decimalValue(bytes[start + 5]), let minor = decimalValue(bytes[start + 7])
         else { throw .badVersion }
-        guard major == 1, minor <= 1 else { throw .unsupportedVersion }
-        self = minor == 1 ? .http11 : .http10
+        guard major == 1 else { throw .unsupportedVersion }
+        self = minor == 0 ? .http10 : .http11
     }
 }
