@@ -30,7 +30,9 @@ printf '<h1>hi</h1>' >"$work/site/index.html"
 printf 'body { }' >"$work/site/below/a b.css"
 head -c 3M /dev/urandom >"$work/site/large"
 ln -s /etc/passwd "$work/site/out"
+ln -s circle "$work/site/circle"
 mkfifo "$work/site/fifo"
+"$python" -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$work/site/socket"
 
 refusals() {
     local complaint="$work/complaint" arguments
@@ -51,7 +53,11 @@ pages() {
     expect 405 -X DELETE "$url/hello"
     expect 501 -X BREW "$url/hello"
     expect 204 -X OPTIONS "$url/hello"
+    get -i -H 'Connection: Upgrade' -H 'Upgrade: websocket' "$url/echo" | has '^Upgrade: websocket' || fail "answers 426 without Upgrade"
     get "$url/" | has '<title>WebServer' || fail "has no page"
+    # A later HTTP/1 is taken for HTTP/1.1, whose connections are kept.
+    printf 'GET /hello HTTP/1.2\r\nHost: a\r\n\r\nGET /hello HTTP/1.9\r\nHost: a\r\n\r\n' | timeout 10 nc -N "$host" "$port" >"$work/said"
+    [ "$(grep -c '^HTTP/1.1 200 OK' "$work/said")" = 2 ] || fail "answers HTTP/1.2 with $(cat "$work/said")"
     # Three requests in one write, answered in order on one connection.
     printf 'GET /hello HTTP/1.1\r\nHost: a\r\n\r\nGET /bytes/3 HTTP/1.1\r\nHost: a\r\n\r\nGET /none HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' |
         timeout 10 nc -N "$host" "$port" | tr -d '\r' | grep -E '^(HTTP|Hello|xxx)' | tr '\n' ' ' >"$work/said"
@@ -109,7 +115,15 @@ files() {
     expect 301 "$url/files/below"
     expect 404 "$url/files/none"
     expect 404 "$url/files/fifo"
+    expect 404 "$url/files/socket"
     expect 404 "$url/files/out"
+    expect 404 "$url/files/index.html/x"
+    expect 404 "$url/files/$(printf '%0256d' 0)"
+    expect 404 "$url/files/$(printf '%0200d/' {1..25})"
+    expect 404 "$url/files/%cc%81"
+    expect 403 "$url/files/circle"
+    expect 200 "$url/files/below%2fa%20b.css"
+    get -I "$url/files/below?a=b" | has '^Location: /files/below/?a=b.$' || fail "loses the query of a directory"
     expect 404 --path-as-is "$url/files/../../etc/passwd"
     expect 404 --path-as-is "$url/files/%2e%2e/%2e%2e/etc/passwd"
     expect 404 --path-as-is "$url/files//etc/passwd"
@@ -125,8 +139,73 @@ bad_requests() {
     printf 'GET / HTTP/1.1\r\nHost: a\r\nX: %s\r\n\r\n' "$(printf '%09000d' 0)" | expect_refused 431 'too long'
     { printf 'GET / HTTP/1.1\r\nHost: a\r\n' && for _ in {1..101}; do printf 'X: a\r\n'; done && printf '\r\n'; } |
         expect_refused 431 'too many fields'
-    printf 'GET / HTTP/2.0\r\nHost: a\r\n\r\n' | expect_refused 505 'only HTTP/1.1'
+    local version
+    for version in 2.0 3.0 0.9; do
+        printf 'GET / HTTP/%s\r\nHost: a\r\n\r\n' $version | expect_refused 505 'only HTTP/1.1'
+    done
+    for version in HTTP/1.10 HTTP/01.1 HTTP/1 http/1.1 HTTP/1.1x; do
+        printf 'GET / %s\r\nHost: a\r\n\r\n' $version | expect_refused 400 'in a version'
+    done
     printf '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n' | expect_refused 400 'CR LF'
+}
+
+# usage: expect_broken STATUS TEXT CHUNKS    What the client sends behind the fault does not take the answer from it.
+expect_broken() {
+    { printf "$chunked$3"; head -c 2M /dev/zero || true; } | expect_refused "$1" "$2"
+}
+
+chunks() {
+    local chunked='POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n' fault
+    expect_broken 400 'hexadecimal digits' 'zz\r\n'
+    expect_broken 400 'hexadecimal digits' '5 \r\nhello\r\n'
+    expect_broken 400 'extension of a chunk' '5;=\r\nhello\r\n'
+    expect_broken 400 'extensions of the chunks are too long' "5;$(printf '%05000d' 0)\r\n"
+    expect_broken 400 'CR LF' '5\nhello\n'
+    expect_broken 400 'no colon' '0\r\nX\r\n\r\n'
+    expect_broken 400 'behind the body' '0\r\nHost: b\r\n\r\n'
+    expect_broken 413 'longer than is allowed' 'fffffff\r\n'
+    # Where a part of the answer has left, the rest of it does not come, and it has no end.
+    for fault in 'zz\r\n' '5helloo\r\n' '0\r\nHost: b\r\n\r\n' '5;=\r\n'; do
+        { printf "${chunked}5\r\nhello\r\n$fault"; head -c 2M /dev/zero || true; } | timeout 20 nc -N "$host" "$port" >"$work/said" ||
+            fail "resets a connection whose body breaks"
+        [ "$(head -n 1 "$work/said")$(tail -n 1 "$work/said")" = $'HTTP/1.1 200 OK\rhello\r' ] ||
+            fail "answers a body that breaks with $(cat "$work/said")"
+    done
+}
+
+# An answer to HEAD is that to GET without its body, whatever its status.
+heads() {
+    local request method fields='Host: a\r\nConnection: close\r\n'
+    for request in "/hello HTTP/1.1\r\n$fields" "/bytes/3 HTTP/1.2\r\n$fields" "/ HTTP/1.1\r\n$fields" "/none HTTP/1.1\r\n$fields" \
+        "/echo HTTP/1.1\r\n$fields" "/bytes/x HTTP/1.1\r\n$fields" "/files/ HTTP/1.1\r\n$fields" "/files/none HTTP/1.1\r\n$fields" \
+        "/files/below HTTP/1.1\r\n$fields" "/files/%%zz HTTP/1.1\r\n$fields" "/events HTTP/1.0\r\n$fields" \
+        "/ HTTP/1.1\r\n" "/ HTTP/2.0\r\n$fields" "x HTTP/1.1\r\n$fields" "/ HTTP/1.1\r\nX\r\n$fields" "/ HTTP/1.1\n$fields" \
+        "/ HTTP/1.1\r\n${fields}Expect: x\r\n" "/ HTTP/1.1\r\n${fields}Content-Length: 9999999\r\n" \
+        "/ HTTP/1.1\r\n${fields}Transfer-Encoding: gzip, chunked\r\n" "/$(printf '%09000d' 0) HTTP/1.1\r\n$fields" \
+        "/ HTTP/1.1\r\n${fields}X: $(printf '%09000d' 0)\r\n"; do
+        for method in GET HEAD; do
+            printf "$method $request\r\n" | timeout 20 nc -N "$host" "$port" | grep -av '^Date' >"$work/$method" ||
+                fail "does not answer $method ${request:0:100}"
+        done
+        sed '/^\r$/q' "$work/GET" | cmp - "$work/HEAD" || fail "answers HEAD ${request:0:100} with $(cat "$work/HEAD")"
+    done
+    get -I "$url/events" | has '^Content-Type: text/event-stream' || fail "has no head of events"
+}
+
+# Ten clients that pipeline requests without end leave others their share of each turn.
+pipelining() {
+    local clients=()
+    for _ in {1..10}; do
+        yes $'GET /hello HTTP/1.1\r\nHost: a\r\n\r' | nc "$host" "$port" >/dev/null &
+        clients+=($!)
+    done
+    others+=("${clients[@]}")
+    ab -q -n 500 -c 1 -k "$url/hello" >"$work/ab" || fail "ab beside pipelined requests ends with status $?"
+    kill "${clients[@]}"
+    local longest
+    longest=$(sed -n 's/^ *100% *\([0-9]*\).*/\1/p' "$work/ab")
+    echo "$example: beside ten clients of pipelined requests, another one waits for $longest ms at most"
+    [ "$longest" -lt 500 ] || fail "lets pipelined requests keep others waiting"
 }
 
 load() {
@@ -159,7 +238,7 @@ certificate() {
 refusals
 start --root "$work/site" --grace 10
 url=http://$host:$port
-for part in pages bodies files bad_requests load metrics; do
+for part in pages bodies files bad_requests chunks heads pipelining load metrics; do
     "$part"
     echo "$example: $part"
 done

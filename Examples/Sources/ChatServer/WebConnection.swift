@@ -39,7 +39,9 @@ private final class WebConnection {
             switch error {
             case End.close: return hall.loop.succeeded()
             case End.webSocket: return serveSocket()
-            case let error as HTTPError: _ = respond(error.status, "\(error)\n", isLast: true)
+            case let refused as RefusedRequest:
+                _ = respond(
+                    refused.reason.status, "\(refused.reason)\n", isHead: refused.isHead, isLast: true)
             default: throw error
             }
             return hall.loop.succeeded()

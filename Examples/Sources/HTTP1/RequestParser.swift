@@ -35,6 +35,8 @@ public struct RequestParser: Sendable {
     /// The body that is being read.
     private var body: BodyScanner?
     private var failure: HTTPError?
+    /// Whether the request that was refused is a `HEAD`, whose answer has no body.
+    public private(set) var hasRefusedHead = false
     private var scanner = FieldScanner()
     private var head = RequestHead()
 
@@ -52,9 +54,21 @@ public struct RequestParser: Sendable {
         do {
             return try advance(bytes)
         } catch {
-            (state, failure) = (.failed, error)
+            refuse(error, bytes.octets)
             throw error
         }
+    }
+
+    @inline(never)
+    private mutating func refuse(_ error: HTTPError, _ bytes: Span<UInt8>) {
+        switch state {
+        case .failed: return
+        case .body: hasRefusedHead = head.method == .head
+        case .empty, .line, .fields:
+            let start = bytes.count > 2 && bytes.equals(2, "\r\n") ? 2 : 0
+            hasRefusedHead = bytes.count > start + 5 && bytes.equals(start, start + 5, "HEAD ")
+        }
+        (state, failure) = (.failed, error)
     }
 
     @inline(__always)

@@ -7,9 +7,9 @@ extension Session {
         let body = EchoBody(of: self, chunked: head.version == .http11)
         // A client of HTTP/1.0 knows no chunks: the end of the connection is that of the body.
         if head.version == .http10 { isLast = true }
-        if head.body != .none { receive(head, into: body) }
-        body.begin()
-        return head.body == .none ? body.end(Fields()) : connection.writable
+        guard head.body != .none else { return body.end(Fields()) }
+        receive(head, into: body)
+        return loop.succeeded()
     }
 }
 
@@ -22,7 +22,22 @@ private final class EchoBody: IncomingBody {
         isChunked = chunked
     }
 
-    func begin() {
+    func take(_ bytes: RawSpan) -> Future<Void> {
+        begin()
+        if isChunked { session.site.writer.chunk(bytes) } else { session.site.writer.raw(bytes) }
+        return session.send()
+    }
+
+    func end(_ trailers: Fields) -> Future<Void> {
+        begin()
+        session.connection.endsWhenIdle = true
+        if isChunked { session.site.writer.endChunks(trailers: trailers) }
+        return session.send()
+    }
+
+    /// Begins the answer with the first bytes of the body: before them, a chunk that is broken gets an answer of its own.
+    private func begin() {
+        guard !session.hasBegun else { return session.site.writer.removeAll() }
         // A part of the answer leaves before the request is complete, so a drain has to wait for the rest.
         session.connection.endsWhenIdle = false
         session.hasBegun = true
@@ -30,19 +45,5 @@ private final class EchoBody: IncomingBody {
         session.site.writer.lines("Content-Type: application/octet-stream\r\n")
         session.writeConnectionLine()
         if isChunked { session.site.writer.endHeadChunked() } else { session.site.writer.endHead() }
-        _ = session.send()
-    }
-
-    func take(_ bytes: RawSpan) -> Future<Void> {
-        session.site.writer.removeAll()
-        if isChunked { session.site.writer.chunk(bytes) } else { session.site.writer.raw(bytes) }
-        return session.send()
-    }
-
-    func end(_ trailers: Fields) -> Future<Void> {
-        session.connection.endsWhenIdle = true
-        session.site.writer.removeAll()
-        if isChunked { session.site.writer.endChunks(trailers: trailers) }
-        return session.send()
     }
 }

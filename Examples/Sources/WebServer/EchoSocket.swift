@@ -8,14 +8,15 @@ extension Session {
         switch WebSocketHandshake(head) {
         case nil:
             return respond(
-                426, head, text: "open a WebSocket here, or POST a body",
+                426, text: "open a WebSocket here, or POST a body",
                 [("Upgrade", "websocket"), ("Connection", "Upgrade")])
         case .otherVersion?:
             return respond(
-                426, head, text: "only version 13 is spoken here", [("Sec-WebSocket-Version", "13")])
+                426, text: "only version 13 is spoken here",
+                [("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13")])
         case .refused(let reason)?:
             isLast = true
-            return respond(400, head, text: reason)
+            return respond(400, text: reason)
         case .accept(let key)?:
             site.begin(status: 101)
             site.writer.removeAll()

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP1
 import TLSStreams
 
@@ -7,12 +8,13 @@ extension Session {
 
     /// Answers with the file at the path behind `/files/`.
     func file(_ head: RequestHead, below root: Directory) -> Future<Void> {
-        guard var path = head.decodedPath?.dropFirst("/files/".count) else {
-            return respond(400, head, text: "the path has a broken escape, or is no UTF-8")
+        guard let path = head.decodedPath else {
+            return respond(400, text: "the path has a broken escape, or is no UTF-8")
         }
-        if path.isEmpty || path.hasSuffix("/") { path += "index.html" }
-        let name = String(path)
-        guard !name.hasPrefix("/") else { return respond(404, head, text: "there is no such file") }
+        // Not by characters: an accent would be one with the slash before it.
+        var name = String(path.unicodeScalars.dropFirst("/files/".count))
+        if name.isEmpty || name.hasSuffix("/") { name += "index.html" }
+        guard !name.hasPrefix("/") else { return respond(404, text: "there is no such file") }
         return root.open(name)
             .flatMap { [self] file in
                 file.information().flatMap { try self.send(file, $0, head, ContentType.of(name)) }.always {
@@ -30,7 +32,7 @@ extension Session {
             "\"\(information.inode)-\(information.size)-\(Int(information.modified.timeIntervalSince1970 * 1e6))\""
         let validators = Validators(tag: tag, modified: HTTPDate(seconds: modified))
         if validators.isNotModified(head.fields) {
-            return respondWithoutBody(304, head) { $0.field("ETag", tag) }
+            return respondWithoutBody(304) { $0.field("ETag", tag) }
         }
         let size = information.size
         // Only a GET has ranges.
@@ -38,7 +40,7 @@ extension Session {
         let range = mayBePart ? ByteRange(head.fields["range"], of: size) : .everything
         guard range != .unsatisfiable else {
             return respond(
-                416, head, text: "the file has \(size) bytes", [("Content-Range", "bytes */\(size)")])
+                416, text: "the file has \(size) bytes", [("Content-Range", "bytes */\(size)")])
         }
         var wanted = 0..<size
         if case .part(let part) = range { wanted = part }
@@ -66,21 +68,29 @@ extension Session {
     private func refuse(_ error: any Error, _ head: RequestHead) throws -> Future<Void> {
         guard !hasBegun else { throw error }
         guard let code = (error as? FileError)?.code else {
-            if error as? FutureError != nil { return respond(400, head, text: "the path is none of a file") }
+            if error as? FutureError != nil { return respond(400, text: "the path is none of a file") }
             throw error
         }
         switch code {
         case .isDirectory:
-            return respond(301, head, text: "this is a directory", [("Location", head.path + "/")])
-        case .notFound, .notDirectory, .notSupported, .crossesDirectory, .tooManyLinks:
-            return respond(404, head, text: "there is no such file")
-        case .permissionDenied: return respond(403, head, text: "the file may not be read")
-        default: return respond(503, head, text: "the file cannot be read now")
+            let query = head.query.map { "?" + $0 } ?? ""
+            return respond(301, text: "this is a directory", [("Location", head.path + "/" + query)])
+        case .notFound, .notDirectory, .notSupported, .crossesDirectory, .nameTooLong, .noDevice:
+            return respond(404, text: "there is no such file")
+        case .permissionDenied, .tooManyLinks: return respond(403, text: "the file may not be read")
+        default: return respond(503, text: "the file cannot be read now")
         }
     }
 
     /// The file was cut off while it was sent: the client must not take what it got for the whole.
     private struct Shortened: Error { let missing: Int }
+}
+
+extension UVError.Code {
+    /// A name of the path, or all of it, is longer than the system lets it be.
+    fileprivate static let nameTooLong = Self(rawValue: -ENAMETOOLONG)
+    /// The file is a socket.
+    fileprivate static let noDevice = Self(rawValue: -ENXIO)
 }
 
 enum ContentType {

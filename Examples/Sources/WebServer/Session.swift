@@ -14,6 +14,8 @@ final class Session {
     @exclusivity(unchecked) var hasBegun = false
     /// Whether the connection ends behind the answer under way.
     @exclusivity(unchecked) var isLast = false
+    /// Whether the request is a `HEAD`: then the answer has no body, whatever its status.
+    @exclusivity(unchecked) var isHead = false
     /// Whether the client has asked to keep the connection, and has to hear that it is kept: one of HTTP/1.0.
     @exclusivity(unchecked) private var announcesKeeping = false
 
@@ -47,6 +49,7 @@ final class Session {
             // A client that waits to hear whether its body is wanted hears it from `receive`, or from the end.
             isLast = isLastRequest(head) || head.expectsContinue
             announcesKeeping = head.version == .http10
+            isHead = head.method == .head
             let answered = try answer(head)
             guard head.body != .none, body != nil || !head.expectsContinue else {
                 return try finish(answered)
@@ -93,9 +96,13 @@ final class Session {
         case End.close: return loop.succeeded()
         case End.webSocket: return serveWebSocket()
         // The request was answered already.
-        case is HTTPError where body is UnwantedBody, End.slowBody where body is UnwantedBody: break
-        case let error as HTTPError where !hasBegun: refuse(error.status, "\(error)")
+        case is RefusedRequest where body is UnwantedBody, End.slowBody where body is UnwantedBody: break
+        case let refused as RefusedRequest where !hasBegun:
+            isHead = refused.isHead
+            refuse(refused.reason.status, "\(refused.reason)")
         case End.slowBody where !hasBegun: refuse(408, "the body came too slowly")
+        // Only chunks can break behind the head, and what answers them in part has chunks, too: without the last one.
+        case is RefusedRequest: break
         default: throw error
         }
         return loop.succeeded()
