@@ -41,6 +41,8 @@ NEEDS = @Tests/Checks/deps.sh libuv1-dev libssl-dev pkg-config
 PEERS = openssl curl python3 nodejs gnutls-bin
 # What the resolver is held beside.
 RESOLVERS = python3-pycares python3-unbound
+# What HTTP1 is held beside.
+PARSERS = nodejs python3-h11
 # What uses WebServer.
 WEB = curl openssl nodejs apache2-utils wrk chromium python3-websockets
 HOSTS = nodejs libnode-dev python3-uvloop lua5.4 liblua5.4-dev lua-luv neovim libluajit-5.1-dev
@@ -56,7 +58,7 @@ help:
 	@sed -n '/^$$/q;s/^# //p' Makefile
 
 deps:
-	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(RESOLVERS) $(PEERS) $(HOSTS) $(WEB)
+	$(NEEDS) git socat netcat-openbsd strace systemd valgrind binutils python3-pip unbound $(RESOLVERS) $(PEERS) $(PARSERS) $(HOSTS) $(WEB)
 
 build:
 	$(NEEDS) $(PEERS)
@@ -126,11 +128,11 @@ test-newest:
 	Tests/Checks/test-newest.sh $(UVLOOP) $(LIBUV) $(FLAGS) --scratch-path .build-libuv-$(LIBUV)/suite
 
 soak:
-	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools redis-server haproxy python3-redis python3-pip $(WEB)
+	$(NEEDS) $(PEERS) git socat netcat-openbsd valgrind binutils strace redis-tools redis-server haproxy python3-redis python3-pip $(PARSERS) $(WEB)
 	SOAK=1 swift test -c release $(FLAGS)
 	Tests/Checks/foreign-bytes.sh $(FLAGS)
 	Tests/Benchmarks/scaling.sh 100000
-	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter "ReplicaTests|KeyValueLogTests|ChatWorldTests"
+	SOAK=1 swift test -c release --package-path Examples $(FLAGS) $(TESTABLE) --filter "ReplicaTests|KeyValueLogTests|ChatWorldTests|PeerTests|MutationTests"
 	Tests/Checks/keyvalue.sh 100
 	Tests/Checks/chat.sh 500 600 60 2
 	Tests/Checks/soak.sh
@@ -143,7 +145,7 @@ soak:
 	Tests/Checks/failing-calls.py .build/release --all
 
 examples:
-	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis python3-pip $(WEB) testssl.sh
+	$(NEEDS) git socat netcat-openbsd strace systemd python3 unbound $(RESOLVERS) redis-tools redis-server haproxy python3-redis python3-pip $(PARSERS) $(WEB) testssl.sh
 	swift build -c release --package-path Examples $(FLAGS)
 	swift test --package-path Examples $(CHECKED) $(BRIEF)
 	swift build --package-path Examples/OpenCombineBridge $(CHECKED) $(BRIEF)

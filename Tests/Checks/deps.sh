@@ -22,6 +22,7 @@ present() {
         # Debian's python3, for which it is.
         python3-websockets) /usr/bin/python3 -c 'import websockets' ;;
         python3-pycares) /usr/bin/python3 -c 'import pycares' ;;
+        python3-h11) /usr/bin/python3 -c 'import h11' ;;
         python3-unbound) /usr/bin/python3 -c 'import unbound' ;;
         redis-tools) command -v redis-benchmark ;;
         python3-redis) /usr/bin/python3 -c 'import redis' ;;

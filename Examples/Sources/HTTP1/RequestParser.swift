@@ -42,9 +42,6 @@ public struct RequestParser: Sendable {
 
     public init(limits: HTTPLimits = HTTPLimits()) { self.limits = limits }
 
-    /// Whether the bytes so far end with a whole request.
-    public var isBetweenRequests: Bool { state == .empty }
-
     /// Returns the next part of a request and how many bytes it covers, or `nil` if more bytes are needed: then pass the same
     /// ones again, with more behind them.
     ///

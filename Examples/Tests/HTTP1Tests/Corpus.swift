@@ -30,15 +30,33 @@ enum Corpus {
     }()
 
     /// Why one of the two accepts what the other refuses, or understands it in another way: by what both say.
-    static let differences = lines("differences.txt").filter { !$0.hasPrefix("#") }.map { line in
-        line.split(separator: " ", maxSplits: 2).map(String.init)
+    static let differences = reasons("differences.txt")
+
+    /// Why neither llhttp nor h11 says what is said here: by what is said here, and by llhttp.
+    static let alone = reasons("alone.txt")
+
+    private static func reasons(_ name: String) -> [[String]] {
+        lines(name).filter { !$0.hasPrefix("#") }.map { line in
+            line.split(separator: " ", maxSplits: 2).map(String.init)
+        }
     }
 
     private static func lines(_ name: String) -> [String] {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-            path: "Corpus/\(name)")
-        return String(decoding: try! Data(contentsOf: file), as: UTF8.self).split(separator: "\n").map(
+        String(decoding: try! Data(contentsOf: file(name)), as: UTF8.self).split(separator: "\n").map(
             String.init)
+    }
+
+    static func file(_ name: String) -> URL {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Corpus/\(name)")
+    }
+
+    /// The line that stands for `bytes`.
+    static func escaped(_ bytes: [UInt8]) -> String {
+        bytes.map { byte in
+            let isPlain = (0x20...0x7e).contains(byte) && !"\\{".utf8.contains(byte)
+            return isPlain
+                ? String(UnicodeScalar(byte)) : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
     }
 
     /// The bytes that a line stands for. `{TEXT*COUNT}` is TEXT so many times.

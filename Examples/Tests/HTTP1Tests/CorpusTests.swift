@@ -46,7 +46,7 @@ struct CorpusTests {
     @Test func `where llhttp says something else, there is a reason`() {
         var used: Set<[String]> = []
         for message in Corpus.messages where message.verdict != message.llhttp {
-            let (ours, theirs) = (word(message.verdict), word(message.llhttp))
+            let (ours, theirs) = (verdictWord(message.verdict), verdictWord(message.llhttp))
             // Both refuse it, and name what they saw first.
             if ours != "ok", theirs != "ok" { continue }
             used.insert([ours, theirs])
@@ -55,10 +55,5 @@ struct CorpusTests {
                 "\(message.text): \(message.verdict), and llhttp \(message.llhttp)")
         }
         #expect(used == Set(Corpus.differences.map { Array($0.prefix(2)) }))
-    }
-
-    private func word(_ verdict: String) -> String {
-        let words = verdict.split(separator: " ")
-        return words[0] == "ok" ? "ok" : String(words[1])
     }
 }

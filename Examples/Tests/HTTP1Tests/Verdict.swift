@@ -1,6 +1,7 @@
 import HTTP1
 
-/// Returns what the parser makes of bytes that come in `pieces`, in one line: `ok` and the messages, or `refused` and why.
+/// Returns what the parser makes of bytes that come in `pieces`, in one line: `ok` and the messages, or `refused` and
+/// why, and the messages before.
 func verdict(_ kind: MessageKind, _ pieces: [ArraySlice<UInt8>]) -> String {
     var described: [String] = []
     do {
@@ -9,36 +10,46 @@ func verdict(_ kind: MessageKind, _ pieces: [ArraySlice<UInt8>]) -> String {
         case .response, .headResponse: try describeResponses(kind, pieces, &described)
         }
     } catch {
-        return "refused \((error as! HTTPError).rawValue)"
+        let before = described.isEmpty ? "" : " after " + described.joined(separator: " | ")
+        return "refused \((error as! HTTPError).rawValue)" + before
     }
     return "ok " + described.joined(separator: " | ")
 }
 
+/// `ok`, or why it was refused.
+func verdictWord(_ verdict: String) -> String {
+    let words = verdict.split(separator: " ")
+    return words[0] == "ok" ? "ok" : String(words[1])
+}
+
 private func describeRequests(_ pieces: [ArraySlice<UInt8>], _ described: inout [String]) throws {
-    var (parser, current) = (RequestParser(), Summary?.none)
-    let isUpgraded = try feed(pieces) { bytes in
-        guard let (part, count) = try parser.next(bytes) else { return nil }
+    var (parser, current, isLast) = (RequestParser(), Summary?.none, false)
+    let rest = try feed(pieces) { bytes in
+        guard !isLast, let (part, count) = try parser.next(bytes) else { return nil }
+        var isComplete = false
         switch part {
         case .head(let head):
-            var summary = Summary("\(head.methodName) \(head.target)", head.fields.count)
-            if head.method == .connect || head.wantsUpgrade && head.fields["upgrade"] != nil {
-                described += [summary.description, "upgrade"]
-                throw Upgraded()
-            }
-            if head.body == .none { described.append(summary.take()) } else { current = summary }
+            current = Summary("\(head.methodName) \(head.target)", head.fields.count)
+            current!.upgrades =
+                head.method == .connect || head.wantsUpgrade && head.fields["upgrade"]?.isEmpty == false
+            isComplete = head.body == .none
         case .body(let range): current!.add(bytes.extracting(range))
         case .end(let range, let trailers):
             current!.add(bytes.extracting(range))
             current!.trailers = trailers.count
-            described.append(current!.take())
-            current = nil
+            isComplete = true
+        }
+        if isComplete, let summary = current.take() {
+            described.append(summary.description)
+            isLast = summary.upgrades
         }
         return count
     }
-    if isUpgraded { return }
-    if let current {
+    if isLast {
+        described.append("upgrade")
+    } else if let current {
         described.append("\(current) ...")
-    } else if !parser.isBetweenRequests {
+    } else if rest.contains(where: { !"\r\n".utf8.contains($0) }) {
         described.append("...")
     }
 }
@@ -71,23 +82,17 @@ private func describeResponses(
     }
 }
 
-private struct Upgraded: Error {}
-
-/// Passes on the pieces, as a stream does: what no message covers comes again. Returns whether that was ended by `Upgraded`.
-private func feed(_ pieces: [ArraySlice<UInt8>], _ body: (RawSpan) throws -> Int?) throws -> Bool {
+/// Passes on the pieces, as a stream does: what no message covers comes again. Returns what is left.
+private func feed(_ pieces: [ArraySlice<UInt8>], _ body: (RawSpan) throws -> Int?) rethrows -> [UInt8] {
     var buffer: [UInt8] = []
-    do {
-        for piece in pieces {
-            buffer += piece
-            while !buffer.isEmpty, let count = try body(buffer.span.bytes) {
-                precondition((1...buffer.count).contains(count))
-                buffer.removeFirst(count)
-            }
+    for piece in pieces {
+        buffer += piece
+        while !buffer.isEmpty, let count = try body(buffer.span.bytes) {
+            precondition((1...buffer.count).contains(count))
+            buffer.removeFirst(count)
         }
-    } catch is Upgraded {
-        return true
     }
-    return false
+    return buffer
 }
 
 /// A message in a few words, which llhttp.js says in the same way.
@@ -97,6 +102,8 @@ private struct Summary: CustomStringConvertible {
     var length = 0
     var sum = 0
     var trailers = 0
+    /// Whether no request follows.
+    var upgrades = false
 
     init(_ name: String, _ fields: Int) {
         self.name = name

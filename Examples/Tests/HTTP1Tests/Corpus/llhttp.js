@@ -1,5 +1,6 @@
-// Says what llhttp, the parser of Node.js, makes of the messages in corpus.txt: a line for each, in llhttp.txt.
-// usage: node llhttp.js [--check]
+// Says what llhttp, the parser of Node.js, makes of the messages in corpus.txt: a line for each, in llhttp.txt;
+// or of those in another file of that format, for whoever starts it.
+// usage: node llhttp.js [--check | FILE]
 "use strict"
 const fs = require("fs"), path = require("path")
 process.removeAllListeners("warning")
@@ -50,7 +51,7 @@ function verdict(kind, message) {
     const describe = (head) => `${head.name} ${head.fields} ${head.length}:${head.sum} ${head.trailers}`
     parser[HTTPParser.kOnMessageComplete | 0] = () => { parts.push(describe(head)); head = null; begun = false }
     const result = parser.execute(message)
-    if (result instanceof Error) return `refused ${result.code}`
+    if (result instanceof Error) return `refused ${result.code}` + (parts.length ? ` after ${parts.join(" | ")}` : "")
     if (upgraded) parts.push("upgrade")
     else {
         const end = parser.finish()
@@ -60,20 +61,22 @@ function verdict(kind, message) {
     return "ok " + parts.join(" | ")
 }
 
-const folder = __dirname
-const lines = fs.readFileSync(path.join(folder, "corpus.txt"), "latin1").split("\n")
-const said = []
-for (const line of lines) {
-    if (line === "" || line.startsWith("#")) continue
-    const [kind, , message] = line.split("\t")
-    said.push(verdict(kind, bytes(message)))
+function verdicts(file) {
+    const lines = fs.readFileSync(file, "latin1").split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+    return lines.map((line) => {
+        const [kind, , message] = line.split("\t")
+        return verdict(kind, bytes(message)) + "\n"
+    })
 }
-const text = said.join("\n") + "\n"
-const file = path.join(folder, "llhttp.txt")
-if (process.argv[2] === "--check") {
-    if (fs.readFileSync(file, "latin1") !== text) {
+
+const said = path.join(__dirname, "llhttp.txt"), [option] = process.argv.slice(2)
+if (option && option !== "--check") process.stdout.write(verdicts(option).join(""), "latin1")
+else {
+    const lines = verdicts(path.join(__dirname, "corpus.txt")), text = lines.join("")
+    if (!option) fs.writeFileSync(said, text, "latin1")
+    else if (fs.readFileSync(said, "latin1") !== text) {
         console.error(`llhttp ${process.versions.llhttp} says something else than llhttp.txt; run llhttp.js, and look at the difference`)
         process.exit(1)
     }
-} else fs.writeFileSync(file, text, "latin1")
-console.log(`${said.length} messages, llhttp ${process.versions.llhttp}`)
+    console.log(`${lines.length} messages, llhttp ${process.versions.llhttp}`)
+}
