@@ -57,6 +57,11 @@ by_hand() {
         fail "answers for another path"
     [ "$(curl -sS --max-time 10 -o /dev/null -w '%{http_code}' -d x "$url")" = 405 ] || fail "accepts a POST"
     [ "$(curl -sS --max-time 10 -o /dev/null -w '%{http_code}' "${url}chat")" = 426 ] || fail "answers without a WebSocket"
+    curl -sS --max-time 10 -i "${url}chat" | grep -c '^Upgrade: websocket' >/dev/null || fail "answers 426 without Upgrade"
+    local web=${url#http://}
+    web=${web%/}
+    [ "$(printf 'HEAD / HTTP/1.1\r\n\r\n' | timeout 10 nc -N "${web%:*}" "${web##*:}" | tail -n 1)" = $'\r' ] ||
+        fail "sends a body to a HEAD that it refuses"
     [ "$(opens "$url")" = 101 ] || fail "opens no WebSocket for a program"
     [ "$(opens "$url" -H "Origin: ${url%/}")" = 101 ] || fail "opens no WebSocket for its page"
     [ "$(opens "$url" -H 'Origin: http://other.example')" = 403 ] || fail "opens a WebSocket for the page of another site"

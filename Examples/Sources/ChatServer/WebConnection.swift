@@ -83,6 +83,9 @@ private final class WebConnection {
         // The page opens a WebSocket to where it comes from, and has its script in itself.
         writer.lines("Content-Security-Policy: default-src 'self' 'unsafe-inline'\r\n")
         if status == 405 { writer.lines("Allow: GET, HEAD\r\n") }
+        if status == 426 {
+            writer.lines("Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n")
+        }
         if isLast { writer.lines("Connection: close\r\n") }
         writer.field("Content-Length", body.count)
         writer.endHead()
