@@ -3,7 +3,8 @@
 subscriptions. Fails if it takes more memory than its limit and what it took at the start, or lets another client wait.
 
 usage: keyvalue-hostile.py HOST PORT PID LIMIT SECONDS MILLISECONDS
-LIMIT is what the server was given, MILLISECONDS is for how long another client waits at most, once in a hundred times."""
+LIMIT is what the server was given. MILLISECONDS is for how much longer another client waits at most, once in a hundred
+times, than for a process that does nothing but answer: on a busy machine each waits for a processor."""
 import multiprocessing
 import random
 import socket
@@ -38,12 +39,11 @@ def many(command):
     return encode(command, *[b"%d.%d" % (random.getrandbits(40), number) for number in range(random.randrange(20_000))])
 
 
-# None of them changes a key.
+# None of them changes a key, or is heard by others.
 WAYS = [
     lambda: half(random.randrange(limit)), lambda: b"*1000000\r\n" + b"$0\r\n\r\n" * random.randrange(1_000_000),
     lambda: encode(b"ECHO", b"x" * random.randrange(limit // 4)) * 3, lambda: many(b"SUBSCRIBE"),
-    lambda: many(b"PSUBSCRIBE"), lambda: encode(b"SUBSCRIBE", b"news"),
-    lambda: encode(b"PUBLISH", b"news", b"x" * random.randrange(1_000_000)) * 20,
+    lambda: many(b"PSUBSCRIBE"),
     lambda: encode(b"MGET", *[b"no such key"] * random.randrange(200_000)) * 3, lambda: b"COMMAND\r\n" * 1000,
     lambda: encode(b"CLIENT", b"SETNAME", b"x" * random.randrange(limit // 8)), lambda: b"x" * 65_000,
     lambda: encode(b"KEYS", b"*a" * random.randrange(50_000)) * 10,
@@ -63,29 +63,45 @@ def send(ends):
             clients.pop(random.randrange(len(clients))).close()
 
 
+def answer(end):
+    while end.recv(100):
+        end.sendall(b"+PONG\r\n")
+
+
+def wait(client):
+    """The milliseconds that an answer takes."""
+    sent = time.monotonic()
+    client.sendall(b"PING\r\n")
+    client.recv(100)
+    return 1000 * (time.monotonic() - sent)
+
+
+def late(waits):
+    return sorted(waits)[len(waits) * 99 // 100]
+
+
 def main():
     start, ends = memory(), time.monotonic() + seconds
     senders = [multiprocessing.Process(target=send, args=[ends]) for _ in range(2)]
     for sender in senders:
         sender.start()
-    other, waits, peak = connect(), [], 0
+    idle, end = socket.socketpair()
+    multiprocessing.Process(target=answer, args=[end], daemon=True).start()
+    other, waits, idles, peak = connect(), [], [], 0
     other.settimeout(10)
     while time.monotonic() < ends:
-        sent = time.monotonic()
-        other.sendall(b"PING\r\n")
-        other.recv(100)
-        waits.append(1000 * (time.monotonic() - sent))
+        waits.append(wait(other))
+        idles.append(wait(idle))
         peak = max(peak, memory())
         time.sleep(0.005)
     for sender in senders:
         sender.join()
-    waits.sort()
-    median, late, longest = waits[len(waits) // 2], waits[len(waits) * 99 // 100], waits[-1]
     other.sendall(b"INFO\r\n")
     evicted = next(line for line in other.recv(65_536).decode().splitlines() if line.startswith("evicted_clients:"))
-    print(f"another client waits {median:.1f} ms, p99 {late:.1f} ms, {longest:.1f} ms at most; {start >> 20} MiB at the start, "
+    print(f"another client waits p99 {late(waits):.1f} ms, {max(waits):.1f} ms at most, and for an idle process "
+          f"{late(idles):.1f} and {max(idles):.1f} ms; {start >> 20} MiB at the start, "
           f"{peak >> 20} MiB at most with a limit of {limit >> 20} MiB; {evicted}")
-    if peak > start + limit + SPARE or late > most:
+    if peak > start + limit + SPARE or late(waits) > most + late(idles):
         sys.exit("KeyValueServer holds too much, or lets another client wait")
 
 

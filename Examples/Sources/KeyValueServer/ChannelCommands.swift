@@ -53,10 +53,12 @@ extension Command {
 }
 
 extension KeyValueService {
-    /// Refuses subscriptions that would take too much memory together with those before.
+    /// Refuses subscriptions that would take too much memory together with those before, and with those of clients that have
+    /// gone.
     fileprivate func checkSubscriptions(of session: Session, _ words: Words, _ bytes: RawSpan) throws {
         try clientMemory.check(
-            session.subscriptionBytes + Channels.memory(words.count, bytes: bytes.byteCount))
+            clientMemory.leaving + session.subscriptionBytes
+                + Channels.memory(words.count, bytes: bytes.byteCount))
     }
 }
 

@@ -59,8 +59,9 @@ struct Channels {
 
     /// Ends up to `limit` subscriptions of a session. Returns whether it has more.
     mutating func remove(_ limit: Int, of session: Session) -> Bool {
-        for channel in session.subscriptions.prefix(limit) { unsubscribe(session, from: channel) }
-        for pattern in session.patterns.prefix(limit) { unsubscribe(session, fromPattern: pattern) }
+        // Copied, since the set would be, as long as somebody goes through it.
+        for channel in Array(session.subscriptions.prefix(limit)) { unsubscribe(session, from: channel) }
+        for pattern in Array(session.patterns.prefix(limit)) { unsubscribe(session, fromPattern: pattern) }
         return session.isSubscribed
     }
 

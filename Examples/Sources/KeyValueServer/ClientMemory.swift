@@ -6,6 +6,8 @@ struct ClientMemory {
     /// The bytes when each was last looked at.
     private(set) var used = 0
     private(set) var evictedCount = 0
+    /// The bytes of subscriptions of clients that have gone, which are removed a few in each turn.
+    var leaving = 0
 
     init(limit: Int?) { self.limit = limit }
 

@@ -23,7 +23,7 @@ final class KeyValueService {
     var log: AppendLog?
     var channels = Channels()
     private(set) var sessions: [Int: Session] = [:]
-    @exclusivity(unchecked) private(set) var clientMemory: ClientMemory
+    @exclusivity(unchecked) var clientMemory: ClientMemory
     /// The sessions with answers that wait for the disk, in the order in which they began to wait.
     private var holding: [Session] = []
     private(set) var acceptedCount = 0
@@ -80,6 +80,7 @@ final class KeyValueService {
             sessions[session.id] = nil
             clientMemory.forget(session)
             session.hasEnded = true
+            clientMemory.leaving += session.subscriptionBytes
             removeSubscriptions(of: session)
         }
     }
@@ -101,7 +102,10 @@ final class KeyValueService {
 
     /// Ends the subscriptions of a client that has gone, a few in each turn.
     private func removeSubscriptions(of session: Session) {
-        guard channels.remove(1000, of: session) else { return }
+        clientMemory.leaving -= session.subscriptionBytes
+        let hasMore = channels.remove(1000, of: session)
+        clientMemory.leaving += session.subscriptionBytes
+        guard hasMore else { return }
         loop.later(on: .nextTurn) { [self] in removeSubscriptions(of: session) }
     }
 

@@ -119,6 +119,19 @@ struct KeyValueMemoryTests {
         #expect(talk.service.clientMemory.used < 10_000)
     }
 
+    @Test("the subscriptions of a client that has gone count until they are removed")
+    func leaving() throws {
+        let many = bulk(["SUBSCRIBE"] + (0..<5000).map { "\($0)" })
+        talk.service.clientMemory.leaving = 1_000_000
+        #expect(try talk.ask(many, closing: false, within: .seconds(1)) == Self.refusal)
+        talk.service.clientMemory.leaving = 0
+        let other = try talk.connect()
+        #expect(try talk.ask(many, on: other, closing: false, within: .seconds(1)).hasPrefix("*3"))
+        other.abort()
+        try talk.world.run(for: .seconds(1))
+        #expect(talk.service.clientMemory.leaving == 0 && talk.service.clientMemory.used < 10_000)
+    }
+
     @Test("a listener that does not read is ended when too much waits for it")
     func slowListener() throws {
         let listener = try talk.connect()
