@@ -223,6 +223,7 @@ final class AppendLog {
         let (file, offset) = (rewrite!.file, rewrite!.size)
         rewrite!.size += batch.count
         try await file.write(batch, at: offset).value
+        letGoOn()
     }
 
     // MARK: The end

@@ -38,7 +38,10 @@ struct KeyValueServer: OneLineCommand {
     @Option(
         parsing: .unconditional,
         help:
-            "The bytes of memory that may be taken: a quarter by what clients have under way, and the rest by keys and values, from where on commands that need memory are refused; no limit unless given."
+            """
+            The bytes of memory that may be taken: a quarter by what clients have under way, and the rest by keys and values, \
+            from where on commands that need memory are refused; no limit unless given.
+            """
     )
     var memoryLimit: Int?
 

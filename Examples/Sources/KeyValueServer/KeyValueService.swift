@@ -185,7 +185,6 @@ final class KeyValueService {
         }
         if command.traits.contains(.grows), let limit = settings.dataLimit {
             let keys = command.arity < 0 ? words.count / 2 : 1
-            // The value of a number is as long as its digits.
             guard dataMemory + store.table.growth(for: keys) + bytes.byteCount <= limit else {
                 throw CommandError("OOM command not allowed when used memory > 'maxmemory'.")
             }
