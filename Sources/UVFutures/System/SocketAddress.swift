@@ -162,7 +162,7 @@ public struct SocketAddress: Hashable, Sendable {
 
     /// Whether the address stands for all addresses of a machine: `0.0.0.0` or `::`.
     package var isWildcard: Bool {
-        switch form {
+        switch unmapped.form {
         case .ipv4(let address, _): address == 0
         case .ipv6(let high, let low, _, _): high | low == 0
         case .unix: false

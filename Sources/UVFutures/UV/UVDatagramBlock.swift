@@ -94,8 +94,14 @@ extension datagram_notes {
         let port = UInt16(header.localAddress?.port ?? 0)
         header.interface = interface
         if family == AF_INET {
-            header.destination = SocketAddress(.ipv4(UInt32(bigEndian: v4.s_addr), port: port))
-            header.localAddress = SocketAddress(.ipv4(UInt32(bigEndian: route.s_addr), port: port))
+            let (destination, local) = (
+                SocketAddress(.ipv4(UInt32(bigEndian: v4.s_addr), port: port)),
+                SocketAddress(.ipv4(UInt32(bigEndian: route.s_addr), port: port))
+            )
+            // As the source of the datagram.
+            let isMapped = header.localAddress?.isIPv6 == true
+            header.destination = isMapped ? destination.mapped : destination
+            header.localAddress = isMapped ? local.mapped : local
         } else {
             var system = sockaddr_in6()
             system.sin6_addr = v6
