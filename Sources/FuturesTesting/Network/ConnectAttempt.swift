@@ -29,13 +29,15 @@ final class ConnectAttempt {
     private var host: SimulatedHost { socket.host }
 
     func start() {
-        let address = host.destination(of: target)
-        guard let local = host.localAddress(of: socket, towards: address) else {
-            return end(after: .zero, .networkUnreachable)
+        let address: SocketAddress
+        do throws(UVError) {
+            address = try host.place(socket, towards: target)
+        } catch {
+            return end(after: .zero, error)
         }
-        socket.localAddress = local
+        let local = socket.localAddress!.unmapped
         guard let peer = host.hostWith(address) else {
-            return end(after: host.isInWorld ? Self.unreachableAfter : .zero, .hostUnreachable)
+            return end(after: host.isInWorld ? Self.unreachableAfter : .zero, failure(.hostUnreachable))
         }
         request(peer, address, local)
     }
@@ -43,20 +45,20 @@ final class ConnectAttempt {
     /// Sends a request, and repeats it until an answer has come.
     private func request(_ peer: SimulatedHost, _ address: SocketAddress, _ local: SocketAddress) {
         guard !isOver else { return }
-        guard count < Self.requests else { return end(after: .zero, .timedOut) }
+        guard count < Self.requests else { return end(after: .zero, failure(.timedOut)) }
         let there = simulation.routes.path(from: host, to: peer)
         let back = simulation.routes.path(from: peer, to: host)
         send(along: there) { [self] in
             guard !isOver else { return }
             guard let listener = peer.listener(at: address, from: local) else {
-                return send(along: back) { [self] in end(after: .zero, .connectionRefused) }
+                return send(along: back) { [self] in end(after: .zero, failure(.connectionRefused)) }
             }
             // A system whose backlog is full drops the request.
             guard let place = listener.reserve() else { return }
             send(along: back) { [self] in
                 guard !isOver else { return place.giveBack() }
                 guard place.take(socket, from: local, to: address) else {
-                    return end(after: .zero, .connectionRefused)
+                    return end(after: .zero, failure(.connectionRefused))
                 }
                 end(after: .zero, nil)
             }
@@ -79,16 +81,16 @@ final class ConnectAttempt {
         completion = nil
     }
 
-    private func end(after delay: Duration, _ code: UVError.Code?) {
+    /// The address of this end is not known without a connection.
+    private func failure(_ code: UVError.Code) -> UVError { UVError(code, "connect", peer: target) }
+
+    private func end(after delay: Duration, _ error: UVError?) {
         guard !isOver else { return }
         isOver = true
         simulation.call(after: delay) { [self] in
             socket.whenAwake { [self] in
                 guard !socket.isClosing, let completion = completion.take() else { return }
-                // Without a connection, the address of this end is not known.
-                socket.driver.deliver {
-                    completion(code.map { UVError($0, "connect", peer: socket.peerAddress) })
-                }
+                socket.driver.deliver { completion(error) }
             }
         }
     }

@@ -14,10 +14,17 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     let localAddress: SocketAddress?
     let peerAddress: SocketAddress?
     let sharesPort: Bool
+    /// Whether the socket was bound to all addresses, or to none, before it was connected.
+    var hasAddressByConnecting = false
     private unowned(unsafe) var receiver: (any DatagramReceiver)?
 
     private var arrived: [Datagram] = []
     private var arrivedLoad = 0
+    /// The errors of the network that nobody has asked for yet.
+    private var errors: [UVError] = []
+    /// Whether the loop looks for what comes. As on libuv, it goes on when nobody wants anything more, until something has
+    /// come.
+    private var isWatched = false
     private(set) var dropped = 0
     private var isLookingAgain = false
     /// The bytes that have not left the host.
@@ -52,16 +59,30 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     // MARK: Receiving
 
-    func wantedChanged() { if !arrived.isEmpty { lookSoon() } }
+    func wantedChanged() {
+        guard let wanted = unsafe receiver?.wanted, wanted > 0 else { return }
+        isWatched = true
+        if !arrived.isEmpty || !errors.isEmpty { lookSoon() }
+    }
 
-    /// Whether the socket takes datagrams from `source` to `target`.
-    func takes(from source: SocketAddress?, to target: SocketAddress) -> Bool {
+    /// Whether the socket takes datagrams from `source`.
+    func takes(from source: SocketAddress) -> Bool {
         guard !isClosing else { return false }
-        if let peerAddress, peerAddress != source { return false }
-        guard let localAddress else { return false }
-        if localAddress == target { return true }
-        guard localAddress.port == target.port, localAddress.isWildcard else { return false }
-        return localAddress.isIPv6 || !target.isIPv6
+        if let peerAddress, peerAddress.unmapped != source { return false }
+        return true
+    }
+
+    /// Returns how well the socket fits what is sent to `target`. `nil` if it does not take it. A connected socket comes
+    /// before those that take what anybody sends.
+    func fit(to target: SocketAddress) -> Int? {
+        localAddress.flatMap { SimulatedHost.fit($0, target) }.map { $0 + (peerAddress == nil ? 0 : 4) }
+    }
+
+    /// Whether no other socket can be bound to `address` because of this one.
+    func excludes(_ address: SocketAddress, sharing: Bool) -> Bool {
+        guard let localAddress, localAddress.port == address.port, !isClosing else { return false }
+        let keeps = hasAddressByConnecting ? SimulatedHost.keeps : SimulatedHost.overlap
+        return keeps(localAddress, address) && !(sharesPort && sharing)
     }
 
     func isMember(of group: SocketAddress, source: SocketAddress) -> Bool {
@@ -96,7 +117,13 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     }
 
     private func look() {
-        guard let wanted = unsafe receiver?.wanted, wanted > 0, !arrived.isEmpty else { return }
+        guard isWatched, !errors.isEmpty || !arrived.isEmpty else { return }
+        tellErrors()
+        guard let wanted = unsafe receiver?.wanted, wanted > 0 else {
+            isWatched = false
+            return
+        }
+        if arrived.isEmpty { return }
         let count = min(wanted, Self.rounds, arrived.count)
         let batch = arrived[..<count]
         arrived.removeFirst(count)
@@ -114,22 +141,23 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
 
     /// Tells the socket that a datagram to `peer` was not delivered.
     func learn(_ code: UVError.Code, of peer: SocketAddress) {
-        // In an event of its own: a program may release in a turn what was held.
-        simulation.call { [self] in
-            whenAwake { [self] in
-                guard !isClosing else { return }
-                driver.deliver {
-                    unsafe receiver?.transportDidLearn(
-                        of: UVError(code, "send", local: localAddress, peer: peer))
-                }
-            }
-        }
+        guard !isClosing else { return }
+        errors.append(error(code, localAddress?.isIPv6 == true ? peer.mapped : peer, from: localAddress))
+        if isWatched { lookSoon() }
+    }
+
+    private func tellErrors() {
+        let told = errors
+        errors = []
+        for error in told where !isClosing { unsafe receiver?.transportDidLearn(of: error) }
     }
 
     // MARK: Sending
 
     func flush(_ queue: OutgoingDatagrams, isLast: Bool) {
         guard !waitsToSend || isLast else { return }
+        // The system answers with them before it takes a datagram.
+        tellErrors()
         while !queue.isEmpty {
             let entry = queue[0]
             let bytes = Data(queue.bytes[entry.bytes])
@@ -147,13 +175,13 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
                 host.datagramSocket(atPath: target)?.waitingSenders.append(self)
                 waitsToSend = true
                 return
-            case let code?: queue.didFail(error(code, target))
+            case let code?: queue.didFail(error(code, target, from: entry.source ?? localAddress))
             }
         }
     }
 
-    private func error(_ code: UVError.Code, _ peer: SocketAddress) -> UVError {
-        UVError(code, "send", local: localAddress, peer: peer)
+    private func error(_ code: UVError.Code, _ peer: SocketAddress, from local: SocketAddress?) -> UVError {
+        UVError(code, "send", local: local, peer: peer)
     }
 
     /// Counts bytes until they leave the host, at `time`.
@@ -235,7 +263,7 @@ final class SimulatedDatagrams: SimulatedHandle, DatagramTransport {
     override func vanish() { abort() }
 
     override func willClose() {
-        arrived = []
+        (arrived, errors) = ([], [])
         host.free(self)
         for sender in waitingSenders { sender.canSendSoon() }
         waitingSenders = []

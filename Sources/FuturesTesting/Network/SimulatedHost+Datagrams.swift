@@ -21,31 +21,42 @@ extension SimulatedHost {
         local: SocketAddress?, peer: SocketAddress?, sharingPort: Bool, _ driver: VirtualDriver
     ) throws(UVError) -> SimulatedDatagrams {
         if let peer, peer.isUnix { return try connectDatagrams(to: peer, from: local, driver) }
-        let peer = peer.map(destination)
-        var local = local
-        if let peer, local?.isWildcard ?? true {
-            guard let own = ownAddress(towards: peer) else {
-                throw UVError(.networkUnreachable, "connect", local: local, peer: peer)
-            }
-            local = own.with(port: UInt16(local?.port ?? 0))
+        guard takeDescriptor() else {
+            throw UVError(.tooManyOpenFiles, peer == nil ? "bind" : "connect", local: local, peer: peer)
         }
-        var address = local!
-        guard isOwn(address) || address.isWildcard || address.isMulticast else {
-            throw UVError(.addressNotAvailable, "bind", local: address, peer: peer)
-        }
-        guard takeDescriptor() else { throw UVError(.tooManyOpenFiles, "bind", local: address, peer: peer) }
-        if address.port == 0 { address = address.with(port: freeDatagramPort()) }
-        let isTaken = datagrams.sockets.contains {
-            guard let other = $0.localAddress, other.port == address.port else { return false }
-            return Self.overlap(other, address) && !($0.sharesPort && sharingPort)
-        }
-        guard !isTaken else {
+        var (address, target) = (local, peer)
+        do throws(UVError) {
+            if let local { try checkBinding(to: local, peer, sharingPort) }
+            if let peer { (address, target) = try ends(towards: peer, from: local) }
+        } catch {
             descriptorWasClosed()
-            throw UVError(.addressInUse, "bind", local: address, peer: peer)
+            throw error
         }
-        let socket = SimulatedDatagrams(driver, local: address, peer: peer, sharesPort: sharingPort)
+        if address!.port == 0 { address = address!.with(port: freeDatagramPort()) }
+        let socket = SimulatedDatagrams(driver, local: address, peer: target, sharesPort: sharingPort)
+        socket.hasAddressByConnecting = peer != nil && local?.isWildcard ?? true
         datagrams.sockets.append(socket)
         return socket
+    }
+
+    private func checkBinding(
+        to local: SocketAddress, _ peer: SocketAddress?, _ sharesPort: Bool
+    ) throws(UVError) {
+        let canBind = canBind(to: local) || local.isMulticast
+        let isTaken = datagrams.sockets.contains { $0.excludes(local, sharing: sharesPort) }
+        if canBind, !isTaken { return }
+        throw UVError(canBind ? .addressInUse : .addressNotAvailable, "bind", local: local, peer: peer)
+    }
+
+    /// Returns the addresses of both ends of a socket that connects to `peer`.
+    private func ends(
+        towards peer: SocketAddress, from local: SocketAddress?
+    ) throws(UVError) -> (SocketAddress, SocketAddress) {
+        let destination = destination(of: peer, from: local)
+        guard let own = source(towards: destination, from: local) else {
+            throw UVError(refusal(towards: destination, from: local), "connect", local: local, peer: peer)
+        }
+        return peer.isIPv6 ? (own.mapped, destination.mapped) : (own, destination)
     }
 
     func makeDatagramSocket(
@@ -97,12 +108,6 @@ extension SimulatedHost {
         datagrams.paths[address]
     }
 
-    /// Returns the address of this host from which it sends to `peer`. `nil` if it has none of that family.
-    private func ownAddress(towards peer: SocketAddress) -> SocketAddress? {
-        if isOwn(peer) { return peer }
-        return ownAddresses.first { $0.isIPv6 == peer.isIPv6 }
-    }
-
     // MARK: Sending
 
     /// Sends a datagram. Returns the reason why the system refuses it, or `nil`.
@@ -111,9 +116,14 @@ extension SimulatedHost {
     ) -> UVError.Code? {
         if target.isUnix { return deliver(bytes, toPath: target, by: socket) }
         let bound = socket.localAddress!
-        let target = destination(of: target)
-        guard let own = source?.unmapped ?? (bound.isWildcard ? ownAddress(towards: target) : bound) else {
-            return .networkUnreachable
+        let target = destination(of: target, from: target.unmapped.isIPv6 ? bound : source ?? bound)
+        if let source, source.unmapped.isIPv6 != target.isIPv6,
+            target.isIPv6 || self.source(towards: target, from: bound) != nil
+        {
+            return .invalidArgument
+        }
+        guard let own = self.source(towards: target, from: source ?? bound) else {
+            return refusal(towards: target, from: source ?? bound)
         }
         guard isOwn(own) else { return .invalidArgument }
         let from = own.with(port: UInt16(bound.port))
@@ -154,32 +164,48 @@ extension SimulatedHost {
             ) { "\(path): a datagram of \(bytes.count) bytes" }
             if peer.arrived(bytes, from: from, to: target) || target.isMulticast { return }
             let back = simulation.routes.path(from: peer, to: socket.host)
-            back.send(datagramOf: 0, by: nil) { socket.learn(.connectionRefused, of: target) }
+            back.send(datagramOf: 0, by: nil) { [self] in
+                // It may be another socket, if the datagram came from the address of that.
+                takers(of: from, from: target).first?.learn(.connectionRefused, of: target)
+            }
         }
+    }
+
+    private func isToMany(_ target: SocketAddress) -> Bool {
+        target.isMulticast || target.with(port: 0) == Self.broadcast
+    }
+
+    /// Returns the sockets that take what comes from `source`: those that fit best, of which one gets it, or all if it is
+    /// for many.
+    private func takers(of target: SocketAddress, from source: SocketAddress) -> [SimulatedDatagrams] {
+        let isToMany = isToMany(target)
+        var best = -1
+        var takers: [SimulatedDatagrams] = []
+        for socket in datagrams.sockets where socket.takes(from: source) {
+            if target.isMulticast, !socket.isMember(of: target, source: source) { continue }
+            guard let fit = socket.fit(to: target) else { continue }
+            if fit > best, !isToMany { takers = [] }
+            if fit >= best || isToMany { takers.append(socket) }
+            best = max(best, fit)
+        }
+        return takers
     }
 
     /// Gives a datagram to the sockets that take it. Returns `false` if there are none.
     private func arrived(_ bytes: Data, from source: SocketAddress, to target: SocketAddress) -> Bool {
-        let isBroadcast = target.with(port: 0) == Self.broadcast
-        let isToMany = target.isMulticast || isBroadcast
-        let takers = datagrams.sockets.filter { socket in
-            let seen = socket.localAddress!.isIPv6 ? source.mapped : source
-            if isToMany, !isBroadcast, !socket.isMember(of: target, source: source) { return false }
-            return socket.takes(from: socket.peerAddress == source ? source : seen, to: target)
-        }
+        let isToMany = isToMany(target)
+        let takers = takers(of: target, from: source)
         guard !takers.isEmpty else { return isToMany }
-        // A connected socket comes before those that take what anybody sends.
-        let best = takers.filter { $0.peerAddress != nil }
-        let candidates = best.isEmpty ? takers : best
-        let chosen = simulation.choices?.network.below(candidates.count) ?? source.port % candidates.count
-        for socket in isToMany ? takers[...] : candidates[chosen...chosen] {
-            let isMapped = socket.localAddress!.isIPv6 && !target.isIPv6
+        let chosen = simulation.choices?.network.below(takers.count) ?? source.port % takers.count
+        for socket in isToMany ? takers[...] : takers[chosen...chosen] {
+            let isMapped = socket.localAddress!.isIPv6
             var header = DatagramHeader(
                 source: isMapped ? source.mapped : source, destination: isMapped ? target.mapped : target)
             if isToMany {
                 // Linux does not tell it for groups of IPv6.
                 header.localAddress =
-                    target.isIPv6 ? nil : ownAddress(towards: source)?.with(port: UInt16(target.port))
+                    target.isIPv6
+                    ? nil : self.source(towards: source, from: nil)?.with(port: UInt16(target.port))
             }
             socket.take(Datagram(bytes, header))
         }

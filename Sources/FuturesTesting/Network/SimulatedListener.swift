@@ -55,10 +55,12 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket {
 
     private func add(_ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress) {
         let server = SimulatedSocket(driver, client.kind, isOpen: false)
-        let mapped = localAddress.isIPv6 && localAddress.isWildcard && !address.isIPv6 && client.kind == .tcp
+        let mapped = localAddress.isIPv6
         SimulatedSocket.connect(
-            client, from: local, to: address, server, seenFrom: mapped ? local.mapped : local,
-            at: mapped ? address.mapped : address)
+            client, server, seenFrom: mapped ? local.mapped : local, at: mapped ? address.mapped : address)
+        if client.kind == .tcp {
+            _ = host.sockets.users.connect(server.number, address, to: local, at: simulation.now)
+        }
         waiting.append(server)
         lookSoon()
     }

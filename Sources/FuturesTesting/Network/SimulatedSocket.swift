@@ -12,6 +12,8 @@ final class SimulatedSocket: SimulatedHandle {
     var localAddress: SocketAddress?
     var peerAddress: SocketAddress?
     var place: UInt32 = 0
+    /// What the system keeps when the program has closed the connection.
+    private(set) var remains: Remains?
     private(set) var noDelay = false
     /// The time after which unacknowledged bytes break the connection, in nanoseconds.
     private(set) var userTimeout: UInt64?
@@ -30,21 +32,23 @@ final class SimulatedSocket: SimulatedHandle {
     /// Whether the reader has found the end.
     private var hasReachedEnd = false
     private var isBroken = false
+    /// Whether the end of this side was sent before that of the peer came.
+    private var hasEndedFirst = false
 
     init(_ driver: VirtualDriver, _ kind: Kind, isOpen: Bool = true) {
         self.kind = kind
         super.init(driver, isOpen: isOpen)
     }
 
-    /// Connects two sockets. `from` and `to` are the addresses of the client and of the server.
+    /// Connects two sockets. `peer` and `listening` are the addresses of the client and of the server, as the server has
+    /// them.
     static func connect(
-        _ client: SimulatedSocket, from local: SocketAddress, to address: SocketAddress,
-        _ server: SimulatedSocket, seenFrom peer: SocketAddress, at listening: SocketAddress
+        _ client: SimulatedSocket, _ server: SimulatedSocket, seenFrom peer: SocketAddress,
+        at listening: SocketAddress
     ) {
         let wires = Wire.pair(client.simulation, client, server)
         (client.outgoing, client.incoming) = wires
         (server.outgoing, server.incoming) = (wires.1, wires.0)
-        (client.localAddress, client.peerAddress) = (local, address)
         (server.localAddress, server.peerAddress) = (listening, peer)
     }
 
@@ -227,6 +231,7 @@ extension SimulatedSocket: SocketTransport {
     var unwrittenBytes: Int { pending.byteCount }
 
     func shutdownWrite() {
+        hasEndedFirst = endsFirst
         outgoing?.sendEnd()
         simulation.call { [self] in
             whenAwake { [self] in
@@ -255,23 +260,27 @@ extension SimulatedSocket: SocketTransport {
             if canReset, losesBytes || resetting && kind == .tcp {
                 outgoing.sendReset()
             } else {
+                if endsFirst { remains = Remains(at: simulation.now) }
                 outgoing.sendEnd()
             }
         }
         close()
     }
 
+    private var endsFirst: Bool { hasEndedFirst || incoming?.isEndDelivered == false }
+
     /// Leaves the wires.
     fileprivate func leave() {
         isReading = false
         pending.drop()
-        incoming?.abandon()
+        incoming?.abandon(leaving: remains)
     }
 
     /// Ends a connection that the program has never seen, by a reset or silently.
     func refuse(silently: Bool) {
         if silently { outgoing?.fallSilent() } else { outgoing?.sendReset() }
         leave()
+        host.free(self)
     }
 }
 

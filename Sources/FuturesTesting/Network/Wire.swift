@@ -21,6 +21,8 @@ final class Wire: SimulatedEvent {
     private var sender: SimulatedSocket?
     /// The socket that reads. `nil` if it has been closed: bytes that arrive then are answered by a reset.
     private var receiver: SimulatedSocket?
+    /// What the system of a receiver that has been closed keeps.
+    private var remains: Remains?
     /// The wire in the other direction. `nil` when both sockets have been closed.
     private var opposite: Wire?
 
@@ -155,6 +157,7 @@ final class Wire: SimulatedEvent {
         }
         guard let receiver else {
             queue.dropArrived()
+            if arrival.bytes > 0 || arrival.hasReset { remains?.isGone = true }
             // A socket that was closed in order waits for the end of its peer.
             if arrival.bytes > 0 || arrival.hasEnd && opposite?.isForgotten == true { opposite?.sendReset() }
             return
@@ -211,8 +214,9 @@ final class Wire: SimulatedEvent {
 
     /// The reader has been closed, or is gone with its host. Bytes that arrive from now on are answered by a
     /// reset.
-    func abandon() {
+    func abandon(leaving remains: Remains?) {
         receiver = nil
+        self.remains = remains
         queue.dropArrived()
         guard let opposite else { return }
         if isReset { opposite.isForgotten = true }

@@ -23,8 +23,9 @@ struct WorldMemoryTests {
                 .future.ignoreFailure()
             }
             // A debug build takes sixty seconds for so many minutes.
-            let tenth: Duration = isDebug ? .seconds(10) / sanitizedShare : .seconds(600)
-            try world.run(for: tenth)
+            let tenth: Duration = isDebug ? .seconds(5) / sanitizedShare : .seconds(600)
+            // Systems remember connections for a minute.
+            try world.run(for: max(tenth, .seconds(61)))
             let before = heapInUse()
             try world.run(for: tenth * 5)
             // What is on its way at the moment.
