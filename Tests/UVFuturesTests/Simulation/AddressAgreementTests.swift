@@ -1,0 +1,85 @@
+import FuturesTesting
+import TestSupport
+import Testing
+import UVFutures
+
+/// Holds the addresses and ports of a world against the kernel's: random programs of sockets, each of which is run over the
+/// loopback interface and on a host of a world. What becomes of each step has to be the same: the addresses of both ends,
+/// what is refused and with which words, what arrives, and what stays pending.
+///
+/// Left out is what a world does not have, or what is not determined:
+///
+/// - A connection from a port to itself. The kernel connects a socket to itself, which no program wants.
+/// - Which of several sockets that share a port has what comes.
+/// - How much a receive buffer holds. It depends on the version of the kernel.
+/// - With which word a datagram is refused that would come from an address of nobody. That depends on it, too.
+/// - The time after which a system forgets a connection. Nothing here takes a second.
+struct AddressAgreementTests {
+    private static let size = isSoaking ? 100_000 : 2_000
+    /// Other programs use ports, too. What differs by chance does not differ so often.
+    private static let tries = 3
+
+    @Test("addresses and ports in a world are those of the kernel")
+    func addresses() throws {
+        let loop = try EventLoop()
+        defer { loop.shutdown() }
+        var found = 0
+        for seed in SeededGenerator.seeds(Self.size) where found < 5 {
+            let program = AddressMaker.program(seed: seed)
+            guard var difference = try difference(program, seed, loop) else { continue }
+            found += 1
+            var shortest = program
+            var index = 0
+            while index < shortest.steps.count {
+                var shorter = shortest
+                shorter.steps.remove(at: index)
+                if let other = try self.difference(shorter, seed, loop) {
+                    (shortest, difference) = (shorter, other)
+                } else {
+                    index += 1
+                }
+            }
+            Issue.record("seed \(seed): a world does not agree with the kernel\n\(shortest)\n\(difference)")
+        }
+    }
+
+    /// Returns what differs. `nil` if nothing does.
+    private func difference(_ program: AddressProgram, _ seed: UInt64, _ loop: EventLoop) throws -> String? {
+        let simulated = try simulated(program, seed)
+        var text: String?
+        for attempt in 0..<Self.tries {
+            let real = try real(program, loop, simulated, patience: attempt == 0 ? 50 : 100)
+            let round = real.count - 1
+            if real[round] == simulated[round] { return nil }
+            text =
+                "in a world:\n  \(simulated[round].joined(separator: "\n  "))\n"
+                + "by the kernel:\n  \(real[round].joined(separator: "\n  "))"
+        }
+        return text
+    }
+
+    private func simulated(_ program: AddressProgram, _ seed: UInt64) throws -> [[String]] {
+        let world = World(seed: seed)
+        defer { world.end() }
+        let host = try world.addHost("host")
+        return try AddressRun.outcomes(of: program, on: host.loop) { _, _ in
+            try world.run(for: .milliseconds(1))
+            return true
+        }
+    }
+
+    private func real(
+        _ program: AddressProgram, _ loop: EventLoop, _ expected: [[String]], patience: Int
+    ) throws -> [[String]] {
+        try AddressRun.outcomes(of: program, on: loop) { round, lines in
+            // Nothing but what was expected is seen in some turns after that.
+            var calm = 0
+            for turn in 0..<patience {
+                try loop.run(until: loop.sleep(for: turn < 20 ? .zero : .milliseconds(1)))
+                calm = lines() == expected[round] ? calm + 1 : 0
+                if calm == 3 { return true }
+            }
+            return false
+        }
+    }
+}
