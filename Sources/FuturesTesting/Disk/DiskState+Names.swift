@@ -1,64 +1,28 @@
 internal import UVFutures
 
 extension DiskState {
-    /// The most links that a path may lead through.
-    private static var mostLinks: Int { 40 }
-
-    /// Follows `path` from `directory`. Returns the directory of the last component, its name, and its inode if there is
-    /// one. With `staysBelow`, a path that leaves `directory` throws `EXDEV`.
-    func find(
-        _ path: RelativePath, from directory: UInt64, followsLink: Bool, staysBelow: Bool, _ call: String
-    ) throws(UVError) -> (directory: UInt64, name: RelativePath, inode: UInt64?) {
-        var rest = Array(path.components.reversed())
-        var way: [UInt64] = [directory]
-        var links = 0
-        var last: (directory: UInt64, name: RelativePath, inode: UInt64?) = (directory, .here, directory)
-        while let name = rest.popLast() {
-            let current = way.last!
-            guard inodes[current]?.kind == .directory else { throw UVError(.notDirectory, call) }
-            if name.isParent {
-                guard way.count > 1 else {
-                    if staysBelow { throw UVError(.crossesDirectory, call) }
-                    continue
-                }
-                way.removeLast()
-                last = (way.last!, .here, way.last!)
-                continue
-            }
-            guard let inode = inodes[current]!.entries[name] else {
-                guard rest.isEmpty else { throw UVError(.notFound, call) }
-                return (current, name, nil)
-            }
-            if inodes[inode]!.kind == .symbolicLink, followsLink || !rest.isEmpty {
-                links += 1
-                guard links <= Self.mostLinks else { throw UVError(.tooManyLinks, call) }
-                let target = RelativePath(checked: inodes[inode]!.target)
-                if target.isAbsolute {
-                    guard !staysBelow else { throw UVError(.crossesDirectory, call) }
-                    way = [Self.root]
-                    last = (Self.root, .here, Self.root)
-                }
-                rest += target.components.reversed()
-                continue
-            }
-            last = (current, name, inode)
-            way.append(inode)
-        }
-        return last
-    }
-
     mutating func add(_ inode: UInt64, as name: RelativePath, to directory: UInt64) {
         inodes[directory]!.entries[name] = inode
-        inodes[directory]!.modified = now
-        inodes[inode]!.linkCount += 1
+        if inodes[inode]!.kind == .directory {
+            inodes[inode]!.linkCount = 2
+            inodes[directory]!.linkCount += 1
+        } else {
+            inodes[inode]!.linkCount += 1
+        }
+        namesChanged(in: directory, of: inode)
         nameChanges.append(NameChange(time: time, added: (directory, name, inode)))
         events.add(.created, directory, name, isDirectory: inodes[inode]!.kind == .directory)
+    }
+
+    private mutating func namesChanged(in directory: UInt64, of inode: UInt64) {
+        (inodes[directory]!.modified, inodes[directory]!.changed) = (now, now)
+        inodes[inode]!.changed = now
     }
 
     mutating func remove(
         _ name: RelativePath, from directory: UInt64, isDirectory: Bool, _ call: String
     ) throws(UVError) {
-        guard let inode = inodes[directory]!.entries[name] else { throw UVError(.notFound, call) }
+        guard let inode = try lookUp(name, in: directory, call) else { throw UVError(.notFound, call) }
         let file = inodes[inode]!
         if isDirectory {
             guard file.kind == .directory else { throw UVError(.notDirectory, call) }
@@ -67,14 +31,19 @@ extension DiskState {
             throw UVError(.isDirectory, call)
         }
         inodes[directory]!.entries[name] = nil
-        inodes[directory]!.modified = now
         nameChanges.append(NameChange(time: time, removed: (directory, name, inode)))
         events.add(.deleted, directory, name, isDirectory: isDirectory)
-        unlink(inode)
+        unlink(inode, from: directory)
     }
 
-    private mutating func unlink(_ inode: UInt64) {
-        inodes[inode]!.linkCount -= 1
+    private mutating func unlink(_ inode: UInt64, from directory: UInt64) {
+        namesChanged(in: directory, of: inode)
+        if inodes[inode]!.kind == .directory {
+            inodes[inode]!.linkCount = 0
+            inodes[directory]!.linkCount -= 1
+        } else {
+            inodes[inode]!.linkCount -= 1
+        }
         freeIfUnused(inode)
     }
 
@@ -82,11 +51,15 @@ extension DiskState {
         _ name: RelativePath, in directory: UInt64, to newName: RelativePath, in target: UInt64,
         replacing: Bool
     ) throws(UVError) {
-        guard let inode = inodes[directory]!.entries[name] else { throw UVError(.notFound, "rename") }
+        guard let inode = try lookUp(name, in: directory, "rename") else {
+            throw UVError(.notFound, "rename")
+        }
         let isDirectory = inodes[inode]!.kind == .directory
-        let old = inodes[target]!.entries[newName]
+        let old = try lookUp(newName, in: target, "rename")
+        guard old == nil || replacing else { throw UVError(.alreadyExists, "rename") }
+        if isDirectory, isBelow(target, inode) { throw UVError(.invalidArgument, "rename") }
         if let old {
-            guard replacing else { throw UVError(.alreadyExists, "rename") }
+            guard !isBelow(directory, old) else { throw UVError(.directoryNotEmpty, "rename") }
             if old == inode { return }
             let isOldDirectory = inodes[old]!.kind == .directory
             guard isOldDirectory == isDirectory else {
@@ -94,15 +67,19 @@ extension DiskState {
             }
             guard inodes[old]!.entries.isEmpty else { throw UVError(.directoryNotEmpty, "rename") }
         }
-        if isDirectory, isBelow(target, inode) { throw UVError(.invalidArgument, "rename") }
         inodes[directory]!.entries[name] = nil
         inodes[target]!.entries[newName] = inode
-        (inodes[directory]!.modified, inodes[target]!.modified) = (now, now)
+        namesChanged(in: directory, of: inode)
+        namesChanged(in: target, of: inode)
+        if isDirectory {
+            inodes[directory]!.linkCount -= 1
+            inodes[target]!.linkCount += 1
+        }
         nameChanges.append(
             NameChange(time: time, removed: (directory, name, inode), added: (target, newName, inode)))
         events.addRename(directory, name, target, newName, isDirectory: isDirectory)
         events.add(.selfMoved, inode, nil, isDirectory: isDirectory)
-        if let old { unlink(old) }
+        if let old { unlink(old, from: target) }
     }
 
     private func isBelow(_ directory: UInt64, _ other: UInt64) -> Bool {

@@ -16,6 +16,8 @@ struct DiskState {
     }
 
     static let root: UInt64 = 1
+    /// The permissions that the programs of the host do not give to what they make.
+    static let mask: UInt32 = 0o022
 
     var inodes: [UInt64: Inode] = [:]
     private var lastNumber = root
@@ -43,7 +45,7 @@ struct DiskState {
 
     init() {
         inodes[Self.root] = Inode(.directory, permissions: 0o755, at: .zero)
-        inodes[Self.root]!.linkCount = 1
+        inodes[Self.root]!.linkCount = 2
     }
 
     /// Begins an operation. Throws `EIO` if the disk fails.
@@ -172,6 +174,9 @@ struct DiskState {
         for number in inodes.keys {
             inodes[number]!.entries = inodes[number]!.entries.filter { inodes[$0.value] != nil }
             inodes[number]!.safeEntries = inodes[number]!.entries
+            guard inodes[number]!.kind == .directory else { continue }
+            inodes[number]!.linkCount =
+                2 + inodes[number]!.entries.values.count { inodes[$0]!.kind == .directory }
         }
     }
 

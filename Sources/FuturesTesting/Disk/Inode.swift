@@ -17,6 +17,8 @@ struct Inode {
     var linkCount = 0
     var safeLinkCount = 0
     var openCount = 0
+    /// Whether a file without a name may get its first one.
+    var mayBeLinked = false
 
     /// The contents of a file, as programs read them.
     var contents = Data()

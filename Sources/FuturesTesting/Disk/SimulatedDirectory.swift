@@ -30,8 +30,9 @@ final class SimulatedDirectory: DirectoryHandle {
 
     func openFile(_ path: RelativePath, _ opening: FileOpening) throws(UVError) -> any FileHandle {
         try open.run(.read, "openat2") { state throws(UVError) in
-            let follows = opening.creation != .always
-            let found = try state.find(path, from: inode, followsLink: follows, staysBelow: true, "openat2")
+            let found = try state.find(
+                path, from: inode, followsLink: opening.creation != .always, staysBelow: true,
+                makesFile: opening.creation != .never, "openat2")
             if let file = found.inode {
                 guard opening.creation != .always else { throw UVError(.alreadyExists, "openat2") }
                 switch state.inodes[file]!.kind {
@@ -39,7 +40,7 @@ final class SimulatedDirectory: DirectoryHandle {
                 case .directory: throw UVError(.isDirectory, "openat2")
                 default: throw UVError(.notSupported, "openat2")
                 }
-                if opening.truncates, state.inodes[file]!.size > 0 {
+                if opening.truncates {
                     state.inodes[file]!.resize(to: 0)
                     state.touched(file)
                 }
@@ -47,7 +48,7 @@ final class SimulatedDirectory: DirectoryHandle {
             }
             guard opening.creation != .never else { throw UVError(.notFound, "openat2") }
             try state.needSpace(1, "openat2")
-            let file = state.make(.regularFile, permissions: opening.permissions & ~0o022)
+            let file = state.make(.regularFile, permissions: opening.permissions & ~DiskState.mask)
             state.add(file, as: found.name, to: found.directory)
             return SimulatedFile(OpenInode(file, store, &state), opening)
         }
@@ -84,7 +85,7 @@ final class SimulatedDirectory: DirectoryHandle {
     }
 
     func setPermissions(of path: RelativePath, to permissions: UInt32) throws(UVError) {
-        try with(path, followsLink: true, .write, "chmod") { state, directory, name, file in
+        try with(path, followsLink: true, .write, "openat2") { state, directory, name, file in
             state.inodes[file]!.permissions = permissions
             state.inodes[file]!.changed = state.now
             state.events.add(.attributes, directory, name)
@@ -92,21 +93,21 @@ final class SimulatedDirectory: DirectoryHandle {
     }
 
     func makeListing() throws(UVError) -> any DirectoryListing {
-        try open.run(.read, "getdents") { state in
-            let entries = state.inodes[inode]!.entries.map {
-                DirectoryEntry($0.key, state.inodes[$0.value]!.kind, inode: $0.value)
-            }
-            return SimulatedListing(entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) })
-        }
+        try open.run(.read, "openat2") { state in SimulatedListing(OpenInode(inode, store, &state)) }
     }
 
     func sync() throws(UVError) { try open.run(.sync, "fsync") { state in state.syncNames(of: inode) } }
 
     func makeDirectory(_ name: RelativePath, permissions: UInt32) throws(UVError) {
-        try add(name, "mkdir") { $0.make(.directory, permissions: permissions) }
+        try add(name, "mkdir") { state in
+            // The bit by which the group is inherited is inherited itself.
+            let inherited = state.inodes[inode]!.permissions & 0o2000
+            return state.make(.directory, permissions: permissions & 0o1777 & ~DiskState.mask | inherited)
+        }
     }
 
     func makeSymbolicLink(_ name: RelativePath, to target: String) throws(UVError) {
+        try DiskState.checkLength(of: RelativePath(checked: target), "symlink")
         try add(name, "symlink") { state in
             let link = state.make(.symbolicLink, permissions: 0o777)
             state.inodes[link]!.target = target
@@ -119,8 +120,9 @@ final class SimulatedDirectory: DirectoryHandle {
         _ name: RelativePath, _ call: String, _ body: (inout DiskState) throws(UVError) -> UInt64
     ) throws(UVError) {
         try open.run(.write, call) { state throws(UVError) in
-            guard state.inodes[inode]!.linkCount > 0 else { throw UVError(.notFound, call) }
-            guard state.inodes[inode]!.entries[name] == nil else { throw UVError(.alreadyExists, call) }
+            guard !name.isParent, try state.lookUp(name, in: inode, call) == nil else {
+                throw UVError(.alreadyExists, call)
+            }
             try state.needSpace(1, call)
             state.add(try body(&state), as: name, to: inode)
         }
@@ -129,6 +131,7 @@ final class SimulatedDirectory: DirectoryHandle {
     func rename(
         _ name: RelativePath, to newName: RelativePath, in target: any DirectoryHandle, replacing: Bool
     ) throws(UVError) {
+        for name in [name, newName] { try DiskState.checkLength(of: name, "rename") }
         let target = (target as! SimulatedDirectory).inode
         try open.run(.write, "rename") { state throws(UVError) in
             try state.rename(name, in: inode, to: newName, in: target, replacing: replacing)
@@ -164,29 +167,44 @@ final class SimulatedDirectory: DirectoryHandle {
         try open.run(.write, "openat2") { state in
             var opening = FileOpening()
             opening.writes = true
-            return SimulatedFile(
-                OpenInode(state.make(.regularFile, permissions: permissions), store, &state), opening)
+            let file = state.make(.regularFile, permissions: permissions & ~DiskState.mask)
+            state.inodes[file]!.mayBeLinked = true
+            return SimulatedFile(OpenInode(file, store, &state), opening)
         }
     }
 
     func link(unnamed file: any FileHandle, as name: RelativePath) throws(UVError) {
         let source = (file as! SimulatedFile).inode
-        try add(name, "link") { _ in source }
+        try add(name, "link") { state throws(UVError) in
+            guard state.inodes[source]!.linkCount > 0 || state.inodes[source]!.mayBeLinked else {
+                throw UVError(.notFound, "link")
+            }
+            state.inodes[source]!.mayBeLinked = false
+            return source
+        }
     }
 
     func close() throws(UVError) { open.close() }
 }
 
-/// A pass over the entries of a simulated directory, as they were at its beginning.
+/// A pass over the entries of a simulated directory, as they are when the first ones are asked for.
 private final class SimulatedListing: DirectoryListing {
-    private let rest: Locked<[DirectoryEntry]>
+    private let directory: OpenInode
+    private let isDone = Locked(false)
 
-    init(_ entries: [DirectoryEntry]) { rest = Locked(entries) }
+    init(_ directory: OpenInode) { self.directory = directory }
 
-    func next() -> [DirectoryEntry] {
-        rest.withLock { rest in
-            defer { rest = [] }
-            return rest
+    func next() throws(UVError) -> [DirectoryEntry] {
+        let isFirst = isDone.withLock { isDone in
+            defer { isDone = true }
+            return !isDone
         }
+        guard isFirst else { return [] }
+        let entries = try directory.run(.read, "getdents") { state throws(UVError) in
+            let inode = state.inodes[directory.inode]!
+            guard inode.linkCount > 0 else { throw UVError(.notFound, "getdents") }
+            return inode.entries.map { DirectoryEntry($0.key, state.inodes[$0.value]!.kind, inode: $0.value) }
+        }
+        return entries.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
     }
 }

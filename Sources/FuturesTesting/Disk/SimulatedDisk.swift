@@ -209,25 +209,28 @@ extension DiskState {
     /// Makes the directories that lead to `path`. Returns the last of them, and the last component.
     mutating func makeParents(of path: String) -> (directory: UInt64, name: RelativePath) {
         var components = RelativePath(checked: path).components
-        guard let last = components.popLast() else {
+        guard let last = components.popLast(), !last.isParent else {
             fatalError("A test gave the path \"\(path)\", which names no file on the disk of a host.")
         }
-        var directory = Self.root
+        var way: [UInt64] = [Self.root]
         for name in components {
-            if let next = inodes[directory]!.entries[name] {
+            let directory = way.last!
+            if name.isParent {
+                if way.count > 1 { way.removeLast() }
+            } else if let next = inodes[directory]!.entries[name] {
                 guard inodes[next]!.kind == .directory else {
                     fatalError(
                         "A test gave the path \(path), and \(name) in it is no directory on the disk of a host."
                     )
                 }
-                directory = next
+                way.append(next)
             } else {
                 let next = make(.directory, permissions: 0o755)
                 add(next, as: name, to: directory)
-                directory = next
+                way.append(next)
             }
         }
-        return (directory, last)
+        return (way.last!, last)
     }
 
     mutating func removeAll(_ inode: UInt64, _ name: RelativePath, from directory: UInt64) {

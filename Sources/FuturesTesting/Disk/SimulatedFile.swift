@@ -15,6 +15,7 @@ final class SimulatedFile: FileHandle {
 
     func read(_ count: Int, at offset: Int) throws(UVError) -> Data {
         guard reads else { throw UVError(.badDescriptor, "read") }
+        guard offset <= Int.max - count else { throw UVError(.invalidArgument, "read") }
         return try open.run(.read, "read") { (inode: inout Inode) in
             Data(inode.contents.dropFirst(offset).prefix(count))
         }
@@ -29,6 +30,7 @@ final class SimulatedFile: FileHandle {
         return try open.run(.write, "write") { state throws(UVError) in
             let size = state.inodes[inode]!.contents.count
             let offset = offset ?? size
+            guard offset <= Int.max - bytes.count else { throw UVError(.invalidArgument, "write") }
             guard offset <= DiskState.largestFile - bytes.count else { throw UVError(.fileTooLarge, "write") }
             try state.needSpace(max(0, offset + bytes.count - size), "write")
             state.inodes[inode]!.write(bytes, at: offset)

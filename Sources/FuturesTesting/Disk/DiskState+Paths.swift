@@ -1,0 +1,85 @@
+internal import Glibc
+internal import UVFutures
+
+extension DiskState {
+    /// The most links that a path may lead through, and the most bytes of a path and of a name.
+    private static var mostLinks: Int { 40 }
+    private static var longestPath: Int { 4095 }
+    private static var longestName: Int { 255 }
+
+    /// Follows `path` from `directory`. Returns the directory of the last component, its name, and its inode if there is
+    /// one. With `staysBelow`, a path that leaves `directory` throws `EXDEV`. With `makesFile`, a slash at the end throws
+    /// `EISDIR`.
+    func find(
+        _ path: RelativePath, from directory: UInt64, followsLink: Bool, staysBelow: Bool,
+        makesFile: Bool = false, _ call: String
+    ) throws(UVError) -> (directory: UInt64, name: RelativePath, inode: UInt64?) {
+        try Self.checkLength(of: path, call)
+        var rest = path.steps
+        var way: [UInt64] = [directory]
+        var links = 0
+        var last: (directory: UInt64, name: RelativePath, inode: UInt64?) = (directory, .here, directory)
+        while let name = rest.popLast() {
+            let current = way.last!
+            guard inodes[current]?.kind == .directory else { throw UVError(.notDirectory, call) }
+            if name.isHere { continue }
+            if name.isParent {
+                guard way.count > 1 else {
+                    if staysBelow { throw UVError(.crossesDirectory, call) }
+                    continue
+                }
+                way.removeLast()
+                last = (way.last!, .here, way.last!)
+                continue
+            }
+            if makesFile, rest.count == 1, rest[0].bytes.isEmpty { throw UVError(.isDirectory, call) }
+            guard let inode = try lookUp(name, in: current, call) else {
+                guard rest.isEmpty else { throw UVError(.notFound, call) }
+                return (current, name, nil)
+            }
+            if inodes[inode]!.kind == .symbolicLink, followsLink || !rest.isEmpty {
+                links += 1
+                guard links <= Self.mostLinks else { throw UVError(.tooManyLinks, call) }
+                let target = RelativePath(checked: inodes[inode]!.target)
+                if target.isAbsolute {
+                    guard !staysBelow else { throw UVError(.crossesDirectory, call) }
+                    way = [Self.root]
+                    last = (Self.root, .here, Self.root)
+                }
+                rest += target.steps
+                continue
+            }
+            last = (current, name, inode)
+            way.append(inode)
+        }
+        return last
+    }
+
+    /// Returns the inode of an entry. Throws `ENOENT` if the directory has been removed.
+    func lookUp(_ name: RelativePath, in directory: UInt64, _ call: String) throws(UVError) -> UInt64? {
+        try Self.checkLength(of: name, call)
+        guard inodes[directory]!.linkCount > 0 else { throw UVError(.notFound, call) }
+        guard name.bytes.count <= Self.longestName else {
+            throw UVError(UVError.Code(rawValue: -ENAMETOOLONG), call)
+        }
+        return inodes[directory]!.entries[name]
+    }
+
+    static func checkLength(of path: RelativePath, _ call: String) throws(UVError) {
+        guard path.bytes.count <= longestPath else {
+            throw UVError(UVError.Code(rawValue: -ENAMETOOLONG), call)
+        }
+    }
+}
+
+extension RelativePath {
+    /// The components in reverse order. A slash at the end is one without bytes.
+    fileprivate var steps: [RelativePath] {
+        let slash = UInt8(ascii: "/")
+        let names = bytes.split(separator: slash) + (bytes.last == slash ? [[]] : [])
+        return names.reversed().map { RelativePath(bytes: Array($0)) }
+    }
+
+    /// Whether it leads nowhere, but from a directory only.
+    fileprivate var isHere: Bool { bytes.isEmpty || self == .here }
+}
