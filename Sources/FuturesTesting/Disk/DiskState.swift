@@ -63,10 +63,10 @@ struct DiskState {
         return lastNumber
     }
 
-    /// The largest size of a file, which is kept in memory.
-    static let largestFile = 1 << 32
+    /// The largest size of a file, as ext4 has it.
+    static let largestFile = (1 << 44) - 4096
 
-    var usedBytes: Int { inodes.values.reduce(0) { $0 + $1.contents.count } }
+    var usedBytes: Int { inodes.values.reduce(0) { $0 + $1.contents.storedCount } }
 
     func needSpace(_ count: Int, _ call: String) throws(UVError) {
         guard count > 0 else { return }
@@ -79,7 +79,7 @@ struct DiskState {
         let inode = inodes[number]!
         func date(_ time: Duration) -> Date { Date(timeIntervalSince1970: time / .seconds(1)) }
         return FileInformation(
-            kind: inode.kind, size: inode.size, allocatedSize: (inode.size + 511) / 512 * 512,
+            kind: inode.kind, size: inode.size, allocatedSize: (inode.contents.storedCount + 511) / 512 * 512,
             permissions: inode.permissions, owner: 0, group: 0, linkCount: UInt64(inode.linkCount),
             inode: number, device: 1, accessed: date(inode.modified), modified: date(inode.modified),
             changed: date(inode.changed))

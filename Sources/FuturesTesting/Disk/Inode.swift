@@ -21,9 +21,9 @@ struct Inode {
     var mayBeLinked = false
 
     /// The contents of a file, as programs read them.
-    var contents = Data()
+    var contents = SparseBytes()
     /// The contents that are on the disk, and what is to come there.
-    var safeContents = Data()
+    var safeContents = SparseBytes()
     var writes: [Write] = []
     /// The time of the first change of the contents that is not on the disk yet.
     var dirtySince: UInt64?
@@ -44,29 +44,18 @@ struct Inode {
     var size: Int { kind == .symbolicLink ? target.systemBytes.count : contents.count }
 
     mutating func write(_ bytes: Data, at offset: Int) {
-        Self.write(bytes, at: offset, to: &contents)
+        contents.write(bytes, at: offset)
         writes.append(.bytes(bytes, at: offset))
     }
 
     mutating func resize(to size: Int) {
-        Self.resize(&contents, to: size)
+        contents.resize(to: size)
         writes.append(.size(size))
     }
 
     mutating func syncContents() {
         safeContents = contents
         (writes, dirtySince) = ([], nil)
-    }
-
-    private static func write(_ bytes: Data, at offset: Int, to contents: inout Data) {
-        resize(&contents, to: max(contents.count, offset + bytes.count))
-        contents.replaceSubrange(offset..<offset + bytes.count, with: bytes)
-    }
-
-    private static func resize(_ contents: inout Data, to size: Int) {
-        contents =
-            size < contents.count
-            ? Data(contents.prefix(size)) : contents + Data(count: size - contents.count)
     }
 
     /// The size of what a disk writes as a whole.
@@ -76,14 +65,14 @@ struct Inode {
     mutating func tear(_ random: inout SplitMix) {
         for write in writes {
             switch write {
-            case .size(let size): if random.next() & 1 == 0 { Self.resize(&safeContents, to: size) }
+            case .size(let size): if random.next() & 1 == 0 { safeContents.resize(to: size) }
             case .bytes(let bytes, let offset):
                 var start = offset
                 while start < offset + bytes.count {
                     let end = min((start / Self.sector + 1) * Self.sector, offset + bytes.count)
                     if random.next() & 1 == 0 {
                         let part = bytes.dropFirst(start - offset).prefix(end - start)
-                        Self.write(Data(part), at: start, to: &safeContents)
+                        safeContents.write(Data(part), at: start)
                     }
                     start = end
                 }

@@ -105,7 +105,7 @@ public final class SimulatedDisk {
     public func contents(of path: String) -> Data? {
         store.with { state in
             state.found(path)?.inode.flatMap { state.inodes[$0] }.flatMap {
-                $0.kind == .regularFile ? $0.contents : nil
+                $0.kind == .regularFile ? $0.contents.all : nil
             }
         }
     }

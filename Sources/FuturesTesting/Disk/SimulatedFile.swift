@@ -17,7 +17,7 @@ final class SimulatedFile: FileHandle {
         guard reads else { throw UVError(.badDescriptor, "read") }
         guard offset <= Int.max - count else { throw UVError(.invalidArgument, "read") }
         return try open.run(.read, "read") { (inode: inout Inode) in
-            Data(inode.contents.dropFirst(offset).prefix(count))
+            inode.contents.read(count, at: offset)
         }
     }
 
@@ -28,11 +28,12 @@ final class SimulatedFile: FileHandle {
     private func put(_ bytes: Data, at offset: Int?) throws(UVError) -> Int {
         guard writes else { throw UVError(.badDescriptor, "write") }
         return try open.run(.write, "write") { state throws(UVError) in
-            let size = state.inodes[inode]!.contents.count
-            let offset = offset ?? size
+            let offset = offset ?? state.inodes[inode]!.size
             guard offset <= Int.max - bytes.count else { throw UVError(.invalidArgument, "write") }
-            guard offset <= DiskState.largestFile - bytes.count else { throw UVError(.fileTooLarge, "write") }
-            try state.needSpace(max(0, offset + bytes.count - size), "write")
+            guard offset < DiskState.largestFile else { throw UVError(.fileTooLarge, "write") }
+            let bytes = bytes.prefix(DiskState.largestFile - offset)
+            let growth = state.inodes[inode]!.contents.growth(by: offset..<offset + bytes.count)
+            try state.needSpace(growth, "write")
             state.inodes[inode]!.write(bytes, at: offset)
             state.touched(inode)
             return bytes.count
@@ -43,7 +44,6 @@ final class SimulatedFile: FileHandle {
         guard writes else { throw UVError(.invalidArgument, "truncate") }
         try open.run(.write, "truncate") { state throws(UVError) in
             guard size <= DiskState.largestFile else { throw UVError(.fileTooLarge, "truncate") }
-            try state.needSpace(max(0, size - state.inodes[inode]!.contents.count), "truncate")
             state.inodes[inode]!.resize(to: size)
             state.touched(inode)
         }

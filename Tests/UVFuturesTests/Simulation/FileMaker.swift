@@ -8,9 +8,11 @@ struct FileMaker {
     private var random: SeededGenerator
     /// Whether the system checks no permissions, and leaves all of them as they are set.
     private let isRoot: Bool
+    private let hasLargestSize: Bool
 
-    static func program(seed: UInt64, isRoot: Bool) -> Program {
-        var maker = FileMaker(random: SeededGenerator(seed: seed), isRoot: isRoot)
+    static func program(seed: UInt64, isRoot: Bool, hasLargestSize: Bool) -> Program {
+        var maker = FileMaker(
+            random: SeededGenerator(seed: seed), isRoot: isRoot, hasLargestSize: hasLargestSize)
         let count = 5 + maker.random.below(30)
         return Program(steps: (0..<count).map { _ in maker.step() })
     }
@@ -91,7 +93,8 @@ struct FileMaker {
     private mutating func count() -> Int { any([0, 1, 2, 10, 511, 512, 513, 4096, 5000, 10000]) }
 
     private mutating func offset() -> Int {
-        if chance(6) { return any([-1, .max, .max - 1, .max - 4096]) }
+        if chance(6) { return any([-1, .max, .max - 1, .max - 4096, 1 << 32, 1 << 36, 1 << 40]) }
+        if hasLargestSize, chance(12) { return any([1 << 44, (1 << 44) - 4096, (1 << 44) - 4100]) }
         return any([0, 0, 0, 1, 5, 511, 4095, 4096, 4097, 8192, 20000])
     }
 
@@ -104,7 +107,7 @@ struct FileMaker {
                 permissions: permissions())
         case 4: return .temporary(number(), in: random.below(3), permissions: permissions())
         case 5, 6: return .openDirectory(1 + random.below(2), place())
-        case 7: return .read(number(), count: any([0, 1, 7, 512, 5000, 100_000, 1 << 31]), at: offset())
+        case 7: return .read(number(), count: any([0, 1, 7, 512, 5000, 100_000]), at: offset())
         case 8: return .readAll(number(), limit: any([-1, 0, 10, 20000, 16_777_216]))
         case 9: return .write(number(), count: count(), at: offset())
         case 10: return .append(number(), count: count())

@@ -43,6 +43,8 @@ struct FileTraits {
     let hasFineTimes: Bool
     /// Whether a directory has a link for each directory in it, and two more.
     let countsLinksOfDirectories: Bool
+    /// Whether files have the largest size of ext4.
+    let hasLargestSize: Bool
 
     init(of path: String, on loop: EventLoop) throws {
         let root = try loop.run(until: Directory.open(path, on: loop))
@@ -55,6 +57,13 @@ struct FileTraits {
             times.insert(try loop.run(until: root.information(of: "probe")).changed)
         }
         hasFineTimes = times.count == 51
+        let file = try loop.run(until: root.makeTemporaryFile())
+        let largest = (1 << 44) - 4096
+        let fits = [largest, largest + 1].map { size in
+            (try? loop.run(until: file.truncate(to: size))) != nil
+        }
+        hasLargestSize = fits == [true, false]
+        try loop.run(until: file.close())
         try loop.run(until: root.removeDirectory("probe"))
         try loop.run(until: root.close())
     }
