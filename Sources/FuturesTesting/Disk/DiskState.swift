@@ -23,6 +23,8 @@ struct DiskState {
     private var lastNumber = root
     /// The changes of names that are not on the disk yet, in their order.
     var nameChanges: [NameChange] = []
+    /// The files that may have contents that are not on the disk yet.
+    private var dirty: Set<UInt64> = []
     /// The number of times that the disk has lost its power. What was opened before is of no use.
     var mount = 0
     /// The operations that may still happen before the power is lost. `nil` while there is power.
@@ -125,7 +127,7 @@ struct DiskState {
         }
         self.random = self.random == nil ? nil : random
         mount += 1
-        openFiles = []
+        (openFiles, dirty) = ([], [])
         operationsLeft = nil
         events = DiskEvents()
         forgetWhatIsLost()
@@ -183,7 +185,8 @@ struct DiskState {
     /// Puts everything on the disk.
     mutating func syncAll() {
         applyNameChanges { _ in true }
-        for number in inodes.keys { inodes[number]!.syncContents() }
+        for number in dirty { inodes[number]?.syncContents() }
+        dirty = []
     }
 
     /// Puts those changes of names on the disk that `isDue` accepts.
@@ -200,8 +203,10 @@ struct DiskState {
         lastWriteBack = time
         let time = time
         applyNameChanges { $0.time + age <= time }
-        for number in inodes.keys {
-            if let since = inodes[number]!.dirtySince, since + age <= time { inodes[number]!.syncContents() }
+        for number in dirty {
+            if let since = inodes[number]?.dirtySince, since + age > time { continue }
+            inodes[number]?.syncContents()
+            dirty.remove(number)
         }
     }
 }
@@ -210,7 +215,10 @@ extension DiskState {
     /// Notes that the contents or the permissions of a file have changed, and tells the directories with its names.
     mutating func touched(_ number: UInt64, _ change: FileEventMask = .modified) {
         inodes[number]!.changed = now
-        if inodes[number]!.dirtySince == nil { inodes[number]!.dirtySince = time }
+        if inodes[number]!.dirtySince == nil {
+            inodes[number]!.dirtySince = time
+            dirty.insert(number)
+        }
         if change == .modified { inodes[number]!.modified = now }
         guard events.isWatched else { return }
         for directory in inodes.keys.sorted() {

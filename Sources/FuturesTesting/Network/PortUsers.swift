@@ -1,97 +1,107 @@
 internal import Futures
 internal import UVFutures
 
-/// The TCP sockets of a host that have a port and do not listen, and the two addresses of each connection.
-struct PortUsers {
-    private struct User {
-        let address: SocketAddress
-        /// Whether the program has chosen the address, or the socket was accepted. As libuv asks for, others may then have
-        /// the port, too.
-        let shares: Bool
-        var pair: Pair?
-        var remains: Remains?
-    }
-
-    private struct Pair: Hashable {
-        let local, peer: SocketAddress
-    }
-
-    private var users: [Int: [UInt64: User]] = [:]
-    private var pairs: [Pair: UInt64] = [:]
-    /// The sockets that have been closed, in that order.
-    private var closed = Fifo<(port: Int, number: UInt64, remains: Remains)>()
-
-    mutating func add(_ number: UInt64, _ address: SocketAddress, shares: Bool) {
-        users[address.port, default: [:]][number] = User(address: address, shares: shares)
-    }
-
-    /// Whether an open socket has `port`.
-    func isInUse(_ port: Int) -> Bool { users[port]?.values.contains { $0.remains == nil } ?? false }
-
-    /// Whether a socket with a port that the system has chosen keeps others from `address`.
-    mutating func keepOthers(from address: SocketAddress, at now: UInt64) -> Bool {
-        forget(at: now)
-        return users[address.port]?.values.contains {
-            if $0.shares || $0.remains?.isGone == true { return false }
-            let keeps = $0.remains == nil ? SimulatedHost.keeps : SimulatedHost.overlap
-            return keeps($0.address, address)
-        } ?? false
-    }
-
-    /// Notes the addresses of a connection of the socket. Returns `false` if there is one with the same two.
-    mutating func connect(_ number: UInt64, _ local: SocketAddress, to peer: SocketAddress, at now: UInt64)
-        -> Bool
-    {
-        forget(at: now)
-        let pair = Pair(local: local, peer: peer)
-        if let other = pairs[pair], let user = users[local.port]?[other],
-            users[local.port]?[number]?.shares != false,
-            !(user.remains?.canBeReplaced(local.isLoopback, at: now) ?? false)
-        {
-            return false
-        }
-        let shares = users[local.port]?[number]?.shares ?? true
-        pairs[pair] = number
-        users[local.port, default: [:]][number] = User(address: local, shares: shares, pair: pair)
-        return true
-    }
-
-    /// The socket has been closed. Its addresses are in use for as long as `remains` says.
-    mutating func close(_ number: UInt64, port: Int, _ remains: Remains?) {
-        guard let remains, users[port]?[number] != nil else { return remove(number, port) }
-        users[port]![number]!.remains = remains
-        closed.append((port, number, remains))
-    }
-
-    private mutating func forget(at now: UInt64) {
-        while let first = closed.first, first.remains.end <= now {
-            remove(first.number, first.port)
-            _ = closed.takeFirst()
-        }
-    }
-
-    private mutating func remove(_ number: UInt64, _ port: Int) {
-        guard let user = users[port]?.removeValue(forKey: number) else { return }
-        if users[port]!.isEmpty { users[port] = nil }
-        if let pair = user.pair, pairs[pair] == number { pairs[pair] = nil }
-    }
-}
-
-/// What a system keeps of a connection that its program has closed before the peer did.
-final class Remains {
+/// A TCP socket that has a port and does not listen, or what the system keeps of it when its program has closed it before the
+/// peer did.
+final class PortUser {
     private static let duration: UInt64 = 60_000_000_000
     /// The time after which Linux begins anew with the same addresses, on the loopback interface.
     private static let shortest: UInt64 = 1_000_000_000
 
-    private let start: UInt64
-    /// Whether the peer has reset the connection, so that nothing remains.
+    fileprivate(set) var address: SocketAddress
+    fileprivate var peer: SocketAddress?
+    /// Whether the program has chosen the address, or the socket was accepted. As libuv asks for, others may then have the
+    /// port, too.
+    fileprivate let shares: Bool
+    fileprivate var closed: UInt64?
+    /// Whether the peer has reset the connection since, so that nothing remains.
     var isGone = false
 
-    init(at now: UInt64) { start = now }
+    fileprivate init(_ address: SocketAddress, shares: Bool) {
+        (self.address, self.shares) = (address, shares)
+    }
 
-    var end: UInt64 { start + Self.duration }
+    fileprivate var end: UInt64 { closed! + Self.duration }
 
-    func canBeReplaced(_ isLoopback: Bool, at now: UInt64) -> Bool {
-        isGone || isLoopback && now >= start + Self.shortest
+    fileprivate func canBeReplaced(at now: UInt64) -> Bool {
+        guard let closed else { return false }
+        return isGone || address.isLoopback && now >= closed + Self.shortest
+    }
+
+    fileprivate func keepsOthers(from other: SocketAddress) -> Bool {
+        if isGone { return false }
+        return closed == nil ? SimulatedHost.keeps(address, other) : SimulatedHost.overlap(address, other)
+    }
+}
+
+/// The TCP sockets of a host that have a port and do not listen.
+struct PortUsers {
+    private struct Connection: Hashable {
+        let local, peer: SocketAddress
+
+        func hash(into hasher: inout Hasher) { hasher.combine(local.port << 16 | peer.port) }
+    }
+
+    /// The numbers of open sockets, by their ports.
+    private var open: [Int: Int] = [:]
+    /// Those whose port the system has chosen, by their ports.
+    private var chosen: [Int: [PortUser]] = [:]
+    private var connections: [Connection: PortUser] = [:]
+    /// The sockets that have been closed, in that order.
+    private var closed = Fifo<PortUser>()
+
+    mutating func add(_ address: SocketAddress, shares: Bool) -> PortUser {
+        let user = PortUser(address, shares: shares)
+        open[address.port, default: 0] += 1
+        if !shares { chosen[address.port, default: []].append(user) }
+        return user
+    }
+
+    /// Whether an open socket has `port`.
+    func isInUse(_ port: Int) -> Bool { open[port] != nil }
+
+    /// Whether a socket with a port that the system has chosen keeps others from `address`.
+    mutating func keepOthers(from address: SocketAddress, at now: UInt64) -> Bool {
+        forget(at: now)
+        return chosen[address.port]?.contains { $0.keepsOthers(from: address) } ?? false
+    }
+
+    /// Notes the addresses of a connection of the socket. Returns `false` if there is one with the same two.
+    mutating func connect(
+        _ user: PortUser, _ local: SocketAddress, to peer: SocketAddress, at now: UInt64
+    ) -> Bool {
+        forget(at: now)
+        let connection = Connection(local: local, peer: peer)
+        if user.shares, let other = connections[connection], !other.canBeReplaced(at: now) { return false }
+        (user.address, user.peer) = (local, peer)
+        connections[connection] = user
+        return true
+    }
+
+    /// The socket has been closed. Its addresses may be in use for a while.
+    mutating func close(_ user: PortUser, remains: Bool, at now: UInt64) {
+        let port = user.address.port
+        if open[port]! > 1 { open[port]! -= 1 } else { open[port] = nil }
+        guard remains else { return remove(user) }
+        user.closed = now
+        closed.append(user)
+    }
+
+    private mutating func forget(at now: UInt64) {
+        while let first = closed.first, first.end <= now {
+            remove(first)
+            _ = closed.takeFirst()
+        }
+    }
+
+    private mutating func remove(_ user: PortUser) {
+        let port = user.address.port
+        if !user.shares {
+            chosen[port]!.removeAll { $0 === user }
+            if chosen[port]!.isEmpty { chosen[port] = nil }
+        }
+        guard let peer = user.peer else { return }
+        let connection = Connection(local: user.address, peer: peer)
+        if connections[connection] === user { connections[connection] = nil }
     }
 }

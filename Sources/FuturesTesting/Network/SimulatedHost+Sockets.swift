@@ -39,12 +39,14 @@ extension SimulatedHost {
     /// Returns the socket that listens for connections from `peer` to `address`. Sockets that share a port
     /// have the connections in turn, or as the seed chooses.
     func listener(at address: SocketAddress, from peer: SocketAddress) -> SimulatedListener? {
-        let fits = sockets.listeners.compactMap { listener in
-            Self.fit(listener.localAddress, address).map { (listener, fit: $0) }
+        var (found, best, others): (SimulatedListener?, Int, Int) = (nil, -1, 0)
+        for listener in sockets.listeners {
+            guard let fit = Self.fit(listener.localAddress, address), fit >= best else { continue }
+            others = fit == best ? others + 1 : 0
+            if fit > best { (found, best) = (listener, fit) }
         }
-        let best = fits.map(\.fit).max()
-        let all = fits.filter { $0.fit == best }.map(\.0)
-        guard all.count > 1 else { return all.first }
+        guard others > 0 else { return found }
+        let all = sockets.listeners.filter { Self.fit($0.localAddress, address) == best }
         return all[simulation.choices?.network.below(all.count) ?? peer.port % all.count]
     }
 
@@ -86,7 +88,7 @@ extension SimulatedHost {
         let socket = SimulatedSocket(driver, .tcp)
         if address.port == 0 { address = address.with(port: UInt16(freePort())) }
         socket.localAddress = address
-        sockets.users.add(socket.number, address, shares: true)
+        socket.user = sockets.users.add(address, shares: true)
         return socket
     }
 
@@ -99,10 +101,10 @@ extension SimulatedHost {
         }
         if local.port == 0 {
             local = local.with(port: UInt16(freePort()))
-            sockets.users.add(socket.number, local, shares: false)
+            socket.user = sockets.users.add(local, shares: false)
         }
         socket.localAddress = target.isIPv6 ? local.mapped : local
-        guard sockets.users.connect(socket.number, local, to: peer, at: simulation.now) else {
+        guard sockets.users.connect(socket.user!, local, to: peer, at: simulation.now) else {
             throw UVError(.addressNotAvailable, "connect", peer: target)
         }
         return peer
@@ -127,8 +129,8 @@ extension SimulatedHost {
     // MARK: Ports
 
     func free(_ socket: SimulatedSocket) {
-        guard socket.kind == .tcp, let port = socket.localAddress?.port else { return }
-        sockets.users.close(socket.number, port: port, socket.remains)
+        guard let user = socket.user.take() else { return }
+        sockets.users.close(user, remains: socket.remains != nil, at: simulation.now)
     }
 
     /// Returns a port of the range from which systems choose.

@@ -59,7 +59,9 @@ final class SimulatedListener: SimulatedHandle, ListenerSocket {
         SimulatedSocket.connect(
             client, server, seenFrom: mapped ? local.mapped : local, at: mapped ? address.mapped : address)
         if client.kind == .tcp {
-            _ = host.sockets.users.connect(server.number, address, to: local, at: simulation.now)
+            let user = host.sockets.users.add(address, shares: true)
+            server.user = user
+            _ = host.sockets.users.connect(user, address, to: local, at: simulation.now)
         }
         waiting.append(server)
         lookSoon()

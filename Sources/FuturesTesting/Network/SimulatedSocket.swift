@@ -12,8 +12,9 @@ final class SimulatedSocket: SimulatedHandle {
     var localAddress: SocketAddress?
     var peerAddress: SocketAddress?
     var place: UInt32 = 0
+    var user: PortUser?
     /// What the system keeps when the program has closed the connection.
-    private(set) var remains: Remains?
+    private(set) var remains: PortUser?
     private(set) var noDelay = false
     /// The time after which unacknowledged bytes break the connection, in nanoseconds.
     private(set) var userTimeout: UInt64?
@@ -260,7 +261,7 @@ extension SimulatedSocket: SocketTransport {
             if canReset, losesBytes || resetting && kind == .tcp {
                 outgoing.sendReset()
             } else {
-                if endsFirst { remains = Remains(at: simulation.now) }
+                if endsFirst { remains = user }
                 outgoing.sendEnd()
             }
         }

@@ -22,7 +22,7 @@ final class Wire: SimulatedEvent {
     /// The socket that reads. `nil` if it has been closed: bytes that arrive then are answered by a reset.
     private var receiver: SimulatedSocket?
     /// What the system of a receiver that has been closed keeps.
-    private var remains: Remains?
+    private var remains: PortUser?
     /// The wire in the other direction. `nil` when both sockets have been closed.
     private var opposite: Wire?
 
@@ -214,7 +214,7 @@ final class Wire: SimulatedEvent {
 
     /// The reader has been closed, or is gone with its host. Bytes that arrive from now on are answered by a
     /// reset.
-    func abandon(leaving remains: Remains?) {
+    func abandon(leaving remains: PortUser?) {
         receiver = nil
         self.remains = remains
         queue.dropArrived()

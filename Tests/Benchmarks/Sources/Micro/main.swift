@@ -28,6 +28,9 @@ try measure([
     Figure("completion-order") { try micro.completionOrder($0, size: 1000) },
     Figure("connections", micro.connections),
     Figure("simulated-messages", micro.simulatedMessages),
+    Figure("simulated-connections", micro.simulatedConnections),
+    Figure("simulated-datagrams", micro.simulatedDatagrams),
+    Figure("simulated-files", micro.simulatedFiles),
     // One of COUNT elements.
     Figure("one-group") { try micro.group($0, size: $0) },
     Figure("one-timer-heap") { try micro.timerFire($0, size: $0) },
